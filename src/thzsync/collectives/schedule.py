@@ -1,0 +1,42 @@
+"""An executed event on THz: which chunks were sent when, on which subband, with what power."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.collectives.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """All THz transmissions of one event, one row each."""
+
+    plan: Plan
+    release_ps: IntArray
+    """When each rack's own data is available, in the order of ``plan.racks`` [ps]."""
+    round: IntArray
+    """Round of every transmission, from 0."""
+    flow: IntArray
+    first_chunk: IntArray
+    """First chunk of the flow that the transmission carries."""
+    chunks: IntArray
+    """How many consecutive chunks it carries."""
+    subband: IntArray
+    start_ps: IntArray
+    end_ps: IntArray
+    power_w: FloatArray
+    gain: FloatArray
+    """Channel power gain g_ij^c, linear, at the round's start."""
+    overhead_ps: int
+    """Guard time inside every round, in which nothing is sent [ps]."""
+
+    @property
+    def rounds(self) -> int:
+        """Number of rounds."""
+        return int(self.round.max()) + 1 if len(self.round) else 0
+
+    @property
+    def completion_ps(self) -> int:
+        """When the last transmission ends, counted from the nominal release at 0 [ps]."""
+        return int(self.end_ps.max()) if len(self.end_ps) else 0

@@ -1,0 +1,50 @@
+"""What is simulated: frozen, validated models and presets."""
+
+from __future__ import annotations
+
+from thzsync.scenario.fabric import Background, Blockage, Channel, Floor, Optical, Thz
+from thzsync.scenario.faults import (
+    ComputeFrozen,
+    Fault,
+    FibreDegraded,
+    PairBlocked,
+    SubbandJammed,
+    TransceiverDown,
+)
+from thzsync.scenario.files import preset_names
+from thzsync.scenario.job import (
+    Collectives,
+    Coordinator,
+    Job,
+    ModelJob,
+    Reward,
+    SlowRack,
+    Stragglers,
+    Training,
+)
+from thzsync.scenario.scenario import Scenario
+
+__all__ = [
+    "Background",
+    "Blockage",
+    "Channel",
+    "Collectives",
+    "ComputeFrozen",
+    "Coordinator",
+    "Fault",
+    "FibreDegraded",
+    "Floor",
+    "Job",
+    "ModelJob",
+    "Optical",
+    "PairBlocked",
+    "Reward",
+    "Scenario",
+    "SlowRack",
+    "Stragglers",
+    "SubbandJammed",
+    "Thz",
+    "Training",
+    "TransceiverDown",
+    "preset_names",
+]

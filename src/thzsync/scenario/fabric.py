@@ -1,0 +1,185 @@
+"""What stands on the floor: rings of racks, the optical fabric and the THz overlay."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from thzsync.scenario.base import (
+    Bytes,
+    Count,
+    Decibels,
+    Fraction,
+    Hertz,
+    Metres,
+    Model,
+    Rate,
+    Seconds,
+    Watts,
+)
+
+
+class Floor(Model):
+    """Racks on concentric rings (eq:rack_distance)."""
+
+    rings: Count
+    """Number of rings S; ring s = 1..S has radius inner_radius_m + s * ring_spacing_m."""
+    slots_per_ring: Count
+    """Rack positions per ring; neighbouring slots are 360/slots_per_ring degrees apart."""
+    racks_per_ring: Count | None = None
+    """Racks that are present, on the first slots of every ring; all slots when absent."""
+    inner_radius_m: Metres = 4.0
+    """rho_0, the radius inside the first ring [m]."""
+    ring_spacing_m: Metres = 2.0
+    """Delta rho, the distance between neighbouring rings [m]."""
+
+    @property
+    def lanes(self) -> int:
+        """Racks present on each ring."""
+        return self.slots_per_ring if self.racks_per_ring is None else self.racks_per_ring
+
+    @property
+    def racks(self) -> int:
+        """Racks present on the whole floor."""
+        return self.rings * self.lanes
+
+    @model_validator(mode="after")
+    def _fits(self) -> Floor:
+        if self.lanes > self.slots_per_ring:
+            raise ValueError(
+                f"racks_per_ring is {self.lanes} but a ring has {self.slots_per_ring} slots; "
+                f"use at most {self.slots_per_ring}"
+            )
+        if self.inner_radius_m + self.ring_spacing_m <= 0:
+            raise ValueError("inner_radius_m + ring_spacing_m must be above 0 m")
+        if self.rings > 1 and self.ring_spacing_m == 0:
+            raise ValueError("ring_spacing_m must be above 0 m when there is more than one ring")
+        return self
+
+
+class Background(Model):
+    """Poisson bursts on every switch output, offered by traffic outside the studied jobs."""
+
+    load: float = Field(default=0.0, ge=0, lt=1)
+    """Offered load as a share of each output link's rate; 0 switches it off."""
+    burst_bytes: Bytes = 262_144
+    """Size of one burst [bytes]; it is cut into packets like any other traffic."""
+
+
+class Optical(Model):
+    """The packet fabric: one switch per ring, fibres to its racks and to the other switches."""
+
+    access_bps: Rate = 100e9
+    """C_acc, rate of the fibre between a rack and its ring's switch [bit/s]."""
+    inter_bps: Rate = 100e9
+    """C_inter, rate of the fibre between two ring switches [bit/s]."""
+    energy_j_per_bit_hop: float = Field(default=40e-12, ge=0, allow_inf_nan=False)
+    """epsilon^O, transmission energy per bit and link on the path [J/bit/hop]."""
+    switch_delay_s: Seconds = 500e-9
+    """tau^sw, processing delay of a switch per packet [s]."""
+    packet_bytes: Bytes = 65_536
+    """Largest packet [bytes]; chunks are cut into packets of this size."""
+    nic_queue_bytes: Bytes = 4_194_304
+    """B_nic, queue of a rack's network interface [bytes]."""
+    output_queue_bytes: Bytes = 4_194_304
+    """B_out, queue of one switch output [bytes]."""
+    shared_buffer_bytes: Bytes = 33_554_432
+    """B_s, buffer that all outputs of one switch share [bytes]."""
+    rack_reserve: Fraction = 0.25
+    """Share of every shared buffer that only rack-facing outputs may use (keeps it live)."""
+    background: Background = Background()
+    """Background traffic."""
+
+    @model_validator(mode="after")
+    def _packets_can_pass(self) -> Optical:
+        for name in ("nic_queue_bytes", "output_queue_bytes"):
+            if getattr(self, name) < self.packet_bytes:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)} but one packet has {self.packet_bytes} bytes;"
+                    f" a packet could never pass: use at least packet_bytes"
+                )
+        if self.shared_buffer_bytes < 2 * self.packet_bytes:
+            raise ValueError(
+                f"shared_buffer_bytes is {self.shared_buffer_bytes}; it must hold two packets "
+                f"({2 * self.packet_bytes} bytes), one of them for rack-facing outputs"
+            )
+        return self
+
+
+class Thz(Model):
+    """The transceiver on top of every rack (eq:rf_half_duplex, eq:thz_rate)."""
+
+    subbands: Count = 4
+    """N_c, number of non-overlapping subbands."""
+    subband_hz: Hertz = 5e9
+    """B_c, bandwidth of one subband [Hz]."""
+    band_start_hz: Hertz = 290e9
+    """Lower edge of the band [Hz]; subbands follow each other without gaps."""
+    receive_gain_db: Decibels = 25.0
+    """G, gain of the receiving antenna [dBi]."""
+    max_power_w: Watts = 0.1
+    """P^max, transmit power of a rack over all its subbands [W]."""
+    noise_psd_dbm_per_hz: Decibels = -174.0
+    """N_0, thermal noise density [dBm/Hz]."""
+    noise_figure_db: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+    """Receiver noise figure, added to N_0 [dB]."""
+    interference_w: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """I, residual interference of other beams, added to the noise of a subband [W]."""
+    rf_chains: Count | None = None
+    """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""
+    round_overhead_s: Seconds = 0.0
+    """Guard and beam-steering time at the start of every wireless round [s]."""
+    longest_round_s: Seconds = 0.1
+    """A link that needs more than its budget to finish in this time is not schedulable now [s]."""
+    fallback_timeout_s: Seconds = 0.2
+    """THz chunks that cannot be sent for this long are handed to the fibre [s]."""
+
+    @property
+    def chains(self) -> int:
+        """RF chains per rack."""
+        return self.subbands if self.rf_chains is None else self.rf_chains
+
+    @property
+    def centres_hz(self) -> tuple[float, ...]:
+        """Centre frequency of every subband [Hz]."""
+        return tuple(self.band_start_hz + (c + 0.5) * self.subband_hz for c in range(self.subbands))
+
+    @property
+    def noise_w(self) -> float:
+        """Noise and residual interference in one subband, N_0 B_c + I [W]."""
+        density_dbm = self.noise_psd_dbm_per_hz + self.noise_figure_db
+        thermal_w: float = 10 ** (density_dbm / 10) * 1e-3 * self.subband_hz
+        return thermal_w + self.interference_w
+
+    @model_validator(mode="after")
+    def _in_band(self) -> Thz:
+        if self.longest_round_s == 0:
+            raise ValueError("longest_round_s must be above 0 s")
+        return self
+
+
+class Blockage(Model):
+    """An on/off (Gilbert-Elliott) process per rack pair."""
+
+    share: float = Field(default=0.0, ge=0, lt=1)
+    """Long-run share of time a pair is blocked; 0 switches blockage off."""
+    mean_duration_s: Seconds = 0.05
+    """Mean length of one blockage [s]."""
+    loss_db: float = Field(default=15.0, ge=0, allow_inf_nan=False)
+    """Extra loss while blocked [dB]."""
+
+
+class Channel(Model):
+    """THz propagation (eq:measured_path_loss, eq:composite_channel_gain) over time."""
+
+    reference_hz: Hertz = 300e9
+    """f_0 of the measured path-loss laws [Hz]."""
+    nlos_paths: int = Field(default=1, ge=0)
+    """Number of indirect paths in the composite gain."""
+    fluctuation_db: float = Field(default=3.0, ge=0, allow_inf_nan=False)
+    """Standard deviation of the log-normal fluctuation per rack pair and subband [dB]."""
+    coherence_s: Seconds | None = None
+    """Time in which the fluctuation's correlation falls to 1/e [s]; constant when absent."""
+    blockage: Blockage = Blockage()
+    """Blockage over time."""
+    gains_file: str | None = None
+    """Measured or ray-traced gains (Parquet, CSV or NPZ) instead of the model."""

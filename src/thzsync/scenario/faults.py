@@ -1,0 +1,85 @@
+"""What goes wrong, and when."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from thzsync.scenario.base import Fraction, Index, Model, Seconds
+
+
+class _Window(Model):
+    """A span of simulated time."""
+
+    start_s: Seconds
+    """When the fault begins [s]."""
+    end_s: Seconds
+    """When the fault is over [s]."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> _Window:
+        if self.end_s <= self.start_s:
+            raise ValueError(f"end_s ({self.end_s}) must be after start_s ({self.start_s})")
+        return self
+
+
+class TransceiverDown(_Window):
+    """A rack's THz transceiver is dead."""
+
+    kind: Literal["transceiver-down"]
+    """Which fault this is."""
+    rack: Index
+    """The rack (from 0)."""
+
+
+class SubbandJammed(_Window):
+    """A subband cannot be used by anybody."""
+
+    kind: Literal["subband-jammed"]
+    """Which fault this is."""
+    subband: Index
+    """The subband (from 0)."""
+
+
+class PairBlocked(_Window):
+    """Two racks cannot reach each other over THz."""
+
+    kind: Literal["pair-blocked"]
+    """Which fault this is."""
+    racks: tuple[Index, Index]
+    """The two racks (from 0)."""
+
+
+class FibreDegraded(_Window):
+    """A fibre is down or slower, in both directions."""
+
+    kind: Literal["fibre"]
+    """Which fault this is."""
+    rack: Index | None = None
+    """The rack whose access fibre it is; or give rings."""
+    rings: tuple[Index, Index] | None = None
+    """The two rings whose switches the fibre joins; or give rack."""
+    rate_share: Fraction = 0.0
+    """Rate that is left, as a share of the full rate; 0 means down."""
+
+    @model_validator(mode="after")
+    def _one_fibre(self) -> FibreDegraded:
+        if (self.rack is None) == (self.rings is None):
+            raise ValueError("give either rack (an access fibre) or rings (two switches)")
+        return self
+
+
+class ComputeFrozen(_Window):
+    """A rack produces no data."""
+
+    kind: Literal["compute-frozen"]
+    """Which fault this is."""
+    rack: Index
+    """The rack (from 0)."""
+
+
+Fault = Annotated[
+    TransceiverDown | SubbandJammed | PairBlocked | FibreDegraded | ComputeFrozen,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,167 @@
+"""What runs: training jobs, their stragglers and the objective."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from thzsync.scenario.base import Bytes, Count, Fraction, Index, Model, Seconds
+
+
+class Training(Model):
+    """A 1F1B training iteration in bytes and seconds."""
+
+    microbatches: Count = 8
+    """Micro-batches per iteration."""
+    p2p_bytes: Bytes = 16 * 2**20
+    """Activation or gradient that one lane hands to the next stage, per micro-batch [bytes]."""
+    a2a_bytes_per_rack: Bytes = 12 * 2**20
+    """What every rack sends to the others in one MoE dispatch or combine [bytes]."""
+    a2a_skew: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Unevenness of the token routing: 0 even; otherwise log-normal weights of this sigma."""
+    moe_stages: tuple[Index, ...] = (1, 2)
+    """Pipeline stages (from 0) that hold mixture-of-experts layers."""
+    moe_layers_per_stage: Count = 1
+    """MoE layers in each of these stages; each costs a dispatch and a combine."""
+    backward_a2a: bool = False
+    """Whether dispatch and combine run in the backward pass too."""
+    allreduce_bytes: Bytes = 128 * 2**20
+    """Gradient bucket [bytes]."""
+    allreduce_buckets: int = Field(default=4, ge=0)
+    """Gradient buckets per stage."""
+    forward_s: Seconds = 0.02
+    """Forward compute per stage and micro-batch [s]."""
+    backward_s: Seconds = 0.04
+    """Backward compute per stage and micro-batch [s]."""
+
+
+class ModelJob(Model):
+    """A model of the zoo, from which bytes and compute times are derived."""
+
+    name: str
+    """Name in the model zoo, e.g. "mixtral-8x7b"."""
+    sequence_length: Count = 4096
+    """Tokens per sequence."""
+    micro_batch: Count = 1
+    """Sequences per micro-batch and replica."""
+    microbatches: Count = 8
+    """Micro-batches per iteration."""
+    tensor_parallel: Count = 8
+    """Accelerators per rack that share one replica's stage."""
+    activation_bytes: Literal[1, 2, 4] = 2
+    """Bytes per activation element."""
+    gradient_bytes: Literal[2, 4] = 4
+    """Bytes per gradient element."""
+    bucket_parameters: Count = 40_000_000
+    """Parameters per gradient bucket (at least one million per replica is used)."""
+    accelerator_flops: float = Field(default=989e12, gt=0, allow_inf_nan=False)
+    """Peak dense throughput of one accelerator [FLOP/s]."""
+    efficiency: float = Field(default=0.4, gt=0, le=1)
+    """Achieved share of the peak."""
+    backward_a2a: bool = True
+    """Whether dispatch and combine run in the backward pass too."""
+
+
+class Job(Model):
+    """One training job on a fan-ring partition of its own."""
+
+    name: str = "train"
+    """Name in tables and records."""
+    first_ring: Index = 0
+    """First ring of the partition (from 0)."""
+    rings: Count | None = None
+    """Rings of the partition, one pipeline stage each; all that follow when absent."""
+    first_lane: Index = 0
+    """First lane of the partition (from 0)."""
+    lanes: Count | None = None
+    """Lanes of the partition, one data-parallel replica each; all that follow when absent."""
+    training: Training | None = None
+    """The iteration in bytes and seconds; give this, or model, or trace."""
+    model: ModelJob | None = None
+    """A model of the zoo."""
+    trace: str | None = None
+    """A trace file written by `thzsync trace`."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Job:
+        given = [k for k in ("training", "model", "trace") if getattr(self, k) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"give exactly one of training, model and trace; found {', '.join(given) or 'none'}"
+            )
+        return self
+
+
+class SlowRack(Model):
+    """A rack that is late in every event."""
+
+    rack: Index
+    """Global rack index (from 0)."""
+    delay_s: Seconds
+    """How late its data is [s]."""
+
+
+class Stragglers(Model):
+    """Compute stragglers: how late a rack's own data is (delta^str in eq:release_constraint)."""
+
+    probability: Fraction = 0.0
+    """Probability that a rack is late in one event."""
+    min_delay_s: Seconds = 0.0
+    """Shortest delay of a late rack [s]."""
+    max_delay_s: Seconds = 0.0
+    """Longest delay of a late rack [s]."""
+    slow_racks: tuple[SlowRack, ...] = ()
+    """Racks that are always late, on top."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Stragglers:
+        if self.max_delay_s < self.min_delay_s:
+            raise ValueError(
+                f"max_delay_s ({self.max_delay_s}) is below min_delay_s ({self.min_delay_s})"
+            )
+        return self
+
+
+class Reward(Model):
+    """Weights of eq:overall_objective."""
+
+    time_weight: Fraction = 0.7
+    """W_T, weight of completion time."""
+    energy_weight: Fraction = 0.3
+    """W_E, weight of transmission energy."""
+
+    @model_validator(mode="after")
+    def _sums_to_one(self) -> Reward:
+        total = self.time_weight + self.energy_weight
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"time_weight + energy_weight is {total:g}; they must sum to 1")
+        return self
+
+
+class Collectives(Model):
+    """How events are cut and carried out."""
+
+    chunk_bytes: Bytes = 512 * 2**10
+    """B_ch, largest scheduling chunk [bytes]."""
+    a2a: str = "proposed"
+    """Synthesis method of All-to-All events."""
+    allreduce: str = "proposed"
+    """Synthesis method of AllReduce events."""
+    p2p: str = "proposed"
+    """Synthesis method of point-to-point events."""
+
+
+class Coordinator(Model):
+    """The action space that every policy shares."""
+
+    power_levels: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.25, 0.5, 0.75, 1.0)
+    """B, power budgets a sending rack may get, as shares of its maximum."""
+    wired_to_thz: bool = True
+    """Whether wired chunks stuck on a dead fibre may move to THz."""
+
+    @model_validator(mode="after")
+    def _levels(self) -> Coordinator:
+        if not self.power_levels or list(self.power_levels) != sorted(set(self.power_levels)):
+            raise ValueError("power_levels must be a rising list of shares in (0, 1]")
+        return self

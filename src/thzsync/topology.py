@@ -1,0 +1,142 @@
+"""Rings, racks, distances, wired paths and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Floor, Job
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The fan-ring that one job owns: one stage per ring, one replica per lane."""
+
+    job: str
+    racks: IntArray
+    """Global rack index by (stage, lane)."""
+
+    @property
+    def stages(self) -> int:
+        """Pipeline stages, one per ring."""
+        return int(self.racks.shape[0])
+
+    @property
+    def lanes(self) -> int:
+        """Data-parallel replicas, one per rack of a ring."""
+        return int(self.racks.shape[1])
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Where racks stand and how fibres join them.
+
+    Rack ``i`` stands on ring ``i // lanes`` and lane ``i % lanes``, both from 0. Directed links
+    are numbered: ``i`` from rack i to its switch, ``racks + i`` back, then
+    ``2 racks + s rings + t`` from the switch of ring s to that of ring t.
+    """
+
+    floor: Floor
+
+    @property
+    def racks(self) -> int:
+        """Number of racks."""
+        return self.floor.racks
+
+    @property
+    def rings(self) -> int:
+        """Number of rings, each with one switch."""
+        return self.floor.rings
+
+    @property
+    def lanes(self) -> int:
+        """Racks per ring."""
+        return self.floor.lanes
+
+    @property
+    def links(self) -> int:
+        """Size of the directed link numbering."""
+        return 2 * self.racks + self.rings**2
+
+    @cached_property
+    def ring_of_rack(self) -> IntArray:
+        """Ring of every rack."""
+        return np.arange(self.racks, dtype=np.int64) // self.lanes
+
+    @cached_property
+    def lane_of_rack(self) -> IntArray:
+        """Lane of every rack."""
+        return np.arange(self.racks, dtype=np.int64) % self.lanes
+
+    @cached_property
+    def radius_m(self) -> FloatArray:
+        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]."""
+        steps = np.arange(1, self.rings + 1, dtype=np.float64)
+        return self.floor.inner_radius_m + steps * self.floor.ring_spacing_m
+
+    @cached_property
+    def position_m(self) -> FloatArray:
+        """Cartesian rack positions, one row per rack [m]."""
+        angle = 2 * np.pi * self.lane_of_rack / self.floor.slots_per_ring
+        radius = self.radius_m[self.ring_of_rack]
+        return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+
+    def distance_m(self, i: int | IntArray, j: int | IntArray) -> FloatArray:
+        """Distance between racks [m] (eq:rack_distance)."""
+        i, j = np.asarray(i), np.asarray(j)
+        a, b = self.radius_m[self.ring_of_rack[i]], self.radius_m[self.ring_of_rack[j]]
+        slots = self.lane_of_rack[i] - self.lane_of_rack[j]
+        cosine = np.cos(2 * np.pi * slots / self.floor.slots_per_ring)
+        squared: FloatArray = np.maximum(a**2 + b**2 - 2 * a * b * cosine, 0.0)
+        return np.sqrt(np.where(i == j, 0.0, squared))
+
+    def hops(self, i: int | IntArray, j: int | IntArray) -> IntArray:
+        """Links on the wired path: 2 within a ring, 3 across rings (eq:wired_path)."""
+        same = self.ring_of_rack[np.asarray(i)] == self.ring_of_rack[np.asarray(j)]
+        return np.where(same, 2, 3).astype(np.int64)
+
+    def path(self, i: int, j: int) -> tuple[int, ...]:
+        """Directed links from rack i to rack j (eq:wired_path)."""
+        for rack in (i, j):
+            if not 0 <= rack < self.racks:
+                raise ThzSyncError(f"rack {rack} does not exist; use 0..{self.racks - 1}")
+        if i == j:
+            raise ThzSyncError(f"rack {i} has no path to itself; name two different racks")
+        s, t = int(self.ring_of_rack[i]), int(self.ring_of_rack[j])
+        between = () if s == t else (self.inter_link(s, t),)
+        return (i, *between, self.racks + j)
+
+    def inter_link(self, s: int, t: int) -> int:
+        """The directed link from the switch of ring s to the switch of ring t."""
+        return 2 * self.racks + s * self.rings + t
+
+    def link_name(self, link: int) -> str:
+        """A name that people can read, such as ``rack 3 -> switch 0``."""
+        if link < self.racks:
+            return f"rack {link} -> switch {self.ring_of_rack[link]}"
+        if link < 2 * self.racks:
+            rack = link - self.racks
+            return f"switch {self.ring_of_rack[rack]} -> rack {rack}"
+        s, t = divmod(link - 2 * self.racks, self.rings)
+        return f"switch {s} -> switch {t}"
+
+    def partition(self, job: Job) -> Partition:
+        """The racks of a job by stage and lane."""
+        rings = self.rings - job.first_ring if job.rings is None else job.rings
+        lanes = self.lanes - job.first_lane if job.lanes is None else job.lanes
+        ring = job.first_ring + np.arange(rings, dtype=np.int64)
+        lane = job.first_lane + np.arange(lanes, dtype=np.int64)
+        return Partition(job.name, ring[:, None] * self.lanes + lane[None, :])
+
+    def real_links(self) -> Iterator[int]:
+        """Links that exist (the numbering has gaps where a switch would meet itself)."""
+        yield from range(2 * self.racks)
+        for s in range(self.rings):
+            for t in range(self.rings):
+                if s != t:
+                    yield self.inter_link(s, t)
