@@ -27,7 +27,7 @@ class Context:
     shared_occupancy: FloatArray
     """U: fullest shared buffer along the wired path, as a share."""
     gain_db: FloatArray
-    """THz gain per flow and subband, with the receiving antenna, over the noise of one watt [dB]."""
+    """g: signal-to-noise ratio that one watt would give, per flow and subband [dB]."""
     power_levels: FloatArray
     """B: power budgets a rack may be given, as shares of its maximum, rising."""
 
@@ -49,7 +49,7 @@ class Action:
     thz_chunks: IntArray
     """n^H of every flow: its first n chunks go over THz."""
     power: FloatArray
-    """Power budget as a share of the maximum, in the order of ``plan.racks``; 0 for silent racks."""
+    """Power budget as a share of the maximum, by position in ``plan.racks``; 0 if silent."""
 
     @staticmethod
     def uniform(plan: Plan, thz_share: float, power: float) -> Action:
@@ -66,7 +66,7 @@ class Action:
         return Action(np.asarray(thz_chunks, dtype=np.int64), np.where(active, power, 0.0))
 
     def check(self, context: Context) -> None:
-        """Refuse counts outside the flow, powers outside the level set, and power without chunks."""
+        """Refuse counts outside the flow, powers outside the level set, power without chunks."""
         plan = context.plan
         if self.thz_chunks.shape != (plan.flows,) or self.power.shape != plan.racks.shape:
             raise ThzSyncError(

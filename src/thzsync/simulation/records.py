@@ -1,0 +1,155 @@
+"""A finished run: its tables, its provenance, and both on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thzsync import __version__
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Scenario
+from thzsync.simulation.schema import TABLES, polars_schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+References = dict[str, tuple[float, float]]
+"""Per collective type the reference completion time [s] and energy [J] of the reward."""
+
+
+def environment() -> dict[str, str]:
+    """What the numbers may depend on beside the inputs."""
+    from importlib.metadata import version
+
+    return {
+        "thzsync": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        **{name: version(name) for name in ("numpy", "numba", "scipy", "polars")},
+    }
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file that is either complete or absent."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that one simulated run left behind."""
+
+    scenario: Scenario
+    policy: str
+    seed: int
+    references: References
+    tables: dict[str, pl.DataFrame] = field(repr=False)
+
+    @property
+    def iterations(self) -> pl.DataFrame:
+        """One row per iteration."""
+        return self.tables["iterations"]
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row per communication event."""
+        return self.tables["events"]
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow of every event."""
+        return self.tables["flows"]
+
+    @property
+    def rounds(self) -> pl.DataFrame:
+        """One row per wireless round."""
+        return self.tables["rounds"]
+
+    @cached_property
+    def summary(self) -> dict[str, float]:
+        """Means over the iterations."""
+        means = self.iterations.drop("iteration", "start_ps", "end_ps").mean().row(0, named=True)
+        return {name: float(value) for name, value in means.items()}
+
+    def provenance(self) -> dict[str, Any]:
+        """What made this run, as plain values."""
+        return {
+            "format": 1,
+            "kind": "run",
+            "policy": self.policy,
+            "seed": self.seed,
+            "iterations": self.iterations.height,
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "references": {k: list(v) for k, v in self.references.items()},
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run; a reader never sees a half-written table."""
+        import io
+
+        target = Path(folder)
+        for name, frame in self.tables.items():
+            buffer = io.BytesIO()
+            frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+            write_atomically(target / f"{name}.parquet", buffer.getvalue())
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        document = json.dumps(self.provenance(), indent=2, sort_keys=True) + "\n"
+        write_atomically(target / "run.json", document.encode())
+        return target
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Run:
+        """Read a run that ``save`` wrote."""
+        import polars as pl
+
+        source = Path(folder)
+        try:
+            provenance = json.loads((source / "run.json").read_text("utf-8"))
+        except FileNotFoundError:
+            raise ThzSyncError(
+                f"{source}: no run.json here; give a folder that `thzsync run --out` wrote"
+            ) from None
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ThzSyncError(f"{source / 'run.json'}: not valid JSON ({error})") from None
+        if provenance.get("format") != 1 or provenance.get("kind") != "run":
+            raise ThzSyncError(f"{source / 'run.json'}: not a run of format 1; record it anew")
+        tables = {}
+        for name in TABLES:
+            file = source / f"{name}.parquet"
+            try:
+                tables[name] = pl.read_parquet(file)
+            except (FileNotFoundError, pl.exceptions.ComputeError) as error:
+                reason = str(error).splitlines()[0]
+                raise ThzSyncError(
+                    f"{file}: missing or damaged ({reason}); record the run anew"
+                ) from None
+            expected = polars_schema(name)
+            if dict(tables[name].schema) != expected:
+                raise ThzSyncError(f"{file}: its columns are not those of format 1")
+        return cls(
+            scenario=Scenario.load(source / "scenario.toml"),
+            policy=provenance["policy"],
+            seed=int(provenance["seed"]),
+            references={k: (v[0], v[1]) for k, v in provenance["references"].items()},
+            tables=tables,
+        )

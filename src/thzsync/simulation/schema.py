@@ -1,0 +1,141 @@
+"""The tables of a recorded run: one row type each, so that engine, auditor and report agree.
+
+Times are absolute simulated picoseconds. ``number`` counts the activated events of a run from 0
+and joins all event-level tables; ``node`` is the position in the iteration's training graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TABLES: Final[dict[str, dict[str, str]]] = {
+    "iterations": {
+        "iteration": "i32",
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "completion_ms": "f64",  # sum of T_e over the iteration's events
+        "energy_j": "f64",
+        "optical_energy_j": "f64",
+        "thz_energy_j": "f64",
+        "reward": "f64",  # mean of r_e over the iteration's events
+        "makespan_ms": "f64",
+        "exposed_ms": "f64",  # makespan beyond what free communication would take
+        "bubble": "f64",  # idle share of the stages' compute time
+        "thz_share": "f64",  # share of payload bytes that THz carried
+        "fallback_chunks": "i64",  # chunks decided for THz that fibre carried
+        "rerouted_chunks": "i64",  # chunks decided for fibre that THz carried
+        "thz_utilisation": "f64",  # busy share of rack x subband slots
+        "optical_utilisation": "f64",  # busiest fibre's foreground share of its capacity
+    },
+    "tasks": {
+        "iteration": "i32",
+        "node": "i32",
+        "job": "str",
+        "stage": "i32",
+        "microbatch": "i32",
+        "phase": "str",
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "duration_ps": "i64",
+        "after": "list[i32]",  # nodes of the same iteration
+    },
+    "events": {
+        "iteration": "i32",
+        "node": "i32",
+        "number": "i32",
+        "job": "str",
+        "kind": "str",
+        "stage": "i32",
+        "microbatch": "i32",
+        "label": "str",
+        "method": "str",
+        "racks": "list[i32]",
+        "delay_ps": "list[i64]",  # straggler delay of each rack
+        "power": "list[f64]",  # decided power budget of each rack, share of the maximum
+        "payload_bytes": "i64",  # P2P, A2A: sum of the demand; AllReduce: size of the tensor
+        "release_ps": "i64",  # r_e, when its predecessors were done
+        "end_ps": "i64",
+        "completion_ms": "f64",  # T_e
+        "optical_energy_j": "f64",
+        "thz_energy_j": "f64",
+        "reward": "f64",
+        "wired_bytes": "i64",
+        "thz_bytes": "i64",
+        "fallback_chunks": "i32",
+        "rerouted_chunks": "i32",
+        "decision_thz_share": "f64",  # decided THz chunks over all chunks
+        "after": "list[i32]",  # nodes of the same iteration
+    },
+    "flows": {
+        "number": "i32",
+        "flow": "i32",
+        "src": "i32",
+        "dst": "i32",
+        "bytes": "i64",
+        "chunks": "i32",
+        "chunk_bytes": "i64",
+        "thz_chunks": "i32",  # decided
+        "local": "bool",  # carries its source's own data
+        "shard": "i32",
+        "reduces": "bool",
+        "after": "list[i32]",  # flows of the same event, chunk by chunk
+    },
+    "chunks": {
+        "number": "i32",
+        "flow": "i32",
+        "chunk": "i32",
+        "thz": "bool",  # the fabric that carried it
+        "ready_ps": "i64",
+        "end_ps": "i64",
+    },
+    "rounds": {
+        "number": "i32",
+        "round": "i32",
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "overhead_ps": "i64",
+        "transmissions": "i32",
+    },
+    "transmissions": {
+        "number": "i32",
+        "round": "i32",
+        "flow": "i32",
+        "first_chunk": "i32",
+        "chunks": "i32",
+        "src": "i32",
+        "dst": "i32",
+        "subband": "i32",
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "power_w": "f64",
+        "gain": "f64",  # linear channel power gain at the round's start
+        "bytes": "i64",
+    },
+    "links": {
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "link": "i32",
+        "bytes": "i64",  # foreground bytes whose service ended in the span
+        "background_bytes": "i64",
+    },
+}
+
+
+def polars_schema(table: str) -> dict[str, pl.DataType]:
+    """Column types of a table for Polars."""
+    import polars as pl
+
+    scalar = {
+        "i32": pl.Int32(),
+        "i64": pl.Int64(),
+        "f64": pl.Float64(),
+        "str": pl.String(),
+        "bool": pl.Boolean(),
+    }
+    return {
+        column: pl.List(scalar[kind[5:-1]]) if kind.startswith("list[") else scalar[kind]
+        for column, kind in TABLES[table].items()
+    }
