@@ -1,0 +1,141 @@
+"""Fluctuation and blockage as pure functions of (key, pair, subband, slot).
+
+Nothing is remembered from one instant to the next: every draw is a hash of where and when it
+belongs, so the channel can be asked at any time, in any order, for any pair, and always answers
+the same. The hash is splitmix64 read as a counter-based generator: draw number n of a stream is
+the finaliser of ``start + n * golden``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, kernel
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_B = np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_S32, _S11 = np.uint64(32), np.uint64(11)
+_LOW32 = np.uint64(0xFFFFFFFF)
+_ONE = np.uint64(1)
+_ORIGIN = 1 << 40  # slots before time 0 are asked for too: shift them above 0
+
+
+@kernel
+def mix64(z: np.uint64) -> np.uint64:
+    """The splitmix64 finaliser: every input bit reaches every output bit."""
+    z = (z ^ (z >> _S30)) * _MIX_A
+    z = (z ^ (z >> _S27)) * _MIX_B
+    return z ^ (z >> _S31)
+
+
+@kernel
+def stream_start(key: np.uint64, pair: int, subband: int) -> np.uint64:
+    """Where the stream of one pair and subband begins."""
+    start = mix64(key + _GOLDEN * (np.uint64(pair) + _ONE))
+    return mix64(start + _GOLDEN * (np.uint64(subband) + _ONE))
+
+
+@kernel
+def draw64(start: np.uint64, slot: int) -> np.uint64:
+    """64 random bits that belong to one slot of a stream."""
+    return mix64(start + _GOLDEN * np.uint64(slot + _ORIGIN))
+
+
+@kernel
+def normal(bits: np.uint64) -> float:
+    """A standard normal value from 64 bits (Box-Muller on its two halves)."""
+    radius = (float(bits >> _S32) + 0.5) / 4294967296.0
+    angle = float(bits & _LOW32) / 4294967296.0
+    return math.sqrt(-2.0 * math.log(radius)) * math.cos(2.0 * math.pi * angle)
+
+
+@kernel
+def fluctuation(start: np.uint64, slot: int, decay: float, terms: int) -> float:
+    """First-order autoregressive process of unit variance at one slot.
+
+    The moving-average form of x_k = a x_{k-1} + sqrt(1 - a^2) w_k, cut after ``terms``
+    innovations and scaled back to unit variance: random access instead of recursion.
+    """
+    total, weight, power = 0.0, 1.0, 0.0
+    for j in range(terms):
+        total += weight * normal(draw64(start, slot - j))
+        power += weight * weight
+        weight *= decay
+    return total / math.sqrt(power)
+
+
+@kernel
+def blocked(start: np.uint64, slot: int, p_block: float, p_clear: float) -> bool:
+    """State of a two-state (Gilbert-Elliott) Markov chain at one slot, exactly stationary.
+
+    Coupling from the past: one uniform per slot drives both states at once; below p_block both
+    end blocked, at or above 1 - p_clear both end clear, in between each keeps its state. So the
+    latest slot that forces a state decides (needs p_block + p_clear <= 1).
+    """
+    while True:
+        uniform = float(draw64(start, slot) >> _S11) / 9007199254740992.0
+        if uniform < p_block:
+            return True
+        if uniform >= 1.0 - p_clear:
+            return False
+        slot -= 1
+
+
+@kernel
+def fill_gains(
+    src: IntArray,
+    dst: IntArray,
+    lanes: int,
+    reference_gain: FloatArray,
+    subband_factor: FloatArray,
+    sigma_db: float,
+    fluctuation_key: np.uint64,
+    fluctuation_slot: int,
+    decay: float,
+    terms: int,
+    blocked_factor: float,
+    blockage_key: np.uint64,
+    blockage_slot: int,
+    p_block: float,
+    p_clear: float,
+    cached_pair: IntArray,
+    cached_slots: IntArray,
+    cached_gain: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Gains of the asked links into ``out``, through a direct-mapped cache.
+
+    A cache entry names its pair and both slots, so a hit is exactly what a miss would compute:
+    answers do not depend on what was asked before.
+    """
+    rings, subbands = reference_gain.shape[0], subband_factor.shape[0]
+    for n in range(len(src)):
+        low, high = min(src[n], dst[n]), max(src[n], dst[n])
+        pair = low * rings * lanes + high
+        entry = pair % len(cached_pair)
+        if (
+            cached_pair[entry] != pair
+            or cached_slots[entry, 0] != fluctuation_slot
+            or cached_slots[entry, 1] != blockage_slot
+        ):
+            gain = reference_gain[low // lanes, high // lanes, abs(low % lanes - high % lanes)]
+            if p_block > 0.0 and blocked(
+                stream_start(blockage_key, pair, 0), blockage_slot, p_block, p_clear
+            ):
+                gain *= blocked_factor
+            for c in range(subbands):
+                factor = subband_factor[c]
+                if sigma_db > 0.0:
+                    start = stream_start(fluctuation_key, pair, c)
+                    level = fluctuation(start, fluctuation_slot, decay, terms)
+                    factor *= 10.0 ** (sigma_db * level / 10.0)
+                cached_gain[entry, c] = gain * factor
+            cached_pair[entry] = pair
+            cached_slots[entry, 0] = fluctuation_slot
+            cached_slots[entry, 1] = blockage_slot
+        for c in range(subbands):
+            out[n, c] = cached_gain[entry, c]

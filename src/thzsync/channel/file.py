@@ -1,0 +1,224 @@
+"""Measured or ray-traced gains from a Parquet, CSV or NPZ file.
+
+Columns (arrays in an NPZ): ``rack_a``, ``rack_b``, ``subband``, ``gain_db`` and, if gains change,
+``time_s``: a row holds from that time until the next row of the same pair and subband. The file
+replaces the propagation model altogether: what fluctuates or is blocked is in the file or nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NoReturn
+
+import numpy as np
+
+from thzsync.arrays import PS_PER_S, AnyArray, BoolArray, FloatArray, IntArray, kernel
+from thzsync.channel.propagation import NEVER_PS
+from thzsync.errors import ThzSyncError
+
+COLUMNS: Final = ("rack_a", "rack_b", "subband", "gain_db")
+_SUFFIXES: Final = (".parquet", ".csv", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedGains:
+    """Gains by (unordered pair, subband), each with its own row of instants."""
+
+    racks: int
+    subbands: int
+    first_row: IntArray
+    """Where the rows of (low rack * racks + high rack) * subbands + subband begin (one more)."""
+    time_ps: IntArray
+    """Since when a row holds, ascending within its pair and subband [ps]."""
+    gain: FloatArray
+    """Linear power gain of every row."""
+    instants_ps: IntArray
+    """All instants at which something may change, ascending [ps]."""
+
+    def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
+        """Gains at one instant [ps], by (link, subband)."""
+        out = np.zeros((len(src), self.subbands))
+        _look_up(src, dst, self.racks, time_ps, self.first_row, self.time_ps, self.gain, out)
+        return out
+
+    def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
+        """Gains at time 0: a file knows no other normal state."""
+        return self.gains(src, dst, 0)
+
+    def next_change_ps(self, time_ps: int) -> int:
+        """First recorded instant after ``time_ps`` [ps]."""
+        following = int(np.searchsorted(self.instants_ps, time_ps, side="right"))
+        return int(self.instants_ps[following]) if following < len(self.instants_ps) else NEVER_PS
+
+
+@kernel
+def _look_up(
+    src: IntArray,
+    dst: IntArray,
+    racks: int,
+    time_ps: int,
+    first_row: IntArray,
+    row_time_ps: IntArray,
+    row_gain: FloatArray,
+    out: FloatArray,
+) -> None:
+    for n in range(len(src)):
+        low, high = min(src[n], dst[n]), max(src[n], dst[n])
+        if low == high:
+            continue
+        for c in range(out.shape[1]):
+            link = (low * racks + high) * out.shape[1] + c
+            row, end = first_row[link], first_row[link + 1]
+            while end - row > 1:  # the last row that holds at time_ps lies in [row, end)
+                middle = (row + end) // 2
+                if row_time_ps[middle] <= time_ps:
+                    row = middle
+                else:
+                    end = middle
+            out[n, c] = row_gain[row]
+
+
+def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
+    """Read and check a gains file; whatever it lacks is refused with its row and the remedy."""
+    columns = _read(path)
+    rack_a = _whole_numbers(path, columns, "rack_a", racks, "rack")
+    rack_b = _whole_numbers(path, columns, "rack_b", racks, "rack")
+    subband = _whole_numbers(path, columns, "subband", subbands, "subband")
+    gain_db, time_ps = _decibels(path, columns), _instants(path, columns)
+    _refuse(path, rack_a == rack_b, "links a rack to itself", "remove the row")
+    low, high = np.minimum(rack_a, rack_b), np.maximum(rack_a, rack_b)
+    link = (low * racks + high) * subbands + subband
+    order = np.lexsort((time_ps, link))
+    link, time_ps, gain_db = link[order], time_ps[order], gain_db[order]
+    same = (link[1:] == link[:-1]) & (time_ps[1:] == time_ps[:-1])
+    # Both directions of a pair may be listed, since gains are reciprocal; but they must agree.
+    clash = np.zeros(len(link), dtype=np.bool_)
+    clash[order[1:]] = same & (gain_db[1:] != gain_db[:-1])
+    _refuse(
+        path,
+        clash,
+        "gives a pair, subband and time a second, different gain",
+        "keep one: gains are reciprocal",
+    )
+    keep = np.concatenate((np.ones(min(len(link), 1), dtype=np.bool_), ~same))
+    link, time_ps, gain_db = link[keep], time_ps[keep], gain_db[keep]
+    first_row = np.searchsorted(link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
+    _refuse_missing(path, racks, subbands, first_row, time_ps)
+    gain: FloatArray = 10 ** (gain_db / 10)
+    return RecordedGains(racks, subbands, first_row, time_ps, gain, np.unique(time_ps))
+
+
+def _read(path: Path) -> dict[str, AnyArray]:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise ThzSyncError(
+            f"{path}: unknown suffix {path.suffix!r} of a gains file; use {', '.join(_SUFFIXES)}"
+        )
+    if not path.is_file():
+        raise ThzSyncError(f"{path}: no such file; give the path of a gains file")
+    try:
+        columns = _read_npz(path) if suffix == ".npz" else _read_table(path, suffix)
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ThzSyncError(
+            f"{path}: cannot be read as {suffix[1:].upper()} ({reason}); write it again"
+        ) from error
+    missing = [name for name in COLUMNS if name not in columns]
+    if missing:
+        raise ThzSyncError(
+            f"{path}: column {', '.join(missing)} is missing (found {', '.join(columns) or 'none'})"
+            f"; a gains file needs {', '.join(COLUMNS)} and may have time_s"
+        )
+    lengths = {name: values.shape for name, values in columns.items()}
+    if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
+        raise ThzSyncError(f"{path}: the arrays must be vectors of one length; found {lengths}")
+    return columns
+
+
+def _read_npz(path: Path) -> dict[str, AnyArray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}
+
+
+def _read_table(path: Path, suffix: str) -> dict[str, AnyArray]:
+    import polars as pl
+
+    frame = pl.read_parquet(path) if suffix == ".parquet" else pl.read_csv(path)
+    return {name: frame[name].to_numpy() for name in frame.columns}
+
+
+def _numbers(path: Path, columns: dict[str, AnyArray], name: str) -> FloatArray:
+    """A column as floats, text that is no number refused; missing values become NaN."""
+    values = columns[name]
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    for row, value in enumerate(values, start=1):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            _refuse_row(path, row, f"has {name} = {value!r}, which is no number", "write a number")
+    return values.astype(np.float64)
+
+
+def _whole_numbers(
+    path: Path, columns: dict[str, AnyArray], name: str, count: int, noun: str
+) -> IntArray:
+    values = _numbers(path, columns, name)
+    bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
+    if bad.any():
+        row = int(np.argmax(bad))
+        _refuse_row(
+            path, row + 1, f"has {name} = {values[row]:g}", f"{noun}s here are 0..{count - 1}"
+        )
+    return values.astype(np.int64)
+
+
+def _decibels(path: Path, columns: dict[str, AnyArray]) -> FloatArray:
+    gain_db = _numbers(path, columns, "gain_db")
+    _refuse(path, np.isnan(gain_db), "has no gain_db (NaN)", "give it, or -inf for no link")
+    if (gain_db > 0).any():
+        row = int(np.argmax(gain_db > 0))
+        _refuse_row(
+            path,
+            row + 1,
+            f"has gain_db = {gain_db[row]:g}, above 0 dB",
+            "a channel cannot amplify: write path loss with a minus sign",
+        )
+    return gain_db
+
+
+def _instants(path: Path, columns: dict[str, AnyArray]) -> IntArray:
+    if "time_s" not in columns:
+        return np.zeros(len(columns["gain_db"]), dtype=np.int64)
+    time_s = _numbers(path, columns, "time_s")
+    bad = ~(np.isfinite(time_s) & (np.abs(time_s) < 1e6))
+    _refuse(path, bad, "has no usable time_s", "give seconds below 1e6")
+    return np.round(time_s * PS_PER_S).astype(np.int64)
+
+
+def _refuse(path: Path, bad: BoolArray, what: str, remedy: str) -> None:
+    if bad.any():
+        _refuse_row(path, int(np.argmax(bad)) + 1, what, remedy)
+
+
+def _refuse_row(path: Path, row: int, what: str, remedy: str) -> NoReturn:
+    raise ThzSyncError(f"{path}: row {row} {what}; {remedy}")
+
+
+def _refuse_missing(
+    path: Path, racks: int, subbands: int, first_row: IntArray, time_ps: IntArray
+) -> None:
+    low, high = np.triu_indices(racks, k=1)
+    link = ((low * racks + high)[:, None] * subbands + np.arange(subbands)).ravel()
+    begin = first_row[link]
+    absent = begin == first_row[link + 1]
+    late = ~absent & (time_ps[np.where(absent, 0, begin)] > 0) if len(time_ps) else absent
+    for bad, what in ((absent, "no gain"), (late, "no gain at time 0 s")):
+        if bad.any():
+            pair, c = divmod(int(np.argmax(bad)), subbands)
+            raise ThzSyncError(
+                f"{path}: {what} for racks {low[pair]} and {high[pair]}, subband {c} "
+                f"({int(bad.sum())} such links); every pair of racks 0..{racks - 1} needs a row "
+                f"per subband 0..{subbands - 1} from time 0 on"
+            )

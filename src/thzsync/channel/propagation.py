@@ -1,0 +1,153 @@
+"""Gains from the propagation model: geometry times fluctuation times blockage."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.channel.fading import fill_gains
+from thzsync.channel.pathloss import composite_gain
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Blockage, Channel, Thz
+from thzsync.streams import Streams
+from thzsync.topology import Topology
+
+NEVER_PS: Final = int(np.iinfo(np.int64).max)
+SLOTS_PER_COHERENCE: Final = 4
+_CACHE_ENTRIES: Final = 1 << 16
+_SMALLEST_WEIGHT: Final = 1e-4
+
+
+@dataclass(frozen=True)
+class FluctuationGrid:
+    """The log-normal fluctuation on its slots (constant in time: one slot that never ends)."""
+
+    sigma_db: float
+    slot_ps: int
+    """Length of a slot [ps]; 0 when the fluctuation is constant."""
+    decay: float
+    """Correlation between neighbouring slots."""
+    terms: int
+    """Innovations that reach into one slot."""
+
+    @staticmethod
+    def of(channel: Channel) -> FluctuationGrid:
+        """The grid that a scenario's channel asks for."""
+        if channel.coherence_s is None or channel.fluctuation_db == 0:
+            return FluctuationGrid(channel.fluctuation_db, 0, 0.0, 1)
+        slot_ps = to_ps(channel.coherence_s / SLOTS_PER_COHERENCE)
+        if slot_ps < 1:
+            raise ThzSyncError(
+                f"channel.coherence_s is {channel.coherence_s:g} s, too short to follow; "
+                f"use 1 ns or more, or leave it out for a channel that is constant in time"
+            )
+        decay = math.exp(-1 / SLOTS_PER_COHERENCE)
+        terms = math.ceil(math.log(_SMALLEST_WEIGHT) / math.log(decay))
+        return FluctuationGrid(channel.fluctuation_db, slot_ps, decay, terms)
+
+
+@dataclass(frozen=True)
+class BlockageGrid:
+    """The two-state blockage chain on its slots."""
+
+    loss_db: float
+    slot_ps: int
+    """Length of a slot [ps]; 0 when nothing is ever blocked."""
+    p_block: float
+    """Probability per slot that a clear pair becomes blocked."""
+    p_clear: float
+    """Probability per slot that a blocked pair becomes clear."""
+
+    @staticmethod
+    def of(blockage: Blockage) -> BlockageGrid:
+        """The grid whose blocked share and mean blocked time are exactly the scenario's.
+
+        A slot is a quarter of the shorter of the mean blocked and the mean clear time. A geometric
+        number of slots with p = slot / mean then lasts the mean exactly, and p_block + p_clear is
+        between 1/4 and 1/2, as coupling from the past needs.
+        """
+        share = blockage.share
+        if share == 0 or blockage.loss_db == 0:
+            return BlockageGrid(blockage.loss_db, 0, 0.0, 1.0)
+        blocked_s = blockage.mean_duration_s
+        slot_ps = to_ps(min(blocked_s, blocked_s * (1 - share) / share) / SLOTS_PER_COHERENCE)
+        if slot_ps < 1:
+            raise ThzSyncError(
+                f"channel.blockage.mean_duration_s is {blocked_s:g} s, too short to follow; "
+                f"use 1 ns or more, or set share = 0 to switch blockage off"
+            )
+        p_clear = slot_ps / to_ps(blocked_s)
+        return BlockageGrid(blockage.loss_db, slot_ps, p_clear * share / (1 - share), p_clear)
+
+
+class PropagationGains:
+    """Path loss at the rack distances, with fluctuation and blockage drawn for the asked pairs.
+
+    Not safe for several threads at once: they would share the cache.
+    """
+
+    def __init__(self, channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> None:
+        self.fluctuation = FluctuationGrid.of(channel)
+        self.blockage = BlockageGrid.of(channel.blockage)
+        self._lanes = topology.lanes
+        self._reference_gain = _reference_gains(channel, topology)
+        # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
+        ratio = np.array(thz.centres_hz) / channel.reference_hz
+        self._subband_factor = ratio**-2.0
+        self._keys = np.array([streams.key("channel"), streams.key("blockage")], dtype=np.uint64)
+        entries = min(topology.racks**2, _CACHE_ENTRIES)
+        self._cached_pair = np.full(entries, -1, dtype=np.int64)
+        self._cached_slots = np.zeros((entries, 2), dtype=np.int64)
+        self._cached_gain = np.zeros((entries, thz.subbands))
+
+    def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
+        """Gains without fluctuation and blockage, by (link, subband)."""
+        s, t = src // self._lanes, dst // self._lanes
+        lane = np.abs(src % self._lanes - dst % self._lanes)
+        gain: FloatArray = self._reference_gain[s, t, lane][:, None] * self._subband_factor
+        return gain
+
+    def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
+        """Gains at one instant [ps], by (link, subband)."""
+        fluctuation, blockage = self.fluctuation, self.blockage
+        out = np.empty((len(src), len(self._subband_factor)))
+        fill_gains(
+            src,
+            dst,
+            self._lanes,
+            self._reference_gain,
+            self._subband_factor,
+            fluctuation.sigma_db,
+            self._keys[0],
+            time_ps // fluctuation.slot_ps if fluctuation.slot_ps else 0,
+            fluctuation.decay,
+            fluctuation.terms,
+            10 ** (-blockage.loss_db / 10),
+            self._keys[1],
+            time_ps // blockage.slot_ps if blockage.slot_ps else 0,
+            blockage.p_block,
+            blockage.p_clear,
+            self._cached_pair,
+            self._cached_slots,
+            self._cached_gain,
+            out,
+        )
+        return out
+
+    def next_change_ps(self, time_ps: int) -> int:
+        """First slot boundary after an instant [ps]."""
+        slots = (self.fluctuation.slot_ps, self.blockage.slot_ps)
+        return min(((time_ps // slot + 1) * slot for slot in slots if slot), default=NEVER_PS)
+
+
+def _reference_gains(channel: Channel, topology: Topology) -> FloatArray:
+    """Gain at f0 by (ring, ring, distance in lanes): all that the geometry can yield."""
+    ring = np.arange(topology.rings, dtype=np.int64)
+    lane = np.arange(topology.lanes, dtype=np.int64)
+    first = (ring * topology.lanes)[:, None, None]
+    other = (ring * topology.lanes)[None, :, None] + lane[None, None, :]
+    return composite_gain(topology.distance_m(first, other), channel.nlos_paths)

@@ -1,0 +1,50 @@
+"""Power to rate and back on one subband (eq:thz_rate), as scalar kernels.
+
+``log1p`` and ``expm1`` keep full accuracy for weak links, where 1 + SNR would round to 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+from thzsync.arrays import kernel
+from thzsync.scenario import Thz
+
+_LN2 = math.log(2.0)
+_LARGEST_EXPONENT = 700.0  # exp() overflows a little above; no transmitter has that power
+
+
+def link_budget_per_w(thz: Thz) -> float:
+    """G / (N_0 B_c + I), the signal-to-noise ratio per watt at unit channel gain [1/W]."""
+    receive_gain: float = 10 ** (thz.receive_gain_db / 10)
+    return receive_gain / thz.noise_w
+
+
+@kernel
+def snr_per_watt(gain: float, receive_gain: float, noise_w: float) -> float:
+    """Signal-to-noise ratio per transmitted watt [1/W] (eq:thz_rate)."""
+    return receive_gain * gain / noise_w
+
+
+@kernel
+def rate_bps(power_w: float, snr_per_w: float, subband_hz: float) -> float:
+    """Achievable rate [bit/s] at a transmit power [W] (eq:thz_rate)."""
+    return subband_hz * math.log1p(power_w * snr_per_w) / _LN2
+
+
+@kernel
+def required_power_w(
+    size_bits: float, duration_s: float, snr_per_w: float, subband_hz: float
+) -> float:
+    """Least power [W] that moves ``size_bits`` in ``duration_s``; inf where none does.
+
+    eq:a2a_required_power.
+    """
+    if size_bits <= 0.0:
+        return 0.0
+    if duration_s <= 0.0 or snr_per_w <= 0.0:
+        return math.inf
+    exponent = _LN2 * size_bits / (subband_hz * duration_s)
+    if exponent > _LARGEST_EXPONENT:
+        return math.inf
+    return math.expm1(exponent) / snr_per_w
