@@ -1,0 +1,107 @@
+"""The command table: every command group is imported only when it is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from thzsync import __version__
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command lives: a Typer app, or a function that becomes a command."""
+
+    name: str
+    module: str
+    attribute: str
+    help: str
+
+
+COMMANDS: Final = (
+    Entry("run", "thzsync.cli.run", "run", "Simulate training iterations under one policy."),
+    Entry("compare", "thzsync.cli.run", "compare", "Compare policies on the same realisation."),
+    Entry(
+        "synthesize",
+        "thzsync.cli.synthesize",
+        "synthesize",
+        "Synthesise one collective on THz: its rounds and its bound.",
+    ),
+    Entry(
+        "reproduce",
+        "thzsync.cli.reproduce",
+        "reproduce_app",
+        "Reproduce the paper's figures side by side.",
+    ),
+    Entry(
+        "scenario", "thzsync.cli.scenario", "scenario_app", "Show, describe and start scenarios."
+    ),
+    Entry("trace", "thzsync.cli.trace", "trace_app", "Generate, show and check training traces."),
+    Entry("report", "thzsync.cli.report", "report", "Turn a result directory into one HTML file."),
+    Entry("audit", "thzsync.cli.run", "audit", "Re-check a recorded run from its records alone."),
+    Entry("bench", "thzsync.cli.bench", "bench", "Measure speed against the budgets."),
+)
+
+
+def _present(entry: Entry) -> bool:
+    return find_spec(entry.module) is not None
+
+
+def load(entry: Entry) -> Any:
+    """Import a command and turn it into what Typer's group can call."""
+    target = getattr(import_module(entry.module), entry.attribute)
+    if not isinstance(target, typer.Typer):
+        single = typer.Typer(add_completion=False)
+        single.command(entry.name)(target)
+        target = single
+    command = typer.main.get_command(target)
+    command.name = entry.name
+    return command
+
+
+class LazyGroup(TyperGroup):
+    """Lists every command by its table entry, and imports the one that is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._entries = {entry.name: entry for entry in COMMANDS if _present(entry)}
+        for entry in self._entries.values():
+            self.commands[entry.name] = TyperCommand(name=entry.name, help=entry.help)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Replace the listed stand-in by the real command."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in self._entries:
+            command = load(self._entries[name])
+        return name, command, rest
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"thzsync {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def thzsync(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Collectives of AI training on a data centre that joins optical fibre with a THz overlay."""

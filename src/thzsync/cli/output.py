@@ -1,0 +1,141 @@
+"""What every command shares: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync.errors import ThzSyncError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from thzsync.scenario import Scenario
+
+ScenarioArgument = Annotated[
+    str, typer.Argument(metavar="[SCENARIO]", help="A scenario file (TOML) or a preset's name.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
+
+PATIENCE_S = 1.0
+"""How long a command may work before it shows a progress bar [s]."""
+
+
+def load_scenario(name: str) -> Scenario:
+    """The scenario that a command's argument names."""
+    from thzsync.scenario import Scenario
+
+    return Scenario.load(name)
+
+
+def results() -> Console:
+    """Where results go. Rich leaves colour out when NO_COLOR is set or stdout is no terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def notes() -> Console:
+    """Where everything that is not a result goes: stderr."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def emit(
+    document: object, as_json: bool, table: RenderableType | Callable[[], RenderableType]
+) -> None:
+    """Print ``document`` as JSON, or ``table`` (or what it returns) for people."""
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    results().print(table() if callable(table) else table)
+
+
+def dump_json(document: object) -> str:
+    """Strict JSON: a number that is not finite becomes null."""
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None
+) -> Table:
+    """A plain table; numbers stand on the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left")
+    for position, column in enumerate(columns):
+        numeric = any(isinstance(row[position], (int, float)) for row in rows)
+        made.add_column(column, justify="right" if numeric else "left")
+    for row in rows:
+        made.add_row(*(Text(_cell(value)) for value in row))
+    return made
+
+
+@contextmanager
+def progress(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A progress bar on stderr, shown only on a terminal and only after a second of work.
+
+    Yields ``advance(steps=1, description=None)``; without ``total`` the bar only pulses.
+    """
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = notes()
+    columns = (TextColumn("{task.description}"), BarColumn())
+    counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, *counted, console=console, transient=True)
+    task = bar.add_task(description, total=total)
+
+    def advance(steps: float = 1, description: str | None = None) -> None:
+        bar.update(task, advance=steps, description=description)
+
+    patience = threading.Timer(PATIENCE_S, bar.start)
+    patience.daemon = True
+    if console.is_terminal:
+        patience.start()
+    try:
+        yield advance
+    finally:
+        patience.cancel()
+        bar.stop()
+
+
+def refuse_overwrite(path: str, force: bool) -> None:
+    """Raise when ``path`` exists and the user did not ask to replace it."""
+    from pathlib import Path
+
+    if Path(path).exists() and not force:
+        raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, float) and not float("-inf") < value < float("inf"):
+        return None
+    return value

@@ -1,0 +1,96 @@
+"""From a scenario's jobs to the training graph of one iteration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Protocol
+
+import numpy as np
+
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Job, Scenario
+from thzsync.streams import Streams
+from thzsync.topology import Partition, Topology
+from thzsync.workload.graph import TrainingGraph, merge
+from thzsync.workload.one_f_one_b import training_graph
+
+
+class Generator(Protocol):
+    """Where a job's graph comes from."""
+
+    def graph(
+        self, job: Job, partition: Partition, streams: Streams, iteration: int
+    ) -> TrainingGraph:
+        """The job's nodes in one iteration, with ids from 0, on racks of its partition."""
+
+
+class TrainingGenerator:
+    """1F1B from bytes and seconds in the scenario."""
+
+    def graph(
+        self, job: Job, partition: Partition, streams: Streams, iteration: int
+    ) -> TrainingGraph:
+        """The iteration that ``job.training`` states."""
+        assert job.training is not None
+        return training_graph(job.training, partition, streams, iteration)
+
+
+class ModelGenerator:
+    """1F1B from a model of the zoo."""
+
+    def graph(
+        self, job: Job, partition: Partition, streams: Streams, iteration: int
+    ) -> TrainingGraph:
+        """The iteration that follows from ``job.model``'s dimensions."""
+        from thzsync.workload.zoo import derive
+
+        assert job.model is not None
+        return training_graph(derive(job.model, partition), partition, streams, iteration)
+
+
+class TraceGenerator:
+    """A recorded iteration, the same every time."""
+
+    def graph(
+        self, job: Job, partition: Partition, streams: Streams, iteration: int
+    ) -> TrainingGraph:
+        """The iteration in the file ``job.trace``, under the job's own name."""
+        from thzsync.workload.tracefile import read_trace
+
+        assert job.trace is not None
+        graph = read_trace(job.trace).graph
+        for node in graph.nodes:
+            outside = node.racks[~np.isin(node.racks, partition.racks)]
+            if len(outside):
+                raise ThzSyncError(
+                    f"{job.trace}: {node.name}: rack {int(outside[0])} lies outside the partition "
+                    f"of job {job.name!r}; widen the job's rings and lanes"
+                )
+        return replace(graph, nodes=tuple(replace(node, job=job.name) for node in graph.nodes))
+
+
+GENERATORS: Final[dict[str, Generator]] = {
+    "training": TrainingGenerator(),
+    "model": ModelGenerator(),
+    "trace": TraceGenerator(),
+}
+"""By the key of a job's table that asks for it."""
+
+
+def job_graph(job: Job, topology: Topology, streams: Streams, iteration: int = 0) -> TrainingGraph:
+    """One iteration of one job."""
+    source = next(key for key in GENERATORS if getattr(job, key) is not None)
+    graph = GENERATORS[source].graph(job, topology.partition(job), streams, iteration)
+    return replace(graph, rack_count=topology.racks)
+
+
+def scenario_graph(
+    scenario: Scenario, topology: Topology, streams: Streams, iteration: int = 0
+) -> TrainingGraph:
+    """One iteration of all jobs of a scenario, side by side."""
+    if not scenario.jobs:
+        raise ThzSyncError(
+            f"scenario {scenario.name!r} has no jobs; add a [[jobs]] table, or start from the "
+            "preset 'paper'"
+        )
+    return merge([job_graph(job, topology, streams, iteration) for job in scenario.jobs])

@@ -1,0 +1,162 @@
+"""The training graph: compute tasks and events in one acyclic order (eq:training_trace)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.errors import ThzSyncError
+from thzsync.workload.nodes import Compute, Event, Node
+
+Duration = float | Callable[[Event], float]
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Successors of every node in compressed rows: ``target[start[n]:start[n + 1]]``."""
+
+    start: IntArray
+    target: IntArray
+
+
+@dataclass(frozen=True)
+class Times:
+    """When every node starts and ends, by node id [s]."""
+
+    start_s: FloatArray
+    end_s: FloatArray
+
+    @property
+    def makespan_s(self) -> float:
+        """When the last node ends [s]."""
+        return float(self.end_s.max(initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingGraph:
+    """One iteration as a directed acyclic graph; node ``n`` has id ``n``.
+
+    Construction checks everything a user's file can get wrong; ``rack_count``, where known, is
+    the number of racks on the floor, and ``place`` is what error messages begin with.
+    """
+
+    nodes: tuple[Node, ...]
+    rack_count: int | None = None
+    place: str = "training graph"
+
+    def __post_init__(self) -> None:
+        for position, node in enumerate(self.nodes):
+            self._check_node(position, node)
+        if len(self.order) < len(self.nodes):
+            raise ThzSyncError(f"{self.place}: {self._describe_cycle()}; remove one dependency")
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Communication events, by id."""
+        return tuple(node for node in self.nodes if isinstance(node, Event))
+
+    @cached_property
+    def computes(self) -> tuple[Compute, ...]:
+        """Compute tasks, by id."""
+        return tuple(node for node in self.nodes if isinstance(node, Compute))
+
+    @cached_property
+    def indegree(self) -> IntArray:
+        """How many predecessors every node waits for."""
+        return np.array([len(node.after) for node in self.nodes], dtype=np.int64)
+
+    @cached_property
+    def successors(self) -> Adjacency:
+        """Which nodes wait for each node, in ascending order."""
+        before = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
+        after = np.repeat(np.arange(len(self.nodes), dtype=np.int64), self.indegree)
+        fan_out = np.bincount(before, minlength=len(self.nodes))
+        start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(fan_out)))
+        return Adjacency(start, after[np.argsort(before, kind="stable")])
+
+    @cached_property
+    def order(self) -> IntArray:
+        """A topological order; shorter than the graph exactly when there is a cycle."""
+        start, target = self.successors.start.tolist(), self.successors.target.tolist()
+        pending = self.indegree.tolist()
+        order = [n for n, count in enumerate(pending) if count == 0]
+        for node in order:  # the list grows while it is read
+            for successor in target[start[node] : start[node + 1]]:
+                pending[successor] -= 1
+                if pending[successor] == 0:
+                    order.append(successor)
+        return np.array(order, dtype=np.int64)
+
+    def times(self, communication_s: Duration = 0.0) -> Times:
+        """Earliest start and end of every node when an event takes ``communication_s`` [s]."""
+        lasts = communication_s if callable(communication_s) else lambda _: communication_s
+        start = np.zeros(len(self.nodes))
+        end = np.zeros(len(self.nodes))
+        for n in self.order.tolist():
+            node = self.nodes[n]
+            begin = max((end[p] for p in node.after), default=0.0)
+            if isinstance(node, Event):
+                begin = max(begin, node.release_s)
+            start[n] = begin
+            end[n] = begin + (lasts(node) if isinstance(node, Event) else node.duration_s)
+        return Times(start, end)
+
+    def critical_path_s(self, communication_s: Duration = 0.0) -> float:
+        """Length of the iteration when an event takes ``communication_s`` [s]."""
+        return self.times(communication_s).makespan_s
+
+    def _check_node(self, position: int, node: Node) -> None:
+        place = f"{self.place}: {node.name}"
+        if node.id != position:
+            raise ThzSyncError(f"{place}: stands at position {position}; ids must count from 0")
+        if node.stage < 0 or node.microbatch < 0:
+            raise ThzSyncError(f"{place}: stage and micro-batch must be 0 or more")
+        for predecessor in node.after:
+            if not 0 <= predecessor < len(self.nodes):
+                raise ThzSyncError(
+                    f"{place}: waits for node {predecessor}, which does not exist; "
+                    f"nodes are 0..{len(self.nodes) - 1}"
+                )
+        self._check_racks(place, node.racks)
+        node.check(place)
+
+    def _check_racks(self, place: str, racks: IntArray) -> None:
+        if len(racks) == 0 or bool((np.diff(racks) <= 0).any()):
+            raise ThzSyncError(f"{place}: racks must be a rising list of at least one rack")
+        limit = racks[-1] + 1 if self.rack_count is None else self.rack_count
+        unknown = racks[(racks < 0) | (racks >= limit)]
+        if len(unknown):
+            known = f"; racks are 0..{limit - 1}" if self.rack_count is not None else ""
+            raise ThzSyncError(f"{place}: rack {int(unknown[0])} does not exist{known}")
+
+    def _describe_cycle(self) -> str:
+        stuck = np.ones(len(self.nodes), dtype=np.bool_)
+        stuck[self.order] = False
+        # Every stuck node has a stuck predecessor, so walking back must meet a node again.
+        node, seen = int(np.flatnonzero(stuck)[0]), dict[int, None]()
+        while node not in seen:
+            seen[node] = None
+            node = next(p for p in self.nodes[node].after if stuck[p])
+        walk = list(seen)
+        loop = [*walk[walk.index(node) :], node]
+        names = [self.nodes[n].name for n in loop[:4]] + (["..."] if len(loop) > 4 else [])
+        return f"cycle: {' waits for '.join(names)}"
+
+
+def merge(graphs: Sequence[TrainingGraph]) -> TrainingGraph:
+    """Several jobs side by side in one graph; later jobs' ids follow the earlier ones'."""
+    if len(graphs) == 1:
+        return graphs[0]
+    nodes: list[Node] = []
+    for graph in graphs:
+        offset = len(nodes)
+        nodes += [
+            replace(node, id=node.id + offset, after=tuple(p + offset for p in node.after))
+            for node in graph.nodes
+        ]
+    counts = [graph.rack_count for graph in graphs if graph.rack_count is not None]
+    return TrainingGraph(tuple(nodes), max(counts, default=None))

@@ -1,0 +1,111 @@
+"""The nodes of a training graph: compute tasks and communication events."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.collectives import Demand, Kind, Reduction
+from thzsync.errors import ThzSyncError
+
+
+class Phase(StrEnum):
+    """The half of an iteration that a node belongs to."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+
+@dataclass(frozen=True, eq=False)
+class Compute:
+    """Work of one pipeline stage; all replicas of the stage run in step."""
+
+    id: int
+    job: str
+    stage: int
+    phase: Phase
+    microbatch: int
+    racks: IntArray
+    """Racks of the stage, ascending."""
+    duration_s: float
+    after: tuple[int, ...]
+    """Nodes that must be done before this one starts."""
+
+    @property
+    def name(self) -> str:
+        """What messages call this node."""
+        return (
+            f"compute {self.id} ({self.phase}, stage {self.stage}, micro-batch {self.microbatch})"
+        )
+
+    def check(self, place: str) -> None:
+        """Refuse a duration that is negative or not a number."""
+        _check_seconds(self.duration_s, "duration", place)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """One collective e = (tau_e, V_e, D_e, r_e, Pred(e)) (eq:communication_event)."""
+
+    id: int
+    job: str
+    kind: Kind
+    stage: int
+    """The stage that sends (P2P) or takes part (A2A, AllReduce)."""
+    phase: Phase
+    microbatch: int
+    """The micro-batch whose compute releases the event."""
+    label: str
+    """What is sent, such as ``dispatch 0`` or ``bucket 3``."""
+    racks: IntArray
+    """Participating racks V_e, ascending."""
+    demand: Demand
+    after: tuple[int, ...]
+    """Nodes that must be done before this one starts."""
+    release_s: float = 0.0
+    """Nominal release r_e, counted from the iteration's start; earlier it never starts [s]."""
+
+    @property
+    def name(self) -> str:
+        """What messages call this node."""
+        return (
+            f"event {self.id} ({self.kind} {self.label}, stage {self.stage}, "
+            f"micro-batch {self.microbatch})"
+        )
+
+    @property
+    def payload_bytes(self) -> int:
+        """Directed demand of a transfer, or the local tensor of an AllReduce [bytes]."""
+        if isinstance(self.demand, Reduction):
+            return self.demand.tensor_bytes
+        return self.demand.total_bytes
+
+    def check(self, place: str) -> None:
+        """Refuse a demand that does not fit the kind or the racks."""
+        _check_seconds(self.release_s, "release", place)
+        if isinstance(self.demand, Reduction) != (self.kind is Kind.ALLREDUCE):
+            raise ThzSyncError(
+                f"{place}: an {self.kind} event cannot carry this demand; "
+                "allreduce takes a tensor, p2p and a2a take transfers"
+            )
+        self.demand.check(place)
+        if not isinstance(self.demand, Reduction):
+            ends = np.concatenate((self.demand.src, self.demand.dst))
+            strangers = ends[~np.isin(ends, self.racks)]
+            if len(strangers):
+                raise ThzSyncError(
+                    f"{place}: a transfer names rack {int(strangers[0])}, which does not take "
+                    "part in the event; add it to racks"
+                )
+
+
+Node = Compute | Event
+
+
+def _check_seconds(value: float, what: str, place: str) -> None:
+    if not (math.isfinite(value) and value >= 0):
+        raise ThzSyncError(f"{place}: {what} is {value:g} s; it must be 0 s or more")
