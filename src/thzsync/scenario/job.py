@@ -150,6 +150,8 @@ class Collectives(Model):
     """Synthesis method of AllReduce events."""
     p2p: str = "proposed"
     """Synthesis method of point-to-point events."""
+    stall_limit_s: Annotated[Seconds, Field(gt=0)] = 10.0
+    """A run in which nothing moves for this long ends with an error [s]."""
 
 
 class Coordinator(Model):

@@ -1,1 +1,8 @@
-"""simulation"""
+"""The engine that joins the fabrics, the records it leaves and the auditor."""
+
+from __future__ import annotations
+
+from thzsync.simulation.records import Run
+from thzsync.simulation.simulate import reference_costs, simulate
+
+__all__ = ["Run", "reference_costs", "simulate"]

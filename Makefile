@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine with Python 3.11: `make run` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+OUT ?= results
+
+.PHONY: run test install bench verify clean
+
+run: .venv/.installed
+	$(BIN)/thzsync reproduce all --quick --out $(OUT)
+	$(BIN)/thzsync report $(OUT)
+
+test: .venv/.tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+verify: .venv/.tested
+	THZSYNC_THOROUGH=1 $(BIN)/python -m pytest -n 2
+
+bench: .venv/.tested
+	$(BIN)/thzsync bench all
+
+install: .venv/.installed
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e .
+	touch $@
+
+.venv/.tested: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[test]'
+	touch $@ .venv/.installed
+
+clean:
+	rm -rf .venv $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

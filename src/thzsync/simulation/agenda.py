@@ -1,0 +1,51 @@
+"""Timed things outside the packet kernel, ordered by (time, priority, sequence)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from enum import IntEnum
+from itertools import count
+from typing import Any
+
+NEVER_PS = 2**62
+
+
+class Priority(IntEnum):
+    """What goes first when several things happen at one instant."""
+
+    ROUND_END = 0
+    COMPUTE_END = 1
+    FAULT = 2
+    RELEASE = 3
+    WAKE = 4
+    SAMPLE = 5
+
+
+class Agenda:
+    """A heap of handlers with the instants at which they are due."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, int, int, Callable[[Any], None], Any]] = []
+        self._sequence = count()
+
+    @property
+    def next_ps(self) -> int:
+        """When the first handler is due [ps]."""
+        return self._heap[0][0] if self._heap else NEVER_PS
+
+    def add(
+        self, at_ps: int, priority: Priority, handler: Callable[[Any], None], argument: Any
+    ) -> None:
+        """Call ``handler(argument)`` at this instant."""
+        entry = (at_ps, int(priority), next(self._sequence), handler, argument)
+        heapq.heappush(self._heap, entry)
+
+    def run_due(self, now_ps: int) -> bool:
+        """Call every handler that is due, in order; whether there was one."""
+        any_due = False
+        while self._heap and self._heap[0][0] <= now_ps:
+            _, _, _, handler, argument = heapq.heappop(self._heap)
+            handler(argument)
+            any_due = True
+        return any_due

@@ -1,0 +1,122 @@
+"""The world that every policy sees alike: floor, channel, fibres, transceivers, stragglers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.channel import ChannelModel
+from thzsync.collectives import Plan
+from thzsync.coordinator import Context
+from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.scenario import ComputeFrozen, Scenario
+from thzsync.streams import Streams
+from thzsync.synthesis import Method, Surroundings, find_method
+from thzsync.topology import Topology
+from thzsync.wireless import Overlay
+from thzsync.workload import Event
+
+
+@dataclass(frozen=True)
+class World:
+    """All that a run builds from scenario and seed; nothing in it depends on the policy."""
+
+    scenario: Scenario
+    streams: Streams
+    topology: Topology
+    channel: ChannelModel
+    fabric: OpticalFabric
+    overlay: Overlay
+
+    @classmethod
+    def build(cls, scenario: Scenario, seed: int) -> World:
+        """A fresh world at time zero."""
+        topology = Topology(scenario.floor)
+        streams = Streams(seed)
+        channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
+        fabric = OpticalFabric(
+            _network(scenario, topology), _background(scenario), streams.key("background")
+        )
+        overlay = Overlay(scenario.thz, channel, topology.racks)
+        return cls(scenario, streams, topology, channel, fabric, overlay)
+
+    def method(self, event: Event) -> Method:
+        """The synthesis method that the scenario names for this kind of event."""
+        return find_method(event.kind, getattr(self.scenario.collectives, event.kind.value))
+
+    def delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
+        """How late each rack's own data is, delta^str, in the order of ``event.racks`` [ps]."""
+        model = self.scenario.stragglers
+        racks = event.racks
+        draw = self.streams.generator("stragglers", iteration, event.id).random((2, len(racks)))
+        span = model.max_delay_s - model.min_delay_s
+        late = draw[0] < model.probability
+        delay_s = np.where(late, model.min_delay_s + span * draw[1], 0.0)
+        for slow in model.slow_racks:
+            delay_s[racks == slow.rack] += slow.delay_s
+        delay_ps = np.rint(delay_s * 1e12).astype(np.int64)
+        for fault in self.scenario.faults:
+            if isinstance(fault, ComputeFrozen):
+                start, end = to_ps(fault.start_s), to_ps(fault.end_s)
+                # Data that would appear inside the window appears when the rack thaws.
+                frozen = (racks == fault.rack) & (start <= now_ps + delay_ps)
+                delay_ps = np.where(frozen, np.maximum(delay_ps, end - now_ps), delay_ps)
+        return delay_ps
+
+    def synthesize(self, event: Event, delays_ps: IntArray, now_ps: int) -> Plan:
+        """Flows and precedence of an event that is being activated."""
+        racks = event.racks
+        size = len(racks)
+        row, column = np.divmod(np.arange(size * size), size)
+        off_diagonal = row != column
+        gains = np.zeros((size * size, self.scenario.thz.subbands))
+        gains[off_diagonal] = self.channel.gains(
+            racks[row[off_diagonal]], racks[column[off_diagonal]], now_ps
+        )
+        surroundings = Surroundings(
+            gains=gains.reshape(size, size, -1), delay_s=delays_ps * 1e-12, thz=self.scenario.thz
+        )
+        return self.method(event).plan(
+            event.demand, racks, self.scenario.collectives.chunk_bytes, surroundings
+        )
+
+    def context(self, plan: Plan, delays_ps: IntArray, now_ps: int) -> Context:
+        """What a policy may know at activation (eq:bandit_flow_context)."""
+        thz = self.scenario.thz
+        queued, shared = self.fabric.occupancy(plan.src, plan.dst)
+        late = delays_ps[np.searchsorted(plan.racks, plan.src)] > 0
+        gain = self.channel.gains(plan.src, plan.dst, now_ps)
+        snr_db = 10 * np.log10(gain) + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
+        levels: FloatArray = np.array(self.scenario.coordinator.power_levels)
+        return Context(plan, self.topology.racks, late, queued, shared, snr_db, levels)
+
+    def optical_energy_j(self, plan: Plan, wired: IntArray) -> float:
+        """Energy of wired chunks, given as positions in the plan's row of chunks (eq:optical_energy)."""
+        flow = plan.chunk_flow[wired]
+        hops = self.topology.hops(plan.src[flow], plan.dst[flow])
+        bit_hops = 8 * int((plan.chunk_sizes[wired] * hops).sum())
+        return self.scenario.optical.energy_j_per_bit_hop * bit_hops
+
+
+def _network(scenario: Scenario, topology: Topology) -> Network:
+    optical = scenario.optical
+    return Network.build(
+        ring_of_rack=topology.ring_of_rack,
+        access_bps=optical.access_bps,
+        inter_bps=optical.inter_bps,
+        switch_delay_s=optical.switch_delay_s,
+        packet_bytes=optical.packet_bytes,
+        nic_queue_bytes=optical.nic_queue_bytes,
+        output_queue_bytes=optical.output_queue_bytes,
+        shared_buffer_bytes=optical.shared_buffer_bytes,
+        rack_reserve=optical.rack_reserve,
+    )
+
+
+def _background(scenario: Scenario) -> Background | None:
+    background = scenario.optical.background
+    if background.load == 0:
+        return None
+    return Background(load=background.load, burst_bytes=background.burst_bytes)
