@@ -13,7 +13,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.scenario import Floor, Job
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Partition:
     """The fan-ring that one job owns: one stage per ring, one replica per lane."""
 
@@ -131,6 +131,11 @@ class Topology:
         lanes = self.lanes - job.first_lane if job.lanes is None else job.lanes
         ring = job.first_ring + np.arange(rings, dtype=np.int64)
         lane = job.first_lane + np.arange(lanes, dtype=np.int64)
+        if rings < 1 or lanes < 1 or ring[-1] >= self.rings or lane[-1] >= self.lanes:
+            raise ThzSyncError(
+                f"job {job.name!r}: its partition leaves the floor, which has rings "
+                f"0..{self.rings - 1} and lanes 0..{self.lanes - 1}"
+            )
         return Partition(job.name, ring[:, None] * self.lanes + lane[None, :])
 
     def real_links(self) -> Iterator[int]:

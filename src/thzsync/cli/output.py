@@ -14,7 +14,6 @@ from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
     from thzsync.scenario import Scenario
 
@@ -49,6 +48,11 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def note(text: str) -> None:
+    """One line for people, on stderr, as it is: no markup, no wrapping."""
+    notes().print(text, markup=False, soft_wrap=True)
+
+
 def emit(
     document: object, as_json: bool, table: RenderableType | Callable[[], RenderableType]
 ) -> None:
@@ -66,19 +70,20 @@ def dump_json(document: object) -> str:
 
 def table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None
-) -> Table:
-    """A plain table; numbers stand on the right."""
+) -> RenderableType:
+    """A plain table under its title; numbers stand on the right."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, title_justify="left")
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for position, column in enumerate(columns):
         numeric = any(isinstance(row[position], (int, float)) for row in rows)
         made.add_column(column, justify="right" if numeric else "left")
     for row in rows:
         made.add_row(*(Text(_cell(value)) for value in row))
-    return made
+    return Group(Text(title, style="bold"), made, *([Text(caption)] if caption else []))
 
 
 @contextmanager

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 UNITS: Final[dict[str, dict[str, float]]] = {
     "bytes": {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
@@ -19,29 +22,44 @@ UNITS: Final[dict[str, dict[str, float]]] = {
 _QUANTITY: Final = re.compile(r"\s*([-+]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
 
 
-def _quantity(dimension: str) -> BeforeValidator:
+class Quantity:
     """Accept ``"16 MiB"`` beside a bare number; refuse a unit of another dimension."""
-    units = UNITS[dimension]
 
-    def parse(value: Any) -> Any:
+    def __init__(self, dimension: str) -> None:
+        self.dimension = dimension
+        self.units = UNITS[dimension]
+
+    def parse(self, value: Any) -> Any:
+        """The number in base units; anything but a text is left to Pydantic."""
         if not isinstance(value, str):
             return value
         match = _QUANTITY.fullmatch(value)
-        if match is None or match[2] not in units:
-            raise ValueError(f"write a number, or a number with one of {', '.join(units)}")
-        scaled = float(match[1].replace("_", "")) * units[match[2]]
-        return round(scaled) if dimension == "bytes" and scaled == round(scaled) else scaled
+        if match is None or match[2] not in self.units:
+            raise ValueError(f"write a number, or a number with one of {', '.join(self.units)}")
+        # In decimals, so that "500 ns" is the same number as 500e-9.
+        scaled = float(Decimal(match[1].replace("_", "")) * Decimal(repr(self.units[match[2]])))
+        return round(scaled) if self.dimension == "bytes" and scaled == round(scaled) else scaled
 
-    return BeforeValidator(parse)
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.parse, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        units = "|".join(self.units)
+        text = {"type": "string", "pattern": rf"^\s*[-+]?[0-9][0-9_.eE+-]*\s*({units})\s*$"}
+        return {"anyOf": [handler(schema), text]}
 
 
-Bytes = Annotated[int, _quantity("bytes"), Field(gt=0)]
-Rate = Annotated[float, _quantity("bps"), Field(gt=0, allow_inf_nan=False)]
-Seconds = Annotated[float, _quantity("s"), Field(ge=0, allow_inf_nan=False)]
-Hertz = Annotated[float, _quantity("hz"), Field(gt=0, allow_inf_nan=False)]
-Watts = Annotated[float, _quantity("w"), Field(gt=0, allow_inf_nan=False)]
-Metres = Annotated[float, _quantity("m"), Field(ge=0, allow_inf_nan=False)]
-Decibels = Annotated[float, _quantity("db"), Field(allow_inf_nan=False)]
+Bytes = Annotated[int, Field(gt=0, le=2**53), Quantity("bytes")]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("bps")]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Quantity("s")]
+Hertz = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("hz")]
+Watts = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("w")]
+Metres = Annotated[float, Field(ge=0, allow_inf_nan=False), Quantity("m")]
+Decibels = Annotated[float, Field(allow_inf_nan=False), Quantity("db")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 Index = Annotated[int, Field(ge=0)]

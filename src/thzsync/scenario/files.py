@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from pydantic import ValidationError
 from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from thzsync.scenario.scenario import Scenario
 
 
@@ -31,16 +34,15 @@ def load_preset(name: str) -> Scenario:
     """The preset of this name."""
     presets = _presets()
     if name not in presets:
-        raise ThzSyncError(
-            f"{name}: no such scenario file or preset; the presets are {', '.join(presets)}"
-        )
+        hint = _closest(name, presets) or f"the presets are {', '.join(presets)}"
+        raise ThzSyncError(f"{name}: no such scenario file or preset; {hint}")
     return parse_scenario(presets[name], f"preset {name}")
 
 
 def load_scenario(path: str | Path) -> Scenario:
     """Read a scenario file; a bare preset name works too."""
     file = Path(path)
-    if not file.suffix and not file.exists():
+    if not file.suffix and not file.is_file():
         return load_preset(str(path))
     try:
         text = file.read_text("utf-8")
@@ -48,8 +50,10 @@ def load_scenario(path: str | Path) -> Scenario:
         raise ThzSyncError(
             f"{path}: no such file; `thzsync scenario new {path}` writes a starter"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ThzSyncError(f"{path}: cannot be read as text ({error})") from None
+    except UnicodeDecodeError:
+        raise ThzSyncError(f"{path}: not a text file; a scenario is TOML in UTF-8") from None
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
     return parse_scenario(text, str(path))
 
 
@@ -70,10 +74,8 @@ def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
     base = values.pop("preset", None)
     if base is not None:
         presets = _presets()
-        if base not in presets:
-            raise ThzSyncError(
-                f"{source}: preset: {base!r} does not exist; use one of {', '.join(presets)}"
-            )
+        if not isinstance(base, str) or base not in presets:
+            raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
         values = _merged(tomllib.loads(presets[base]), values)
     try:
         return Scenario.model_validate(values)
@@ -91,34 +93,56 @@ def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _explain(error: ValidationError) -> str:
-    """The first problem in one line: key, what was found, what is allowed."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    found = first.get("input")
-    kind = first["type"]
-    if kind == "extra_forbidden":
-        message = f"unknown key; {_allowed_keys(first['loc'])}"
-        text = f"{key}: {message}"
-    elif kind == "missing":
-        text = f"{key}: this key is required"
-    elif isinstance(found, (int, float, str, bool)) or found is None:
-        text = f"{key}: found {found!r}; {message}"
-    else:
-        text = f"{key}: {message}" if key else message
-    more = error.error_count() - 1
+    """The gravest problem in one line: key, what was found, what is allowed."""
+    problems = sorted(error.errors(include_url=False), key=_gravity)
+    first, more = problems[0], len(problems) - 1
+    text = _explain_one(first)
     return text + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
 
 
-def _allowed_keys(location: tuple[int | str, ...]) -> str:
+def _gravity(problem: ErrorDetails) -> int:
+    """Unknown keys first: a misspelt key is also missing, and only one of the two helps."""
+    return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
+
+
+def _explain_one(problem: ErrorDetails) -> str:
+    location, found = problem["loc"], problem["input"]
+    key = _key(location)
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    message = message[:1].lower() + message[1:]
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key; {_allowed_keys(location)}"
+    if problem["type"] == "missing":
+        return f"{key}: this key is required"
+    if problem["type"] == "union_tag_not_found":
+        return f"{key}.kind: this key is required; it says which fault this is"
+    if problem["type"] == "union_tag_invalid":
+        context = problem["ctx"]
+        return f"{key}.kind: found {context['tag']!r}; use one of {context['expected_tags']}"
+    if isinstance(found, (int, float, str)):
+        return f"{key}: found {found!r}; {message}"
+    return f"{key}: {message}" if key else message
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """Dotted key as it stands in the file: without the fault's kind, which Pydantic puts in."""
+    if location[:1] == ("faults",):
+        location = (*location[:2], *location[3:])
+    return ".".join(str(part) for part in location)
+
+
+def _closest(word: str, known: Iterable[str]) -> str | None:
     import difflib
 
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else None
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> str:
     from thzsync.scenario.scenario import Scenario
 
     names = _field_names(Scenario.model_json_schema(), location[:-1])
-    close = difflib.get_close_matches(str(location[-1]), names, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"allowed are {', '.join(names)}"
+    return _closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
 
 
 def _field_names(schema: dict[str, Any], location: tuple[int | str, ...]) -> list[str]:
@@ -161,7 +185,7 @@ def dump_toml(scenario: Scenario) -> str:
 def _toml_lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     plain = {k: v for k, v in table.items() if not _is_table(v)}
     for key, value in plain.items():
-        yield f"{key} = {_toml_value(value)}"
+        yield f"{key} = {toml_value(value)}"
     for key, value in table.items():
         if isinstance(value, dict):
             yield f"\n[{'.'.join((*path, key))}]"
@@ -178,13 +202,13 @@ def _is_table(value: Any) -> bool:
     )
 
 
-def _toml_value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """One value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        import json
-
-        return json.dumps(value, ensure_ascii=False)
+        # TOML's basic strings escape as JSON's do, and DEL on top.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):
-        return "[" + ", ".join(_toml_value(v) for v in value) + "]"
+        return "[" + ", ".join(toml_value(v) for v in value) + "]"
     return repr(value)

@@ -1,0 +1,60 @@
+"""``thzsync scenario``: show, describe and start scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thzsync.cli.output import (
+    JsonOption,
+    ScenarioArgument,
+    dump_json,
+    load_scenario,
+    note,
+    refuse_overwrite,
+)
+from thzsync.errors import ThzSyncError
+
+scenario_app = typer.Typer(no_args_is_help=True, help="Show, describe and start scenarios.")
+
+
+@scenario_app.command()
+def show(scenario: ScenarioArgument = "paper", as_json: JsonOption = False) -> None:
+    """Print a scenario with every key resolved, as TOML that loads again."""
+    loaded = load_scenario(scenario)
+    if as_json:
+        typer.echo(dump_json(loaded.model_dump(mode="json")))
+    else:
+        typer.echo(loaded.to_toml(), nl=False)
+
+
+@scenario_app.command()
+def schema(as_json: JsonOption = False) -> None:
+    """Print the JSON schema of scenario files, for editors (it is JSON either way)."""
+    from thzsync.scenario.schema import json_schema
+
+    typer.echo(dump_json(json_schema()))
+
+
+@scenario_app.command()
+def new(
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    preset: Annotated[str, typer.Option(help="The preset whose values it starts with.")] = "paper",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a commented starter file: every key with its meaning and unit."""
+    from thzsync.scenario.starter import starter
+
+    text = starter(preset)
+    refuse_overwrite(str(file), force)
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise ThzSyncError(f"{file}: cannot be written ({error.strerror})") from None
+    if as_json:
+        typer.echo(dump_json({"file": str(file), "preset": preset}))
+    else:
+        note(f"wrote {file}; edit it, then try `thzsync run {file}`")

@@ -1,0 +1,169 @@
+"""``thzsync trace``: generate, show and check training traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync import __version__
+from thzsync.cli.output import (
+    JsonOption,
+    ScenarioArgument,
+    SeedOption,
+    dump_json,
+    emit,
+    load_scenario,
+    note,
+    progress,
+    table,
+)
+from thzsync.errors import ThzSyncError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from thzsync.workload.tracefile import Trace
+
+trace_app = typer.Typer(no_args_is_help=True, help="Generate, show and check training traces.")
+
+TraceArgument = Annotated[Path, typer.Argument(help="A trace file.")]
+
+
+@trace_app.command()
+def generate(
+    out: Annotated[Path, typer.Option(help="The file to write, such as trace.jsonl.gz.")],
+    scenario: ScenarioArgument = "paper",
+    iteration: Annotated[int, typer.Option(min=0, help="Which iteration, from 0.")] = 0,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one iteration of a scenario's jobs as a trace file."""
+    from thzsync.streams import Streams
+    from thzsync.topology import Topology
+    from thzsync.workload import scenario_graph
+    from thzsync.workload.tracefile import Trace, write_trace
+
+    loaded = load_scenario(scenario)
+    topology = Topology(loaded.floor)
+    with progress(f"generating {out}"):
+        graph = scenario_graph(loaded, topology, Streams(seed), iteration)
+        origin = {
+            "scenario": loaded.name,
+            "digest": loaded.digest,
+            "seed": seed,
+            "iteration": iteration,
+            "thzsync": __version__,
+        }
+        trace = Trace(graph, topology.racks, origin)
+        write_trace(out, trace)
+    if as_json:
+        typer.echo(dump_json({"file": str(out), **summarize(trace)}))
+    else:
+        note(
+            f"wrote {out}: {len(graph.events)} events and {len(graph.computes)} compute tasks; "
+            f"look at it with `thzsync trace show {out}`",
+        )
+
+
+@trace_app.command()
+def show(
+    file: TraceArgument,
+    gantt: Annotated[
+        Path | None, typer.Option(help="Draw the schedule into this SVG, PNG or PDF file.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Summarise a trace: counts, bytes per kind, and its length with free communication."""
+    from thzsync.workload.tracefile import read_trace
+
+    with progress(f"reading {file}"):
+        trace = read_trace(file)
+        document = summarize(trace)
+        if gantt is not None:
+            from thzsync.report.gantt import draw_gantt
+
+            draw_gantt(trace.graph, gantt, title=str(trace.origin.get("scenario", file.name)))
+            document["gantt"] = str(gantt)
+    emit(document, as_json, lambda: _summary_table(str(file), document))
+    if gantt is not None and not as_json:
+        note(f"drew {gantt}")
+
+
+@trace_app.command()
+def check(
+    file: TraceArgument,
+    scenario: Annotated[
+        str | None, typer.Option(help="Also check that the trace's racks exist in this scenario.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a trace file; the first thing that is wrong is named and the exit status is 2."""
+    from thzsync.workload.tracefile import read_trace
+
+    trace = read_trace(file)
+    if scenario is not None:
+        _check_floor(file, trace, scenario)
+    edges = int(trace.graph.indegree.sum())
+    checked = {"nodes": len(trace.graph.nodes), "events": len(trace.graph.events), "edges": edges}
+    document = {"file": str(file), "valid": True, "checked": checked}
+    rows = list(checked.items())
+    emit(document, as_json, lambda: table(f"{file}: no problem found", ("checked", "count"), rows))
+
+
+def summarize(trace: Trace) -> dict[str, Any]:
+    """Counts, bytes and nominal lengths of a trace."""
+    from thzsync.collectives import Kind
+
+    graph = trace.graph
+    kinds = {
+        kind.value: {
+            "events": len(events := [e for e in graph.events if e.kind is kind]),
+            "payload_bytes": sum(e.payload_bytes for e in events),
+            "largest_event_bytes": max((e.payload_bytes for e in events), default=0),
+        }
+        for kind in Kind
+    }
+    return {
+        "racks": trace.rack_count,
+        "jobs": sorted({node.job for node in graph.nodes}),
+        "stages": len({(node.job, node.stage) for node in graph.computes}),
+        "computes": len(graph.computes),
+        "compute_s": sum(node.duration_s for node in graph.computes),
+        "makespan_s": graph.critical_path_s(),
+        "events": len(graph.events),
+        "kinds": kinds,
+        "origin": dict(trace.origin),
+    }
+
+
+def _check_floor(file: Path, trace: Trace, scenario: str) -> None:
+    racks = load_scenario(scenario).floor.racks
+    for node in trace.graph.nodes:
+        highest = int(node.racks[-1])
+        if highest >= racks:
+            raise ThzSyncError(
+                f"{file}: {node.name}: rack {highest} does not exist in scenario {scenario}; "
+                f"its racks are 0..{racks - 1}"
+            )
+
+
+def _summary_table(title: str, document: dict[str, Any]) -> RenderableType:
+    rows = [
+        (kind, of["events"], _bytes(of["payload_bytes"]), _bytes(of["largest_event_bytes"]))
+        for kind, of in document["kinds"].items()
+    ]
+    caption = (
+        f"{document['racks']} racks, {document['stages']} stages, "
+        f"{document['computes']} compute tasks; "
+        f"{document['makespan_s'] * 1e3:.6g} ms with free communication"
+    )
+    return table(title, ("kind", "events", "payload", "largest event"), rows, caption)
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count} B"

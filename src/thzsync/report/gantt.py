@@ -1,0 +1,154 @@
+"""The schedule of one iteration as a Gantt chart: stages down, time across."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from thzsync.collectives import Kind, Reduction
+from thzsync.errors import ThzSyncError
+from thzsync.workload import Compute, Event, Phase, TrainingGraph
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES: Final = (".svg", ".png", ".pdf")
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Name, colour and place inside a stage's band (0 at its top, 1 at its bottom)."""
+
+    name: str
+    colour: str
+    top: float
+    height: float
+
+
+# The Okabe-Ito palette, which colour-blind readers can tell apart: compute in blues.
+LOOKS: Final = {
+    Phase.FORWARD: _Look("forward", "#4BA3DB", 0.04, 0.46),
+    Phase.BACKWARD: _Look("backward", "#0072B2", 0.04, 0.46),
+    Kind.P2P: _Look("P2P", "#E69F00", 0.52, 0.13),
+    Kind.A2A: _Look("All-to-All", "#D55E00", 0.66, 0.13),
+    Kind.ALLREDUCE: _Look("AllReduce", "#CC79A7", 0.80, 0.13),
+}
+
+
+def nominal_s(event: Event, rate_bps: float) -> float:
+    """How long an event takes alone when its busiest rack sends at ``rate_bps`` [s].
+
+    An AllReduce is counted at the least any rack can send, 2 (n - 1) / n of the tensor.
+    """
+    if isinstance(event.demand, Reduction):
+        racks = len(event.racks)
+        busiest: float = 2 * (racks - 1) / racks * event.demand.tensor_bytes
+    else:
+        busiest = float(np.bincount(event.demand.src, event.demand.size_bytes).max(initial=0.0))
+    return 8 * busiest / rate_bps
+
+
+def draw_gantt(
+    graph: TrainingGraph, path: str | Path, title: str = "", rate_bps: float = 100e9
+) -> None:
+    """Draw a graph's earliest schedule, events at their nominal length, into a file."""
+    target = Path(path)
+    if target.suffix.lower() not in SUFFIXES:
+        raise ThzSyncError(
+            f"{path}: cannot draw a {target.suffix or 'nameless'} file; end the name in "
+            f"{', '.join(SUFFIXES)}"
+        )
+    figure = gantt_figure(graph, title, rate_bps)
+    try:
+        figure.savefig(target, dpi=150)
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9) -> Figure:
+    """The chart as a Matplotlib figure."""
+    from matplotlib.figure import Figure
+
+    bands = _bands(graph)
+    figure = Figure(figsize=(11.0, 1.5 + 0.62 * min(len(bands), 40)), layout="constrained")
+    axes = figure.subplots()
+    _draw_bars(axes, graph, bands, rate_bps)
+    _dress(axes, bands)
+    heading = f"{title}: one iteration" if title else "One iteration"
+    note = f"each event alone at {rate_bps / 1e9:g} Gbit/s per rack"
+    axes.set_title(heading, loc="left", pad=22, fontsize=12, fontweight="bold")
+    axes.annotate(
+        note,
+        (0, 1),
+        (0, 6),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=9,
+        color="#555555",
+    )
+    return figure
+
+
+def _bands(graph: TrainingGraph) -> dict[tuple[str, int], int]:
+    """Row of every stage, jobs one below the other."""
+    stages = sorted({(node.job, node.stage) for node in graph.nodes})
+    return {stage: row for row, stage in enumerate(stages)}
+
+
+def _draw_bars(
+    axes: Axes, graph: TrainingGraph, bands: dict[tuple[str, int], int], rate_bps: float
+) -> None:
+    times = graph.times(lambda event: nominal_s(event, rate_bps))
+    total_ms = max(times.makespan_s * 1e3, 1e-9)
+    spans: dict[tuple[int, Phase | Kind], list[tuple[float, float]]] = {}
+    passes: dict[tuple[int, Phase, int], list[tuple[float, float]]] = {}
+    for node in graph.nodes:
+        row = bands[node.job, node.stage]
+        what = node.phase if isinstance(node, Compute) else node.kind
+        start_ms, end_ms = times.start_s[node.id] * 1e3, times.end_s[node.id] * 1e3
+        spans.setdefault((row, what), []).append((start_ms, end_ms - start_ms))
+        if isinstance(node, Compute):
+            passes.setdefault((row, node.phase, node.microbatch), []).append((start_ms, end_ms))
+    for (row, what), bars in spans.items():
+        look = LOOKS[what]
+        # A white edge parts neighbours, but would hide a bar that is hardly wider than itself.
+        edges = ["white" if width > 0.004 * total_ms else look.colour for _, width in bars]
+        place = (row + look.top, look.height)
+        axes.broken_barh(bars, place, facecolors=look.colour, edgecolors=edges, linewidth=0.6)
+    for (row, phase, microbatch), slices in passes.items():
+        if slices[-1][1] - slices[0][0] > 0.012 * total_ms:
+            x = sum(slices[len(slices) // 2]) / 2
+            y = row + LOOKS[phase].top + LOOKS[phase].height / 2
+            axes.text(x, y, str(microbatch), ha="center", va="center", fontsize=7, color="white")
+    axes.set_xlim(0, total_ms)
+
+
+def _dress(axes: Axes, bands: dict[tuple[str, int], int]) -> None:
+    from matplotlib.patches import Patch
+
+    several_jobs = len({job for job, _ in bands}) > 1
+    names = [f"{job} · stage {s}" if several_jobs else f"stage {s}" for job, s in bands]
+    axes.set_yticks([row + 0.5 for row in range(len(bands))], names)
+    axes.set_ylim(len(bands), 0)
+    axes.set_xlabel("time [ms]")
+    axes.tick_params(length=0)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.hlines(range(1, len(bands)), 0, 1, transform=axes.get_yaxis_transform(), color="#eeeeee")
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    handles = [Patch(color=look.colour, label=look.name) for look in LOOKS.values()]
+    axes.legend(
+        handles=handles,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=len(handles),
+        frameon=False,
+        fontsize=9,
+        handlelength=1.0,
+        columnspacing=1.2,
+    )

@@ -1,0 +1,26 @@
+"""The JSON schema of a scenario file, for editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thzsync.scenario.files import preset_names
+from thzsync.scenario.scenario import Scenario
+
+
+def json_schema() -> dict[str, Any]:
+    """What a scenario file may hold.
+
+    It is the schema of the models plus the key ``preset``. A file that starts from a preset may
+    leave out anything, so the floor's keys are not marked as required here; loading checks them.
+    """
+    schema = Scenario.model_json_schema()
+    preset = {
+        "type": "string",
+        "enum": preset_names(),
+        "description": "The preset this file starts from; its other keys replace the preset's.",
+    }
+    schema["properties"] = {"preset": preset, **schema["properties"]}
+    schema.pop("required", None)
+    schema["$defs"]["Floor"].pop("required", None)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,129 @@
+"""A scenario file to start from: every key with its meaning, its unit and a value that loads."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from thzsync.scenario.base import UNITS, Model
+from thzsync.scenario.files import load_preset, toml_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WIDTH: Final = 96
+
+
+def starter(preset: str = "paper") -> str:
+    """A commented scenario file with the values of a preset."""
+    scenario = load_preset(preset)
+    head = f"""\
+# A scenario of thzsync, started from the preset "{preset}". A key behind a '#' is not set.
+# Numbers may carry a unit, as in "16 MiB" or "100 Gbps".
+# A file may also say  preset = "{preset}"  and list only what differs from it.
+"""
+    return "\n".join([head, *_table(scenario, ())]) + "\n"
+
+
+def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
+    """Plain keys first, since TOML gives every key to the table named last."""
+    tables: list[tuple[str, FieldInfo, Any]] = []
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        if _models_in(field.annotation) and not isinstance(value, (int, float, str)):
+            tables.append((name, field, value))
+        else:
+            yield from _comment(field.description)
+            yield _assignment(model, name, value)
+    for name, field, value in tables:
+        yield from _nested(name, field, value, path)
+
+
+def _assignment(model: Model, name: str, value: Any) -> str:
+    if value is None:
+        return f"# {name} ="
+    plain = list(value) if isinstance(value, tuple) else value
+    return f"{name} = {_with_unit(model, name, value) or toml_value(plain)}"
+
+
+def _nested(name: str, field: FieldInfo, value: Any, path: tuple[str, ...]) -> Iterator[str]:
+    header = ".".join((*path, name))
+    items = value if isinstance(value, tuple) else (value,)
+    many = get_origin(field.annotation) is tuple
+    for item in items:
+        if item is not None:
+            yield ""
+            yield from _comment(field.description)
+            yield f"[[{header}]]" if many else f"[{header}]"
+            yield from _table(item, (*path, name))
+    if value in (None, ()):
+        yield ""
+        yield from _comment(field.description)
+        for number, kind in enumerate(_models_in(field.annotation)):
+            if number:
+                yield "#"
+            yield from _absent(kind, header, many)
+
+
+def _absent(kind: type[Model], header: str, many: bool) -> Iterator[str]:
+    """A table that is not set: its keys and their meaning, all behind comment signs."""
+    yield f"# [[{header}]]" if many else f"# [{header}]"
+    nested: list[tuple[str, type[Model]]] = []
+    for name, field in kind.model_fields.items():
+        if _models_in(field.annotation):
+            nested += [(f"{header}.{name}", model) for model in _models_in(field.annotation)]
+        else:
+            yield f"# {name} = {_default(field)}".rstrip() + f"  # {field.description}"
+    for place, model in nested:
+        yield "#"
+        yield from _absent(model, place, many=False)
+
+
+def _default(field: FieldInfo) -> str:
+    """The value an absent key stands for; the only possible one where a key is a constant."""
+    choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    value = choices[0] if field.is_required() and len(choices) == 1 else field.default
+    if value is None or value is PydanticUndefined:
+        return ""
+    return toml_value(list(value) if isinstance(value, tuple) else value)
+
+
+def _with_unit(model: Model, name: str, value: Any) -> str | None:
+    """The value with the largest unit that shows it exactly; None where units do not apply."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value == 0:
+        return None
+    for text in _candidates(name, value):
+        try:
+            loaded = type(model).model_validate({**model.model_dump(), name: text})
+        except ValidationError:
+            continue
+        if getattr(loaded, name) == value:
+            return toml_value(text)
+    return None
+
+
+def _candidates(name: str, value: float) -> Iterable[str]:
+    for dimension in set(name.split("_")) & UNITS.keys() - {"db"}:
+        for unit, scale in sorted(UNITS[dimension].items(), key=lambda item: -item[1]):
+            if abs(value) >= scale and unit != "µs":
+                yield f"{value / scale:.6g} {unit}"
+
+
+def _models_in(annotation: Any) -> list[type[Model]]:
+    """The scenario models that a field may hold."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return [annotation]
+    if get_origin(annotation) in (Annotated, Union, UnionType, tuple):
+        return [model for part in get_args(annotation) for model in _models_in(part)]
+    return []
+
+
+def _comment(description: str | None) -> Iterator[str]:
+    for line in textwrap.wrap(description or "", WIDTH):
+        yield f"# {line}"
