@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from math import isfinite
 from typing import Final
 
@@ -38,7 +39,7 @@ def _squeeze(values: Sequence[float], width: int) -> list[float]:
     if count <= width:
         return list(values)
     edges = [count * k // width for k in range(width + 1)]
-    return [sum(values[a:b]) / (b - a) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+    return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges) if b > a]
 
 
 def number(value: object, digits: int = 4) -> str:
