@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives import Plan
 from thzsync.coordinator import Action, Context
-from thzsync.optical import ChunkBatch, NodeKind
+from thzsync.optical import EXTERNAL, JOIN, TIMER, WIRED, ChunkBatch
 from thzsync.wireless import Round
 from thzsync.workload import Event
 
@@ -54,39 +54,33 @@ def decided_on_thz(plan: Plan, thz_chunks: IntArray) -> BoolArray:
     return on_thz
 
 
-def chunk_batch(
-    plan: Plan, on_thz: BoolArray, delays_ps: IntArray, release_ps: int
-) -> ChunkBatch:
+def chunk_batch(plan: Plan, on_thz: BoolArray, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
     """The event as a graph of chunks: a timer per late rack, all chunks, and a join at the end."""
     chunks = len(plan.chunk_flow)
     late = np.flatnonzero(delays_ps > 0)
     timers = len(late)
     join = chunks + timers
-    kind = np.full(join + 1, NodeKind.TIMER, dtype=np.int64)
-    kind[:chunks] = np.where(on_thz, NodeKind.EXTERNAL, NodeKind.WIRED)
-    kind[join] = NodeKind.JOIN
+    kind = np.full(join + 1, TIMER, dtype=np.int64)
+    kind[:chunks] = np.where(on_thz, EXTERNAL, WIRED)
+    kind[join] = JOIN
 
     before, behind = _chunk_edges(plan)
     gated, timer = _timer_edges(plan, late)
-    everything = np.arange(join)
-    pred = np.concatenate((before, chunks + timer, everything))
-    succ = np.concatenate((behind, gated, np.full(join, join)))
-
     node_release = np.zeros(join + 1, dtype=np.int64)
     node_release[chunks:join] = release_ps + delays_ps[late]
     notify = np.zeros(join + 1, dtype=np.bool_)
     notify[join] = True
     pad = np.zeros(timers + 1, dtype=np.int64)
-    return ChunkBatch.of(
-        kind=kind,
+    return ChunkBatch.build(
+        kind,
         src=np.concatenate((plan.src[plan.chunk_flow], pad)),
         dst=np.concatenate((plan.dst[plan.chunk_flow], pad)),
         size_bytes=np.concatenate((plan.chunk_sizes, pad)),
         flow=np.concatenate((plan.chunk_flow, pad)),
+        before=np.concatenate((before, chunks + timer, np.arange(join))),
+        after=np.concatenate((behind, gated, np.full(join, join))),
         release_ps=node_release,
         notify=notify,
-        pred=pred,
-        succ=succ,
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from thzsync.arrays import IntArray, to_ps
 from thzsync.coordinator import Outcome, Policy
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Reports, What
+from thzsync.optical import DONE, Reports
 from thzsync.scenario import Scenario
 from thzsync.simulation.active import ActiveEvent, chunk_batch, decided_on_thz
 from thzsync.simulation.agenda import NEVER_PS, Agenda, Priority
@@ -146,14 +146,12 @@ class Engine:
             number, event, plan, context, action, now, delays, base, on_thz
         )
         budget_w = action.power * world.scenario.thz.max_power_w
-        world.overlay.admit(
-            number, plan, world.method(event), action.thz_chunks, budget_w, now
-        )
+        world.overlay.admit(number, plan, world.method(event), action.thz_chunks, budget_w, now)
 
     def _event_done(self, active: ActiveEvent) -> None:
         world = self.world
         chunks = len(active.plan.chunk_flow)
-        ready_ps, end_ps = world.fabric.finished(active.base, chunks)
+        delivered = world.fabric.finished(active.base, chunks)
         world.fabric.retire(active.base)
         world.overlay.retire(active.number)
         del self.active[active.number]
@@ -161,7 +159,7 @@ class Engine:
         reward = self._reward(active, cost)
         self.costs.append(cost.with_reward(reward))
         self.recorder.add("events", **event_row(self.iteration, active, self.now_ps, cost, reward))
-        self.recorder.add_event(active, ready_ps, end_ps)
+        self.recorder.add_event(active, delivered.ready_ps, delivered.arrival_ps)
         outcome = Outcome(cost.completion_s, cost.energy_j, reward)
         self.policy.learn(active.context, active.action, outcome)
         self._complete(active.event.id)
@@ -196,8 +194,8 @@ class Engine:
             if mine.any():
                 self._last_progress_ps = self.now_ps
                 flow, chunk = active.chunk_of_node(reports.node[mine])
-                self.world.overlay.ready(active.number, flow, chunk, self.now_ps)
-        for node in reports.node[reports.what == What.DONE]:
+                self.world.overlay.ready_many(active.number, flow, chunk, self.now_ps)
+        for node in reports.node[reports.what == DONE]:
             self._event_done(self._owner(int(node)))
 
     def _owner(self, node: int) -> ActiveEvent:
@@ -209,13 +207,13 @@ class Engine:
         overlay = self.world.overlay
         for started in overlay.dispatch(self.now_ps):
             self._last_progress_ps = self.now_ps
-            self.active[started.event].rounds.append(started)
+            self.active[started.number].rounds.append(started)
             self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
         self._fall_back()
 
     def _round_done(self, served: Round) -> None:
         self.world.overlay.finish(served, self.now_ps)
-        nodes = self.active[served.event].nodes_of_round(served)
+        nodes = self.active[served.number].nodes_of_round(served)
         self.world.fabric.complete(nodes, self.now_ps)
         self._last_progress_ps = self.now_ps
 
@@ -223,17 +221,20 @@ class Engine:
 
     def _fall_back(self) -> None:
         """Hand THz chunks that were stuck for too long to the fibre; wake up for the rest."""
-        now = self.now_ps
-        for number, flow, chunk, since_ps in self.world.overlay.waiting():
-            due = since_ps + self._timeout_ps
-            if due > now:
-                self._wake_at(min(due, self.world.channel.next_change_ps(now)))
+        now, overlay = self.now_ps, self.world.overlay
+        self._wake_at(overlay.next_change_ps(now))
+        for stuck in overlay.waiting():
+            due_ps = stuck.since_ps + self._timeout_ps
+            if due_ps > now:
+                self._wake_at(due_ps)
                 continue
-            active = self.active[number]
-            position = active.plan.first_chunk[flow] + chunk
-            active.on_thz[position] = False
-            self.world.overlay.withdraw(number, flow, chunk)
-            self.world.fabric.to_wired(np.array([active.base + position]), now)
+            active = self.active[stuck.number]
+            places = active.plan.first_chunk[stuck.flow] + stuck.chunks
+            for chunk in stuck.chunks.tolist():
+                overlay.withdraw(stuck.number, stuck.flow, chunk)
+            active.on_thz[places] = False
+            self.world.fabric.to_wired(active.base + places, now)
+            self._last_progress_ps = now
 
     def _wake_at(self, at_ps: int) -> None:
         if at_ps < self._wake_ps:
@@ -246,7 +247,7 @@ class Engine:
 
     def _give_up(self) -> None:
         waiting = ", ".join(
-            f"{a.plan.kind.value} event {a.event.label!r} (racks {', '.join(map(str, a.plan.racks))})"
+            f"{a.event.name} among racks {', '.join(map(str, a.plan.racks))}"
             for a in list(self.active.values())[:3]
         )
         raise ThzSyncError(
@@ -254,6 +255,18 @@ class Engine:
             f"{self._last_progress_ps * 1e-12:.6f} s and {waiting or 'no event'} cannot be "
             f"completed; check the faults or raise collectives.stall_limit_s"
         )
+
+    def move_to_thz(self, active: ActiveEvent, positions: IntArray) -> None:
+        """Move chunks of which no packet has left yet from a dead fibre to THz."""
+        nodes = active.base + positions
+        accepted = positions[self.world.fabric.to_external(nodes, self.now_ps)]
+        if not len(accepted):
+            return
+        active.on_thz[accepted] = True
+        flow = active.plan.chunk_flow[accepted]
+        chunk = accepted - active.plan.first_chunk[flow]
+        for f, k in zip(flow.tolist(), chunk.tolist(), strict=True):
+            self.world.overlay.adopt(active.number, f, k)
 
     def finish(self, policy_name: str) -> Run:
         """All finished iterations as a run."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thzsync.arrays import IntArray, to_ps
+from thzsync.arrays import BoolArray, IntArray, to_ps
 from thzsync.scenario import (
     Fault,
     FibreDegraded,
@@ -25,52 +25,38 @@ class FaultTimeline:
     """Applies the scenario's faults to the fabrics when their time comes.
 
     A fault stops new transmissions; what is in the air or on the fibre runs out. Overlapping
-    faults are kept as a list, so that the end of one does not lift another.
+    faults add up: the end of one does not lift another.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._now: list[Fault] = []
+        self._dim: list[FibreDegraded] = []
         for fault in engine.world.scenario.faults:
             engine.agenda.add(to_ps(fault.start_s), Priority.FAULT, self._begin, fault)
             engine.agenda.add(to_ps(fault.end_s), Priority.FAULT, self._end, fault)
 
     def _begin(self, fault: Fault) -> None:
-        self._now.append(fault)
-        self._apply(fault)
-        if isinstance(fault, FibreDegraded) and fault.rate_share == 0:
-            self._look_again(fault)
+        if isinstance(fault, FibreDegraded):
+            self._dim.append(fault)
+            self._set_rates(fault)
+            if fault.rate_share == 0:
+                self._look_again(fault)
+        else:
+            self._engine.world.overlay.disable(**_overlay_part(fault))
 
     def _end(self, fault: Fault) -> None:
-        self._now.remove(fault)
-        self._apply(fault)
-
-    def _apply(self, fault: Fault) -> None:
         if isinstance(fault, FibreDegraded):
-            self._set_rates()
-        elif isinstance(fault, TransceiverDown | SubbandJammed | PairBlocked):
-            self._engine.world.overlay.set_faults(
-                racks=[f.rack for f in self._now if isinstance(f, TransceiverDown)],
-                subbands=[f.subband for f in self._now if isinstance(f, SubbandJammed)],
-                pairs=[f.racks for f in self._now if isinstance(f, PairBlocked)],
-            )
+            self._dim.remove(fault)
+            self._set_rates(fault)
+        else:
+            self._engine.world.overlay.enable(**_overlay_part(fault))
 
-    def _set_rates(self) -> None:
+    def _set_rates(self, changed: FibreDegraded) -> None:
         engine = self._engine
         fabric = engine.world.fabric
-        share = np.ones(engine.world.topology.links)
-        for fault in self._now:
-            if isinstance(fault, FibreDegraded):
-                links = self._links(fault)
-                share[links] = np.minimum(share[links], fault.rate_share)
-        faulty = {
-            int(link)
-            for fault in engine.world.scenario.faults
-            if isinstance(fault, FibreDegraded)
-            for link in self._links(fault)
-        }
-        for link in sorted(faulty):
-            rate = float(fabric.network.rate_bps[link] * share[link])
+        for link in self._links(changed).tolist():
+            shares = [f.rate_share for f in self._dim if link in self._links(f)]
+            rate = float(fabric.network.rate_bps[link]) * min(shares, default=1.0)
             fabric.set_rate(link, rate, engine.now_ps)
 
     def _links(self, fault: FibreDegraded) -> IntArray:
@@ -81,7 +67,7 @@ class FaultTimeline:
         a, b = fault.rings
         return np.array([topology.inter_link(a, b), topology.inter_link(b, a)])
 
-    # -- chunks that wait for a dead fibre ----------------------------------------------------------
+    # -- chunks that wait for a dead fibre ------------------------------------------------------
 
     def _look_again(self, fault: FibreDegraded) -> None:
         if not self._engine.world.scenario.coordinator.wired_to_thz:
@@ -99,7 +85,7 @@ class FaultTimeline:
                 self._engine.move_to_thz(active, waiting)
         self._look_again(fault)
 
-    def _flows_on(self, active: ActiveEvent, links: IntArray) -> IntArray:
+    def _flows_on(self, active: ActiveEvent, links: IntArray) -> BoolArray:
         topology = self._engine.world.topology
         plan = active.plan
         return np.array(
@@ -108,3 +94,16 @@ class FaultTimeline:
                 for i, j in zip(plan.src, plan.dst, strict=True)
             ]
         )
+
+
+def _overlay_part(fault: Fault) -> dict[str, Any]:
+    """The part of the overlay that a fault takes out of use; nothing for frozen compute."""
+    match fault:
+        case TransceiverDown():
+            return {"rack": fault.rack}
+        case SubbandJammed():
+            return {"subband": fault.subband}
+        case PairBlocked():
+            return {"pair": fault.racks}
+        case _:
+            return {}

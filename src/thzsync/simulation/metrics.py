@@ -41,18 +41,13 @@ class EventCost:
         """The cost of an event that has just ended."""
         plan, on_thz = active.plan, active.on_thz
         decided = decided_on_thz(plan, active.action.thz_chunks)
-        thz_energy_j, airtime_ps = 0.0, 0
-        for served in active.rounds:
-            sending_ps = served.end_ps - served.start_ps - served.overhead_ps
-            thz_energy_j += float(served.power_w.sum()) * sending_ps * 1e-12  # eq:thz_energy
-            airtime_ps += sending_ps * len(served.flow)
         return cls(
             completion_s=(end_ps - active.release_ps) * 1e-12,
             optical_energy_j=world.optical_energy_j(plan, np.flatnonzero(~on_thz)),
-            thz_energy_j=thz_energy_j,
+            thz_energy_j=sum(served.energy_j for served in active.rounds),
             wired_bytes=int(plan.chunk_sizes[~on_thz].sum()),
             thz_bytes=int(plan.chunk_sizes[on_thz].sum()),
-            airtime_ps=airtime_ps,
+            airtime_ps=sum(r.duration_ps * len(r.flow) for r in active.rounds),
             fallback_chunks=int((decided & ~on_thz).sum()),
             rerouted_chunks=int((~decided & on_thz).sum()),
         )

@@ -101,7 +101,7 @@ class Recorder:
             dst=column("dst"),
             subband=column("subband"),
             start_ps=np.repeat(start, counts),
-            end_ps=np.concatenate([_ends(r) for r in rounds]),
+            end_ps=np.repeat([r.end_ps for r in rounds], counts),
             power_w=column("power_w"),
             gain=column("gain"),
             bytes=column("size_bytes"),
@@ -132,10 +132,6 @@ class Recorder:
                 )
                 series.append(pl.Series(name, joined).cast(dtype))
         return pl.DataFrame(series)
-
-
-def _ends(served: Any) -> IntArray:
-    return np.broadcast_to(served.end_ps, (len(served.flow),))
 
 
 def _plain(value: Any) -> Any:

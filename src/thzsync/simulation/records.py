@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import platform
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,13 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def frame_bytes(frame: pl.DataFrame) -> bytes:
+    """A table as compressed Parquet; equal tables give equal bytes."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+    return buffer.getvalue()
+
+
 @dataclass(frozen=True)
 class Run:
     """Everything that one simulated run left behind."""
@@ -89,6 +97,25 @@ class Run:
         means = self.iterations.drop("iteration", "start_ps", "end_ps").mean().row(0, named=True)
         return {name: float(value) for name, value in means.items()}
 
+    def last_iteration(self) -> Run:
+        """The same run cut down to its last iteration."""
+        import polars as pl
+
+        last = self.iterations.tail(1)
+        number = self.events.filter(pl.col("iteration") == last["iteration"].item())["number"]
+        after, until = last["start_ps"].item(), last["end_ps"].item()
+        keep = {
+            name: pl.col("iteration") == last["iteration"].item()
+            for name in ("iterations", "tasks", "events")
+        }
+        keep |= {
+            name: pl.col("number").is_in(number.implode())
+            for name in ("flows", "chunks", "rounds", "transmissions")
+        }
+        keep["links"] = (pl.col("start_ps") >= after) & (pl.col("end_ps") <= until)
+        tables = {name: frame.filter(keep[name]) for name, frame in self.tables.items()}
+        return replace(self, tables=tables)
+
     def provenance(self) -> dict[str, Any]:
         """What made this run, as plain values."""
         return {
@@ -105,13 +132,9 @@ class Run:
 
     def save(self, folder: str | Path) -> Path:
         """Write the run; a reader never sees a half-written table."""
-        import io
-
         target = Path(folder)
         for name, frame in self.tables.items():
-            buffer = io.BytesIO()
-            frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
-            write_atomically(target / f"{name}.parquet", buffer.getvalue())
+            write_atomically(target / f"{name}.parquet", frame_bytes(frame))
         write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
         document = json.dumps(self.provenance(), indent=2, sort_keys=True) + "\n"
         write_atomically(target / "run.json", document.encode())

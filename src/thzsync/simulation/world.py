@@ -10,10 +10,11 @@ from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Plan
 from thzsync.coordinator import Context
-from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.optical import Background, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.streams import Streams
-from thzsync.synthesis import Method, Surroundings, find_method
+from thzsync.synthesis import Context as Situation
+from thzsync.synthesis import Method, find_method
 from thzsync.topology import Topology
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
@@ -75,7 +76,7 @@ class World:
         gains[off_diagonal] = self.channel.gains(
             racks[row[off_diagonal]], racks[column[off_diagonal]], now_ps
         )
-        surroundings = Surroundings(
+        surroundings = Situation(
             gains=gains.reshape(size, size, -1), delay_s=delays_ps * 1e-12, thz=self.scenario.thz
         )
         return self.method(event).plan(
@@ -93,11 +94,15 @@ class World:
         return Context(plan, self.topology.racks, late, queued, shared, snr_db, levels)
 
     def optical_energy_j(self, plan: Plan, wired: IntArray) -> float:
-        """Energy of wired chunks, given as positions in the plan's row of chunks (eq:optical_energy)."""
+        """Energy of chunks on fibre, given by their places in the row of all chunks [J]."""
         flow = plan.chunk_flow[wired]
-        hops = self.topology.hops(plan.src[flow], plan.dst[flow])
-        bit_hops = 8 * int((plan.chunk_sizes[wired] * hops).sum())
-        return self.scenario.optical.energy_j_per_bit_hop * bit_hops
+        return energy_j(
+            self.fabric.network,
+            plan.src[flow],
+            plan.dst[flow],
+            plan.chunk_sizes[wired],
+            self.scenario.optical.energy_j_per_bit_hop,
+        )
 
 
 def _network(scenario: Scenario, topology: Topology) -> Network:
@@ -106,7 +111,7 @@ def _network(scenario: Scenario, topology: Topology) -> Network:
         ring_of_rack=topology.ring_of_rack,
         access_bps=optical.access_bps,
         inter_bps=optical.inter_bps,
-        switch_delay_s=optical.switch_delay_s,
+        switch_delay_ps=to_ps(optical.switch_delay_s),
         packet_bytes=optical.packet_bytes,
         nic_queue_bytes=optical.nic_queue_bytes,
         output_queue_bytes=optical.output_queue_bytes,

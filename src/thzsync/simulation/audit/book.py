@@ -1,93 +1,182 @@
-"""The records as sorted arrays that refer to each other by row.
+"""The records of one run, each row joined with what it refers to.
 
 A damaged record must not stop the audit: a reference that leads nowhere becomes row -1, and what
-hangs on it is left out of the later checks. The ``records`` check names it.
+hangs on it is left out of the later checks; the ``records`` check names it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.simulation.audit.tables import Lists, Table, find, pack
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from thzsync.simulation.records import Run
 
-LOW_32 = np.int64(0xFFFFFFFF)
+
+class Events(Table):
+    """Communication events by number."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.tables["events"], ("number",))
+        self.number, self.iteration, self.node = self["number"], self["iteration"], self["node"]
+        self.kind = self.text("kind")
+        self.release_ps, self.end_ps = self["release_ps"], self["end_ps"]
+        self.racks = self.lists("racks")
+        self.delays, self.powers = self.lists("delay_ps"), self.lists("power")
+        self.delay_ps = self.delays.shaped_like(self.racks)
+        self.power = self.powers.shaped_like(self.racks)
+        self._seat_key = pack(self.racks.owner, self.racks.values)
+        self._seat_order = np.argsort(self._seat_key, kind="stable")
+
+    def seat(self, event: IntArray, rack: IntArray) -> IntArray:
+        """Position of an event's rack in the flat lists, -1 if it takes no part."""
+        row = find(self._seat_key[self._seat_order], pack(event, rack))
+        return np.where(row >= 0, self._seat_order[row], -1) if len(self._seat_order) else row
+
+    def name(self, row: int) -> str:
+        """How messages call an event."""
+        return f"event {self.number[row]} ({self.kind[row]})"
 
 
-def pack(first: IntArray, second: IntArray) -> IntArray:
-    """Two 32-bit columns as one sortable key."""
-    key: IntArray = (first << 32) | (second & LOW_32)
-    return key
+class Flows(Table):
+    """Flows by event number and flow, joined with their event."""
+
+    def __init__(self, run: Run, events: Events) -> None:
+        super().__init__(run.tables["flows"], ("number", "flow"))
+        self.events = events
+        self.number, self.flow = self["number"], self["flow"]
+        self.src, self.dst = self["src"], self["dst"]
+        self.bytes, self.chunks, self.chunk_bytes = (
+            self["bytes"],
+            self["chunks"],
+            self["chunk_bytes"],
+        )
+        self.thz_chunks, self.shard = self["thz_chunks"], self["shard"]
+        self.local, self.reduces = self["local"] == 1, self["reduces"] == 1
+        self.after: Lists = self.lists("after")
+        self.event = find(events.key, self.number)
+        self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
+
+    def name(self, row: int) -> str:
+        """How messages call a flow."""
+        event = self.event[row]
+        owner = self.events.name(event) if event >= 0 else f"event {self.number[row]}"
+        return f"{owner}, flow {self.flow[row]}"
+
+    def after_edges(self) -> tuple[IntArray, IntArray]:
+        """Rows of (successor, predecessor) for every entry of ``after``; -1 if it is unknown."""
+        successor = self.after.owner
+        return successor, find(self.key, pack(self.number[successor], self.after.values))
 
 
-def find(keys: IntArray, wanted: IntArray) -> IntArray:
-    """Row of every wanted key among sorted keys (the first of equals), -1 where there is none."""
-    if not len(keys):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1).astype(np.int64)
-    return np.where(keys[row] == wanted, row, -1)
+class Chunks(Table):
+    """Chunks by flow row and chunk, joined with their flow."""
+
+    def __init__(self, run: Run, flows: Flows) -> None:
+        super().__init__(run.tables["chunks"], ("number", "flow"), ("chunk",))
+        flow = find(flows.key, self.key)
+        known = flow >= 0
+        self.orphans = self.frame.select("number", "flow", "chunk").filter(~known).rows()
+        self.frame = self.frame.filter(known)
+        self.flows = flows
+        self.flow, self.chunk = flow[known], self["chunk"]
+        self.thz: BoolArray = self["thz"] == 1
+        self.ready_ps, self.end_ps = self["ready_ps"], self["end_ps"]
+        self.key = pack(self.flow, self.chunk)
+        self.event = flows.event[self.flow]
+        left = flows.bytes[self.flow] - self.chunk * flows.chunk_bytes[self.flow]
+        self.bytes = np.where(
+            self.chunk >= 0, np.clip(left, 0, flows.chunk_bytes[self.flow].clip(min=0)), 0
+        )
+        self.decided_thz: BoolArray = self.chunk < flows.thz_chunks[self.flow]
+
+    def name(self, row: int) -> str:
+        """How messages call a chunk."""
+        return f"{self.flows.name(int(self.flow[row]))}, chunk {self.chunk[row]}"
 
 
-@dataclass(frozen=True)
-class Lists:
-    """A column of lists: the values in one row, and where each list begins (one more)."""
+class Rounds(Table):
+    """Wireless rounds by event number and round."""
 
-    start: IntArray
-    values: AnyArray
+    def __init__(self, run: Run, events: Events) -> None:
+        super().__init__(run.tables["rounds"], ("number", "round"))
+        self.number, self.round = self["number"], self["round"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.overhead_ps, self.transmissions = self["overhead_ps"], self["transmissions"]
+        self.event = find(events.key, self.number)
+
+    def name(self, row: int) -> str:
+        """How messages call a round."""
+        return f"event {self.number[row]}, round {self.round[row]}"
+
+
+class Transmissions(Table):
+    """THz transmissions joined with their round, flow and event."""
+
+    def __init__(self, run: Run, rounds: Rounds, chunks: Chunks) -> None:
+        super().__init__(run.tables["transmissions"], ("number", "round"))
+        self.number, self.round_number = self["number"], self["round"]
+        self.src, self.dst, self.subband = self["src"], self["dst"], self["subband"]
+        self.first_chunk, self.chunks = self["first_chunk"], self["chunks"]
+        self.bytes = self["bytes"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.power_w, self.gain = self.real("power_w"), self.real("gain")
+        flows, events = chunks.flows, chunks.flows.events
+        self.round = find(rounds.key, self.key)
+        self.flow = find(flows.key, pack(self.number, self["flow"]))
+        self.event = find(events.key, self.number)
+        # The instant from which both transceivers steer their beams and can do nothing else.
+        self.taken_ps = self.start_ps.copy()
+        known = self.round >= 0
+        self.taken_ps[known] = rounds.start_ps[self.round[known]]
+        self.first_row, self.carried = self._carried(chunks)
+
+    def _carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
+        """First chunk row and number of chunk rows of every transmission (0 if some are absent)."""
+        known = (self.flow >= 0) & (self.chunks > 0)
+        first = find(chunks.key, pack(np.maximum(self.flow, 0), self.first_chunk))
+        last_chunk = self.first_chunk + self.chunks - 1
+        last = find(chunks.key, pack(np.maximum(self.flow, 0), last_chunk))
+        whole = known & (first >= 0) & (last - first == self.chunks - 1)
+        return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
+
+    def name(self, row: int) -> str:
+        """How messages call a transmission."""
+        return (
+            f"event {self.number[row]}, round {self.round_number[row]}, "
+            f"rack {self.src[row]} -> {self.dst[row]} on subband {self.subband[row]}"
+        )
+
+
+class Book:
+    """All tables of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.scenario = run, run.scenario
+        self.iterations = Table(run.tables["iterations"], ("iteration",))
+        self.tasks = Table(run.tables["tasks"], ("iteration", "node"))
+        self.events = Events(run)
+        self.flows = Flows(run, self.events)
+        self.chunks = Chunks(run, self.flows)
+        self.rounds = Rounds(run, self.events)
+        self.transmissions = Transmissions(run, self.rounds, self.chunks)
+        self.links = Table(run.tables["links"], ("link",), ("start_ps",))
 
     @property
-    def lengths(self) -> IntArray:
-        """Length of every list."""
-        return np.diff(self.start)
+    def racks(self) -> int:
+        """Racks on the floor."""
+        return self.scenario.floor.racks
 
-    @property
-    def owner(self) -> IntArray:
-        """Row that every value belongs to."""
-        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int64), self.lengths)
+    def ring(self, rack: IntArray) -> IntArray:
+        """Ring of every rack."""
+        ring: IntArray = rack // self.scenario.floor.lanes
+        return ring
 
-    def of(self, row: int) -> AnyArray:
-        """The list of one row."""
-        values: AnyArray = self.values[self.start[row] : self.start[row + 1]]
-        return values
-
-
-class Table:
-    """One table, complete rows only, sorted by its key."""
-
-    def __init__(self, frame: pl.DataFrame, *key: str) -> None:
-        import polars as pl
-
-        complete = frame.drop_nulls()
-        self.incomplete = frame.height - complete.height
-        self.frame = complete.sort(key, maintain_order=True)
-        self.key = pack(self[key[0]], self[key[1]]) if len(key) > 1 else self[key[0]]
-        self._integer = {pl.Int32(), pl.Int64()}
-
-    def __len__(self) -> int:
-        return self.frame.height
-
-    def __getitem__(self, column: str) -> IntArray:
-        """A column of whole numbers (or booleans, as 0 and 1)."""
-        return self.frame[column].to_numpy().astype(np.int64)
-
-    def real(self, column: str) -> FloatArray:
-        """A column of floating-point numbers."""
-        return self.frame[column].to_numpy().astype(np.float64)
-
-    def text(self, column: str) -> AnyArray:
-        """A column of text."""
-        return self.frame[column].to_numpy()
-
-    def lists(self, column: str) -> Lists:
-        """A column of lists; missing values inside a list become -1."""
-        series = self.frame[column]
-        lengths = series.list.len().to_numpy().astype(np.int64)
-        values = series.filter(series.list.len() > 0).explode().fill_null(-1).to_numpy()
-        return Lists(np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))), values)
+    def hops(self, flow: IntArray) -> IntArray:
+        """Links on the wired path of flows: 2 within a ring, 3 across rings (eq:wired_path)."""
+        same = self.ring(self.flows.src[flow]) == self.ring(self.flows.dst[flow])
+        return np.where(same, 2, 3)

@@ -1,0 +1,155 @@
+"""`thzsync run` and `thzsync compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync.cli.output import (
+    JsonOption,
+    ScenarioArgument,
+    SeedOption,
+    emit,
+    load_scenario,
+    notes,
+    progress,
+    table,
+)
+from thzsync.errors import ThzSyncError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from thzsync.experiments.compare import Comparison
+    from thzsync.simulation import Run
+    from thzsync.simulation.metrics import Progress
+
+COLUMNS = (
+    "completion_ms",
+    "energy_j",
+    "optical_energy_j",
+    "thz_energy_j",
+    "reward",
+    "makespan_ms",
+    "thz_share",
+)
+
+IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
+OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
+
+
+def run(
+    scenario: ScenarioArgument = "paper",
+    policy: Annotated[str, typer.Option(help="Who decides; see `thzsync compare`.")] = "thz-sync",
+    iterations: IterationsOption = 20,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+    load: Annotated[
+        str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
+    ] = None,
+    frozen: Annotated[
+        bool, typer.Option("--frozen", help="With --from: decide without learning or exploring.")
+    ] = False,
+    save: Annotated[
+        str | None, typer.Option("--save", metavar="FILE", help="Save the trained coordinator.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Simulate training iterations under one policy.
+
+    Ctrl-C ends the run after the last finished iteration; what is finished is kept.
+    """
+    from thzsync.coordinator import make_policy
+    from thzsync.simulation import simulate
+    from thzsync.streams import Streams
+
+    setting = load_scenario(scenario)
+    if load is None and frozen:
+        raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
+    if load is None:
+        chosen = make_policy(policy, setting, Streams(seed))
+    else:
+        from thzsync.coordinator.files import load_policy
+
+        chosen = load_policy(load, setting, Streams(seed), frozen=frozen, expected=policy)
+    if save is not None and not hasattr(chosen, "save"):
+        raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
+    with progress(f"{policy}: first iteration", total=iterations) as advance:
+
+        def show(done: Progress) -> None:
+            advance(
+                description=f"{policy}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
+                f"reward {done.reward:.3f}"
+            )
+
+        record = simulate(setting, chosen, iterations, seed, progress=show)
+    if record.iterations.height < iterations:
+        notes().print(f"interrupted after {record.iterations.height} of {iterations} iterations")
+    if save is not None:
+        chosen.save(save)  # type: ignore[attr-defined]
+    if out is not None:
+        notes().print(f"record written to {record.save(out)}")
+    emit(_run_document(record), json, lambda: _run_table(record))
+
+
+def _run_document(record: Run) -> dict[str, Any]:
+    rows = record.iterations.select("iteration", *COLUMNS).to_dicts()
+    means = {name: record.summary[name] for name in COLUMNS}
+    return record.provenance() | {"rows": rows, "mean": means}
+
+
+def _run_table(record: Run) -> Table:
+    rows = [
+        list(row.values()) for row in record.iterations.select("iteration", *COLUMNS).to_dicts()
+    ]
+    rows.append(["mean", *(record.summary[name] for name in COLUMNS)])
+    title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
+    return table(title, ["iteration", *COLUMNS], rows)
+
+
+def compare(
+    scenario: ScenarioArgument = "paper",
+    policies: Annotated[
+        str, typer.Option(help="Names separated by commas, or all; the first is the reference.")
+    ] = "all",
+    seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
+    iterations: IterationsOption = 20,
+    first: Annotated[
+        int, typer.Option(min=0, help="First iteration (from 0) that counts in the means.")
+    ] = 0,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+    ] = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare policies on the same realisations, with paired 95 % intervals."""
+    from thzsync.experiments.compare import compare as run_all
+
+    setting = load_scenario(scenario)
+    if first >= iterations:
+        raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
+    names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
+    with progress("runs") as advance:
+        result = run_all(
+            setting, names, seeds, iterations, workers, lambda done, total: advance(total=total)
+        )
+    document = result.document(first)
+    if out is not None:
+        notes().print(f"comparison written to {result.save(out, document)}")
+    emit(document, json, lambda: _compare_table(result, document))
+
+
+def _compare_table(result: Comparison, document: dict[str, Any]) -> Table:
+    shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
+    rows = []
+    for row in document["rows"]:
+        means = [f"{row[m]:.4g} ± {row[f'ci95_{m}']:.2g}" for m in shown]
+        difference, width = row["diff_completion_ms"], row["ci95_diff_completion_ms"]
+        paired = f"{difference:+.4g} ± {width:.2g}" if difference else "-"
+        rows.append([row["policy"], *means, paired])
+    reference = document["against"]
+    columns = ["policy", *shown, f"ms beyond {reference}"]
+    title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
+    return table(title, columns, rows)

@@ -1,0 +1,177 @@
+"""Several policies in the same realisations, side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from thzsync.coordinator import policy_names
+from thzsync.errors import ThzSyncError
+from thzsync.experiments.parallel import map_runs
+from thzsync.experiments.statistics import interval95
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, reference_costs, simulate
+from thzsync.simulation.records import References, environment, frame_bytes, write_atomically
+
+METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
+ProgressBar = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class _Task:
+    scenario: Scenario
+    policy: str
+    seed: int
+    iterations: int
+    references: References
+    detailed: bool
+
+
+@dataclass(frozen=True)
+class _Result:
+    iterations: pl.DataFrame
+    events: pl.DataFrame
+    detail: Run | None
+
+
+def _references(task: tuple[Scenario, int]) -> References:
+    return reference_costs(*task)
+
+
+def _run(task: _Task) -> _Result:
+    run = simulate(task.scenario, task.policy, task.iterations, task.seed, task.references)
+    key = {"policy": task.policy, "seed": task.seed}
+    columns = [pl.lit(value).alias(name) for name, value in key.items()]
+    detail = run.last_iteration() if task.detailed else None
+    events = run.events.drop("racks", "delay_ps", "power", "after")
+    return _Result(
+        run.iterations.select(*columns, pl.all()), events.select(*columns, pl.all()), detail
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What every policy did in every seed."""
+
+    scenario: Scenario
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    iterations: pl.DataFrame
+    """The runs' iteration tables with policy and seed."""
+    events: pl.DataFrame
+    """The runs' event tables with policy and seed."""
+    details: dict[str, Run]
+    """Full record of the last iteration of every policy's first seed."""
+
+    def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
+        """Mean of a metric over the iterations from ``first`` on, one value per seed."""
+        chosen = self.iterations.filter(
+            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
+        )
+        return chosen.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy()
+
+    def rows(self, first: int = 0, against: str | None = None) -> list[dict[str, Any]]:
+        """One row per policy: means with 95 % intervals, and paired differences to ``against``.
+
+        A difference is the policy's value minus that of ``against`` in the same realisation.
+        """
+        reference = against or self.policies[0]
+        rows = []
+        for policy in self.policies:
+            row: dict[str, Any] = {"policy": policy}
+            for metric in METRICS:
+                values = self.seed_means(policy, metric, first)
+                row[metric], row[f"ci95_{metric}"] = interval95(values)
+                paired = values - self.seed_means(reference, metric, first)
+                row[f"diff_{metric}"], row[f"ci95_diff_{metric}"] = interval95(paired)
+            rows.append(row)
+        return rows
+
+    def document(self, first: int = 0) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "kind": "compare",
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "policies": list(self.policies),
+            "seeds": list(self.seeds),
+            "against": self.policies[0],
+            "first_iteration": first,
+            "rows": self.rows(first),
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
+        """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
+        target = Path(folder)
+        for name in ("iterations", "events"):
+            write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
+        for policy, run in self.details.items():
+            run.save(target / "runs" / policy)
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        text = json.dumps(document or self.document(), indent=2, sort_keys=True) + "\n"
+        write_atomically(target / "compare.json", text.encode())
+        return target
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read what ``save`` wrote."""
+        source = Path(folder)
+        try:
+            document = json.loads((source / "compare.json").read_text("utf-8"))
+            frames = [pl.read_parquet(source / f"{n}.parquet") for n in ("iterations", "events")]
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            reason = str(error).splitlines()[0]
+            raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
+        details = {
+            policy: Run.load(source / "runs" / policy)
+            for policy in document["policies"]
+            if (source / "runs" / policy).exists()
+        }
+        return cls(
+            Scenario.load(source / "scenario.toml"),
+            tuple(document["policies"]),
+            tuple(document["seeds"]),
+            *frames,
+            details,
+        )
+
+
+def compare(
+    scenario: Scenario,
+    policies: Sequence[str] = (),
+    seeds: int | Sequence[int] = 5,
+    iterations: int = 20,
+    workers: int | None = None,
+    progress: ProgressBar | None = None,
+) -> Comparison:
+    """Run every policy in every seed; all see the same background, channel and stragglers."""
+    names = tuple(policies) or tuple(policy_names())
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise ThzSyncError("seeds: compare needs at least one seed")
+    for name in names:
+        if name not in policy_names():
+            raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
+    references = map_runs(_references, [(scenario, seed) for seed in numbers], workers=workers)
+    tasks = [
+        _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
+        for seed, reference in zip(numbers, references, strict=True)
+        for policy in names
+    ]
+    results = map_runs(_run, tasks, workers=workers, progress=progress)
+    details = {t.policy: r.detail for t, r in zip(tasks, results, strict=True) if r.detail}
+    return Comparison(
+        scenario,
+        names,
+        numbers,
+        pl.concat([r.iterations for r in results]),
+        pl.concat([r.events for r in results]),
+        {name: details[name] for name in names},
+    )

@@ -1,0 +1,103 @@
+"""The paper's main figure: six policies over 20 iterations of the training trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thzsync.experiments.compare import Comparison, compare
+from thzsync.experiments.oracle import Oracle, find_oracle
+from thzsync.experiments.published import published_value
+from thzsync.experiments.statistics import interval95
+from thzsync.scenario import Scenario
+
+POLICIES = ("thz-sync", "shared-bandit", "ddqn", "fixed-ratio", "all-wired", "all-wireless")
+COLUMNS = {"completion_ms": "completion", "energy_j": "energy", "reward": "reward"}
+CONVERGED = 10
+"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
+
+
+@dataclass(frozen=True)
+class FabricFigure:
+    """The comparison, the hindsight oracle, and both beside the published numbers."""
+
+    comparison: Comparison
+    oracle: Oracle
+    first: int
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per policy with intervals and published values."""
+        rows = self.comparison.rows(self.first, against="thz-sync")
+        for row in rows:
+            for column, metric in COLUMNS.items():
+                row[f"paper_{column}"] = published_value("fabric", row["policy"], metric)
+            row["paper_makespan_ms"] = None
+            row["oracle_gap_pct"] = 100 * (self.oracle.reward - row["reward"]) / -self.oracle.reward
+        return rows
+
+    def gains(self) -> list[dict[str, Any]]:
+        """By how much THz-SynC is faster than every rival, ours and published [%]."""
+        ours = self.comparison.seed_means("thz-sync", "completion_ms", self.first)
+        published = published_value("fabric", "thz-sync", "completion")
+        rows = []
+        for policy in self.comparison.policies[1:]:
+            theirs = self.comparison.seed_means(policy, "completion_ms", self.first)
+            gain, width = interval95(100 * (theirs - ours) / theirs)
+            rival = published_value("fabric", policy, "completion")
+            paper = None
+            if rival is not None and published is not None:
+                paper = 100 * (rival - published) / rival
+            rows.append({"policy": policy, "gain_pct": gain, "ci95_pct": width, "paper_pct": paper})
+        return rows
+
+    def document(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        return self.comparison.document(self.first) | {
+            "kind": "fabric",
+            "rows": self.rows(),
+            "gains": self.gains(),
+            "oracle": self.oracle.document(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the comparison with this figure's summary."""
+        return self.comparison.save(folder, self.document())
+
+
+def reproduce_fabric(
+    seeds: int = 5,
+    iterations: int = 20,
+    workers: int | None = None,
+    scenario: Scenario | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> FabricFigure:
+    """Run the six policies and the oracle on the same trace and realisations."""
+    setting = scenario or Scenario.paper()
+
+    def report(part: str) -> Callable[[int, int], None]:
+        return lambda done, total: progress(part, done, total) if progress else None
+
+    comparison = compare(setting, POLICIES, seeds, iterations, workers, report("policies"))
+    oracle = find_oracle(setting, workers=workers, progress=report("oracle"))
+    first = CONVERGED if iterations > CONVERGED else iterations // 2
+    return FabricFigure(comparison, oracle, first)
+
+
+def orderings_hold(figure: FabricFigure) -> dict[str, bool]:
+    """Whether each claim of the paper's text holds, with paired intervals that exclude zero."""
+    rows = {row["policy"]: row for row in figure.rows()}
+    ours = rows["thz-sync"]
+    claims = {
+        f"faster than {policy}": row["diff_completion_ms"] - row["ci95_diff_completion_ms"] > 0
+        for policy, row in rows.items()
+        if policy != "thz-sync"
+    }
+    others = [row["reward"] for policy, row in rows.items() if policy != "thz-sync"]
+    claims["highest reward"] = bool(ours["reward"] > np.max(others))
+    low, high = rows["all-wireless"]["energy_j"], rows["all-wired"]["energy_j"]
+    claims["energy between all-wireless and all-wired"] = low < ours["energy_j"] < high
+    return claims

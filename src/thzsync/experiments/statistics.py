@@ -1,0 +1,19 @@
+"""Means and their 95 % intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import FloatArray
+
+
+def interval95(values: FloatArray) -> tuple[float, float]:
+    """Mean and half-width of Student's 95 % interval; the width of one value is unknown (NaN)."""
+    from scipy import stats
+
+    count = len(values)
+    mean = float(np.mean(values))
+    if count < 2:
+        return mean, float("nan")
+    spread = float(np.std(values, ddof=1)) / np.sqrt(count)
+    return mean, float(stats.t.ppf(0.975, count - 1) * spread)

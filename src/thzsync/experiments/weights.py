@@ -1,0 +1,92 @@
+"""The paper's trade-off: how the reward's weights move the operating point."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from thzsync.experiments.compare import Comparison, compare
+from thzsync.experiments.published import published_value
+from thzsync.experiments.statistics import interval95
+from thzsync.scenario import Reward, Scenario
+from thzsync.simulation.records import environment, frame_bytes, write_atomically
+
+WEIGHTS = ((0.7, 0.3), (0.5, 0.5), (0.3, 0.7))
+LAST = 5
+"""How many of the last iterations are averaged."""
+
+
+@dataclass(frozen=True)
+class WeightsFigure:
+    """THz-SynC at each pair of weights."""
+
+    comparisons: dict[tuple[float, float], Comparison]
+    iterations: int
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per pair of weights."""
+        first = max(0, self.iterations - LAST)
+        rows = []
+        for (time, energy), comparison in self.comparisons.items():
+            row: dict[str, Any] = {"time_weight": time, "energy_weight": energy}
+            for column, metric in (("completion_ms", "completion"), ("energy_j", "energy")):
+                values = comparison.seed_means("thz-sync", column, first)
+                row[column], row[f"ci95_{column}"] = interval95(values)
+                setting = f"{time:g}/{energy:g}"
+                row[f"paper_{column}"] = published_value("weights", "thz-sync", metric, setting)
+            rows.append(row)
+        return rows
+
+    def document(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        scenario = next(iter(self.comparisons.values())).scenario
+        return {
+            "kind": "weights",
+            "scenario": scenario.name,
+            "rows": self.rows(),
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the summary and the iteration tables it was made from."""
+        target = Path(folder)
+        tables = [
+            comparison.iterations.with_columns(pl.lit(time).alias("time_weight"))
+            for (time, _), comparison in self.comparisons.items()
+        ]
+        scenario = next(iter(self.comparisons.values())).scenario
+        write_atomically(target / "scenario.toml", scenario.to_toml().encode())
+        write_atomically(target / "iterations.parquet", frame_bytes(pl.concat(tables)))
+        text = json.dumps(self.document(), indent=2, sort_keys=True) + "\n"
+        write_atomically(target / "weights.json", text.encode())
+        return target
+
+
+def reproduce_weights(
+    seeds: int = 5,
+    iterations: int = 20,
+    workers: int | None = None,
+    scenario: Scenario | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> WeightsFigure:
+    """Train THz-SynC under three pairs of weights in the same realisations."""
+    setting = scenario or Scenario.paper()
+    comparisons = {}
+    for time, energy in WEIGHTS:
+        weighted = setting.model_copy(
+            update={"reward": Reward(time_weight=time, energy_weight=energy)}
+        )
+
+        def report(done: int, total: int, name: str = f"weights {time:g}/{energy:g}") -> None:
+            if progress is not None:
+                progress(name, done, total)
+
+        comparisons[time, energy] = compare(
+            weighted, ("thz-sync",), seeds, iterations, workers, report
+        )
+    return WeightsFigure(comparisons, iterations)

@@ -1,0 +1,109 @@
+"""Columns of recorded tables as sorted arrays, and look-ups between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LOW_32 = np.int64(0xFFFFFFFF)
+
+
+def pack(first: IntArray, second: IntArray) -> IntArray:
+    """Two 32-bit columns as one sortable key."""
+    key: IntArray = (first << 32) | (second & _LOW_32)
+    return key
+
+
+def find(keys: IntArray, wanted: IntArray) -> IntArray:
+    """Row of every wanted key among sorted keys (the first of equals), -1 where there is none."""
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1).astype(np.int64)
+    return np.where(keys[row] == wanted, row, -1)
+
+
+def spread(start: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
+    """Expand runs start, start + 1, ...: the run each entry belongs to, and its value."""
+    owner = np.repeat(np.arange(len(count), dtype=np.int64), count)
+    first = np.cumsum(count) - count
+    return owner, start[owner] + np.arange(len(owner), dtype=np.int64) - first[owner]
+
+
+def sum_by(group: IntArray, values: IntArray, groups: int) -> IntArray:
+    """Exact whole-number sums of values by group."""
+    total = np.zeros(groups, dtype=np.int64)
+    np.add.at(total, group, values)
+    return total
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A column of lists: the values in one row, and where each list begins (one more)."""
+
+    start: IntArray
+    values: AnyArray
+
+    @property
+    def lengths(self) -> IntArray:
+        """Length of every list."""
+        return np.diff(self.start)
+
+    @property
+    def owner(self) -> IntArray:
+        """Row that every value belongs to."""
+        return np.repeat(np.arange(len(self.start) - 1, dtype=np.int64), self.lengths)
+
+    def of(self, row: int) -> AnyArray:
+        """The list of one row."""
+        values: AnyArray = self.values[self.start[row] : self.start[row + 1]]
+        return values
+
+    def shaped_like(self, other: Lists) -> AnyArray:
+        """Values aligned with another column's; 0 where a list has a wrong length."""
+        fits = np.repeat(self.lengths == other.lengths, other.lengths)
+        aligned = np.zeros(len(other.values), dtype=self.values.dtype)
+        aligned[fits] = self.values[np.repeat(self.lengths == other.lengths, self.lengths)]
+        return aligned
+
+
+class Table:
+    """One table, complete rows only, sorted by its key and then by further columns."""
+
+    def __init__(
+        self, frame: pl.DataFrame, key: tuple[str, ...], then: tuple[str, ...] = ()
+    ) -> None:
+        complete = frame.drop_nulls()
+        self.incomplete = frame.height - complete.height
+        self.frame = complete.sort(key + then, maintain_order=True)
+        self.key = pack(self[key[0]], self[key[1]]) if len(key) > 1 else self[key[0]]
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __getitem__(self, column: str) -> IntArray:
+        """A column of whole numbers (booleans as 0 and 1)."""
+        return self.frame[column].to_numpy().astype(np.int64)
+
+    def real(self, column: str) -> FloatArray:
+        """A column of floating-point numbers."""
+        return self.frame[column].to_numpy().astype(np.float64)
+
+    def text(self, column: str) -> AnyArray:
+        """A column of text."""
+        return self.frame[column].to_numpy()
+
+    def lists(self, column: str) -> Lists:
+        """A column of lists; a missing value inside a list becomes -1."""
+        series = self.frame[column]
+        lengths = series.list.len().to_numpy().astype(np.int64)
+        values = series.filter(lengths > 0).explode().fill_null(-1).to_numpy()
+        kind = np.float64 if values.dtype.kind == "f" else np.int64
+        start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+        return Lists(start, values.astype(kind))
