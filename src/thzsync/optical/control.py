@@ -1,0 +1,211 @@
+"""What the caller may do between two instants: release, complete, re-route, change rates, look."""
+
+from __future__ import annotations
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.optical import layout as c
+from thzsync.optical.jit import kernel
+from thzsync.optical.layout import State
+from thzsync.optical.nodes import join_flow, kick, make_ready, push_done, push_timer, report
+from thzsync.optical.queues import free_packet, is_down, mark, rekey, service_ps, settle
+from thzsync.optical.tournament import set_key
+
+
+@kernel
+def release(st: State, base: int, count: int, at_ps: int) -> None:
+    """Start a submitted batch: nodes without predecessors become ready at ``at_ps``."""
+    for n in range(base, base + count):
+        if st.node[n, c.PENDING] == 0:
+            if at_ps <= st.ctl[c.NOW]:
+                make_ready(st, n, st.ctl[c.NOW])
+            else:
+                push_timer(st, n, at_ps)
+
+
+@kernel
+def complete(st: State, nodes: IntArray) -> int:
+    """External nodes are done now; the first one that is not ready and external, or -1."""
+    for n in nodes:
+        row = st.node[n]
+        if row[c.KIND] != c.EXTERNAL or row[c.READY_AT] < 0 or row[c.DONE_AT] >= 0:
+            return int(n)
+        row[c.DONE_AT] = st.ctl[c.NOW]
+        push_done(st, n)
+    return -1
+
+
+@kernel
+def to_wired(st: State, nodes: IntArray) -> int:
+    """External nodes take the fibre; the first one that cannot, or -1."""
+    for n in nodes:
+        row = st.node[n]
+        if row[c.KIND] != c.EXTERNAL or row[c.DONE_AT] >= 0:
+            return int(n)
+        row[c.KIND] = c.WIRED
+        if row[c.READY_AT] >= 0:
+            join_flow(st, n)
+    return -1
+
+
+@kernel
+def withdraw(st: State, ln: int, q: int) -> None:
+    """A link gives up its request for room in queue q."""
+    link, wait = st.link, st.wait
+    before, r = -1, link[q, c.WAIT_HEAD]
+    while r != ln:
+        before, r = r, wait[r, c.W_NEXT]
+    after = wait[ln, c.W_NEXT]
+    if before >= 0:
+        wait[before, c.W_NEXT] = after
+    else:
+        link[q, c.WAIT_HEAD] = after
+    if after < 0:
+        link[q, c.WAIT_TAIL] = before
+    st.switch[link[q, c.SWITCH], c.WAITERS] -= 1
+    link[ln, c.STATE] = c.RESTING
+    if link[q, c.WAIT_HEAD] >= 0:
+        mark(st, q)
+
+
+@kernel
+def leave_nic(st: State, n: int) -> None:
+    """Take a chunk's packets, none of them in service, out of its rack's NIC queue."""
+    link, pkt = st.link, st.pkt
+    rack = st.node[n, c.SRC]
+    before, p = -1, link[rack, c.HEAD]
+    while p >= 0:
+        after = pkt[p, c.P_NEXT]
+        if pkt[p, c.P_NODE] != n:
+            before = p
+        else:
+            if before >= 0:
+                pkt[before, c.P_NEXT] = after
+            else:
+                if link[rack, c.STATE] == c.WAITING:
+                    withdraw(st, rack, pkt[p, c.P_HOP])
+                link[rack, c.HEAD] = after
+            if after < 0:
+                link[rack, c.TAIL] = before
+            link[rack, c.OCC] -= pkt[p, c.P_BYTES]
+            free_packet(st, p)
+        p = after
+    kick(st, rack)
+
+
+@kernel
+def leave_flow(st: State, n: int) -> None:
+    """Take a chunk out of its flow, and an emptied flow out of its rack's ring."""
+    node, flow, link = st.node, st.flow, st.link
+    f, rack = node[n, c.FLOW], node[n, c.SRC]
+    before, m = -1, flow[f, c.F_HEAD]
+    while m >= 0 and m != n:
+        before, m = m, node[m, c.N_NEXT]
+    if m < 0:
+        return
+    if before >= 0:
+        node[before, c.N_NEXT] = node[n, c.N_NEXT]
+    else:
+        flow[f, c.F_HEAD] = node[n, c.N_NEXT]
+    if flow[f, c.F_TAIL] == n:
+        flow[f, c.F_TAIL] = before
+    if flow[f, c.F_HEAD] >= 0:
+        return
+    flow[f, c.F_ACTIVE] = 0
+    before, g = -1, link[rack, c.RING_HEAD]
+    while g != f:
+        before, g = g, flow[g, c.F_NEXT]
+    if before >= 0:
+        flow[before, c.F_NEXT] = flow[f, c.F_NEXT]
+    else:
+        link[rack, c.RING_HEAD] = flow[f, c.F_NEXT]
+    if link[rack, c.RING_TAIL] == f:
+        link[rack, c.RING_TAIL] = before
+
+
+@kernel
+def to_external(st: State, nodes: IntArray, accepted: BoolArray) -> None:
+    """Wired nodes of which no packet has begun to leave the rack change to external."""
+    for k in range(len(nodes)):
+        n = nodes[k]
+        row = st.node[n]
+        accepted[k] = row[c.KIND] == c.WIRED and row[c.START_AT] < 0
+        if not accepted[k]:
+            continue
+        row[c.KIND] = c.EXTERNAL
+        if row[c.READY_AT] >= 0:
+            if row[c.SENT] > 0:
+                leave_nic(st, n)
+            leave_flow(st, n)
+            row[c.SENT] = 0
+            report(st, n, c.READY)
+
+
+@kernel
+def reschedule_down(st: State, ln: int) -> None:
+    """Work out a rack-facing link's departures anew; a packet in service keeps its end."""
+    link, pkt = st.link, st.pkt
+    now = st.ctl[c.NOW]
+    settle(st, ln, now, False)
+    p = link[ln, c.HEAD]
+    if (
+        p >= 0
+        and pkt[p, c.P_END] != c.NEVER
+        and max(pkt[p, c.P_READY], link[ln, c.LAST_END]) <= now
+    ):
+        free_at = pkt[p, c.P_END]
+        p = pkt[p, c.P_NEXT]
+    else:
+        free_at = max(link[ln, c.LAST_END], now)
+        link[ln, c.LAST_END] = free_at
+    while p >= 0:
+        pkt[p, c.P_END] = c.NEVER
+        if link[ln, c.RATE] > 0:
+            free_at = max(free_at, pkt[p, c.P_READY]) + service_ps(st, ln, pkt[p, c.P_BYTES])
+            pkt[p, c.P_END] = free_at
+        p = pkt[p, c.P_NEXT]
+    rekey(st, ln)
+
+
+@kernel
+def set_rate(st: State, ln: int, rate_bps: int) -> None:
+    """Packets that start from now on take the new rate; with rate 0 none starts."""
+    link = st.link
+    link[ln, c.RATE] = rate_bps
+    link[ln, c.FULL] = 0
+    if rate_bps > 0:
+        link[ln, c.FULL] = (st.ctl[c.PACKET] * 8_000_000_000_000 + rate_bps - 1) // rate_bps
+    if is_down(st, ln):
+        reschedule_down(st, ln)
+        return
+    if rate_bps == 0 and link[ln, c.STATE] == c.WAITING:
+        withdraw(st, ln, st.pkt[link[ln, c.HEAD], c.P_HOP])
+    if rate_bps == 0 and link[ln, c.STATE] == c.RESTING:
+        set_key(st.key, st.tree, ln, c.NEVER)
+    elif link[ln, c.STATE] == c.RESTING:
+        kick(st, ln)
+
+
+@kernel
+def settle_all(st: State) -> None:
+    """Bring the counters of every rack-facing link up to now."""
+    for ln in range(st.ctl[c.RACKS], 2 * st.ctl[c.RACKS]):
+        settle(st, ln, st.ctl[c.NOW], False)
+
+
+@kernel
+def occupancy(
+    st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
+) -> None:
+    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
+    settle_all(st)
+    racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
+    link, switch = st.link, st.switch
+    for k in range(len(src)):
+        s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
+        queued = link[src[k], c.OCC] + link[racks + dst[k], c.OCC]
+        full = switch[s, c.TOTAL] / switch[s, c.S_LIMIT]
+        if s != t:
+            queued += link[2 * racks + s * rings + t, c.OCC]
+            full = max(full, switch[t, c.TOTAL] / switch[t, c.S_LIMIT])
+        queued_bytes[k] = queued
+        fraction[k] = full

@@ -1,0 +1,152 @@
+"""The event loop of the optical fabric (eq:wired_path to eq:wired_flow_delay).
+
+Semantics, per instant t:
+
+1. *Links*, in link order: a packet whose last bit has left leaves its queue and joins the next
+   one, or arrives; a rack whose NIC queue got room admits packets; the link then asks for room
+   for its next packet. A packet can be sent on only ``switch_delay_ps`` after it joined a queue.
+   Then background bursts that arrive at t, in link order, ask for room.
+2. *Nodes*: timers that are due, then chunks whose last packet arrived complete, in that
+   order of links; successors without unfinished predecessors become ready, in order.
+3. *Racks* that got ready chunks admit packets while the NIC queue has room, one packet per flow
+   in turn; their idle up-links ask for room.
+4. *Grants*: room is handed out at every switch, oldest request first (see grants.py). A packet
+   that gets room starts at t; its room in the next queue is taken from then on, that in its own
+   queue is given back when its last bit has left.
+
+Equal times are thus ordered by (time, stage, link). All ends at t come before all starts at t,
+which is what allows rack-facing links to be evaluated without an event per packet.
+"""
+
+from __future__ import annotations
+
+from thzsync.arrays import IntArray
+from thzsync.optical import layout as c
+from thzsync.optical.grants import serve_grants
+from thzsync.optical.jit import hot, kernel
+from thzsync.optical.layout import State
+from thzsync.optical.nodes import admit, serve_kicks, serve_nodes
+from thzsync.optical.queues import attempt, finish, is_down, rekey, request, settle, turn_eager
+from thzsync.optical.tournament import set_key
+
+
+@kernel
+def burst(st: State, q: int, now_ps: int) -> None:
+    """A background burst reaches a switch output."""
+    link, switch = st.link, st.switch
+    s = link[q, c.SWITCH]
+    switch[s, c.LOAD] += st.ctl[c.BURST]
+    if link[q, c.BG_LEFT] == 0:
+        link[q, c.BG_LEFT] = st.ctl[c.BURST]
+        request(st, len(link) + q, q)
+    else:
+        link[q, c.BG_BURSTS] += 1
+    if switch[s, c.LOAD] > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
+        turn_eager(st, s, now_ps)
+    link[q, c.BG_POS] += 1
+    following = c.NEVER
+    if link[q, c.BG_POS] < st.bg_at.shape[1]:
+        following = st.bg_at[q, link[q, c.BG_POS]]
+    else:
+        st.ctl[c.BURSTS_SHORT] = 1
+    set_key(st.bg_key, st.bg_tree, q, following)
+
+
+@hot
+def serve_links(st: State, now_ps: int) -> bool:
+    """Stage 1; False when the packet pool is empty (call again after growing it)."""
+    ctl, key, tree = st.ctl, st.key, st.tree
+    racks = ctl[c.RACKS]
+    while True:
+        ln = tree[1]
+        if ctl[c.RESUME] >= 0:
+            ln = ctl[c.RESUME]
+        elif key[ln] != now_ps:
+            break
+        elif is_down(st, ln):
+            settle(st, ln, now_ps, True)
+            rekey(st, ln)
+            continue
+        elif st.link[ln, c.STATE] == c.BUSY:
+            finish(st, ln, now_ps)
+        if ln < racks and not admit(st, ln, now_ps):
+            ctl[c.RESUME] = ln
+            return False
+        ctl[c.RESUME] = -1
+        attempt(st, ln, now_ps)
+    while st.bg_key[st.bg_tree[1]] == now_ps:
+        burst(st, st.bg_tree[1], now_ps)
+    return True
+
+
+@hot
+def next_instant(st: State) -> int:
+    """When something happens next [ps]."""
+    time = min(st.key[st.tree[1]], st.bg_key[st.bg_tree[1]])
+    if st.ctl[c.TIMERS] > 0:
+        time = min(time, st.slots[0, c.HEAP_AT])
+    return int(time)
+
+
+@kernel
+def run(st: State, until_ps: int) -> int:  # noqa: PLR0911 - one exit per reason to stop
+    """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
+    ctl = st.ctl
+    while True:
+        now = ctl[c.NOW]
+        if ctl[c.STAGE] == c.NEXT_INSTANT:
+            if ctl[c.BURSTS_SHORT] == 1:
+                return c.NEED_BURSTS
+            if ctl[c.TRACING] == 1 and ctl[c.TRACED] + len(st.pkt) > len(st.trace):
+                return c.NEED_TRACE
+            time = next_instant(st)
+            if ctl[c.REPORTS] > 0 and time > now:
+                return c.IDLE
+            if time > until_ps:
+                ctl[c.NOW] = max(now, until_ps)
+                return c.IDLE
+            now = time
+            ctl[c.NOW] = now
+            ctl[c.STAGE] = c.LINKS
+        if ctl[c.STAGE] == c.LINKS:
+            if not serve_links(st, now):
+                return c.NEED_PACKETS
+            ctl[c.STAGE] = c.NODES
+        if ctl[c.STAGE] == c.NODES:
+            serve_nodes(st, now)
+            ctl[c.STAGE] = c.KICKS
+        if ctl[c.STAGE] == c.KICKS:
+            if not serve_kicks(st, now):
+                return c.NEED_PACKETS
+            ctl[c.STAGE] = c.GRANTS
+        if not serve_grants(st, now):
+            return c.NEED_PACKETS
+        ctl[c.STAGE] = c.NEXT_INSTANT
+
+
+@kernel
+def advance(
+    ctl: IntArray,
+    link: IntArray,
+    pkt: IntArray,
+    node: IntArray,
+    edge: IntArray,
+    flow: IntArray,
+    switch: IntArray,
+    key: IntArray,
+    tree: IntArray,
+    wait: IntArray,
+    todo: IntArray,
+    slots: IntArray,
+    bg_key: IntArray,
+    bg_tree: IntArray,
+    bg_at: IntArray,
+    trace: IntArray,
+    until_ps: int,
+) -> int:
+    """`run` with its arrays one by one: a call from Python costs half as much that way."""
+    st = State(
+        ctl, link, pkt, node, edge, flow, switch, key, tree, wait, todo, slots,
+        bg_key, bg_tree, bg_at, trace,
+    )  # fmt: skip
+    return run(st, until_ps)

@@ -1,0 +1,130 @@
+"""From a network and its background to the kernel's arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.optical import layout as c
+from thzsync.optical.background import Background, gaps_ps
+from thzsync.optical.layout import State
+from thzsync.optical.network import Network
+from thzsync.optical.tournament import empty_tree, set_key
+
+BURSTS_AHEAD = 128
+"""Background bursts worked out at a time, per link."""
+
+
+def _rows(count: int, columns: int) -> IntArray:
+    return np.zeros((count, columns), dtype=np.int64)
+
+
+def lower_links(network: Network) -> IntArray:
+    """One row per directed link and the queue before it."""
+    racks, switches = network.racks, network.switches
+    link = _rows(network.links, c.LINK_COLUMNS)
+    for column in (c.HEAD, c.TAIL, c.WAIT_HEAD, c.WAIT_TAIL, c.RING_HEAD, c.RING_TAIL):
+        link[:, column] = -1
+    link[:, c.LIMIT] = network.output_queue_bytes
+    link[:racks, c.LIMIT] = network.nic_queue_bytes
+    link[:racks, c.SWITCH] = -1
+    link[racks : 2 * racks, c.SWITCH] = network.ring_of_rack
+    link[2 * racks :, c.SWITCH] = np.arange(switches**2) // switches
+    link[:, c.RATE] = network.rate_bps
+    for rate in np.unique(network.rate_bps[network.rate_bps > 0]):
+        full = -(-8 * network.packet_bytes * 10**12 // int(rate))
+        link[network.rate_bps == rate, c.FULL] = full
+    return link
+
+
+def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
+    """One row per switch, and the outputs of all switches one after the other."""
+    switch = _rows(network.switches, c.SWITCH_COLUMNS)
+    outputs = [network.outputs(s) for s in range(network.switches)]
+    ends = np.cumsum([len(o) for o in outputs])
+    switch[:, c.OUT_HI] = ends
+    switch[1:, c.OUT_LO] = ends[:-1]
+    switch[:, c.S_LIMIT] = network.shared_buffer_bytes
+    switch[:, c.S_INTER_LIMIT] = network.ring_facing_bytes
+    # At one instant every link into a switch can start one packet, so below this load no limit of
+    # the shared buffer can be met before the next instant.
+    links_in = np.bincount(network.ring_of_rack, minlength=network.switches)
+    links_in += network.switches - 1
+    switch[:, c.AMPLE] = network.ring_facing_bytes - links_in * network.packet_bytes
+    switch[:, c.EAGER] = switch[:, c.AMPLE] < 0
+    return switch, np.concatenate(outputs)
+
+
+def lower(network: Network, background: Background | None, *, trains: bool, trace: bool) -> State:
+    """The state of an empty fabric at time 0."""
+    switch, outputs = lower_switches(network)
+    todo = np.zeros((2 * (network.links + network.switches), 3), dtype=np.int64)
+    todo[: len(outputs), c.OUTPUTS] = outputs
+    key, tree = empty_tree(network.links)
+    bursts = background is not None and background.load > 0
+    bg_key, bg_tree = empty_tree(network.links if bursts else 1)
+    pkt = _rows(1024, c.PACKET_COLUMNS)
+    ctl = np.zeros(c.CTL_COLUMNS, dtype=np.int64)
+    ctl[c.FREE] = -1
+    ctl[c.RESUME] = -1
+    ctl[c.RACKS] = network.racks
+    ctl[c.RINGS] = network.switches
+    ctl[c.PACKET] = network.packet_bytes
+    ctl[c.DELAY] = network.switch_delay_ps
+    ctl[c.TRAINS] = trains
+    ctl[c.TRACING] = trace
+    if background is not None:
+        ctl[c.BURST] = background.burst_bytes
+        ctl[c.BURSTS_SHORT] = bursts
+    chain_packets(ctl, pkt, 0)
+    return State(
+        ctl=ctl,
+        link=lower_links(network),
+        pkt=pkt,
+        node=_rows(1024, c.NODE_COLUMNS),
+        edge=np.zeros(1024, dtype=np.int64),
+        flow=_rows(64, c.FLOW_COLUMNS),
+        switch=switch,
+        key=key,
+        tree=tree,
+        wait=_rows(2 * network.links, 2),
+        todo=todo,
+        slots=_rows(2048, c.SLOT_COLUMNS),
+        bg_key=bg_key,
+        bg_tree=bg_tree,
+        bg_at=_rows(network.links if bursts else 1, BURSTS_AHEAD),
+        trace=_rows(4096 if trace else 1, c.TRACE_COLUMNS),
+    )
+
+
+def chain_packets(ctl: IntArray, pkt: IntArray, first: int) -> None:
+    """Add the packet rows from ``first`` on to the list of free ones."""
+    pkt[first:, c.P_NEXT] = np.arange(first + 1, len(pkt) + 1)
+    pkt[-1, c.P_NEXT] = ctl[c.FREE]
+    ctl[c.FREE] = first
+
+
+class BurstClock:
+    """Keeps the kernel supplied with background bursts."""
+
+    def __init__(self, network: Network, background: Background, key: int) -> None:
+        self._key = key
+        outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
+        self._outputs = [int(q) for q in outputs]
+        self._mean_ps = {q: background.mean_gap_ps(int(network.rate_bps[q])) for q in outputs}
+        self._drawn = np.zeros(network.links, dtype=np.int64)
+        self._last_ps = np.zeros(network.links, dtype=np.int64)
+
+    def refill(self, st: State) -> None:
+        """Draw new bursts for every link that has used up its own."""
+        count = st.bg_at.shape[1]
+        for q in self._outputs:
+            if self._drawn[q] and st.link[q, c.BG_POS] < count:
+                continue
+            gaps = gaps_ps(self._key, q, int(self._drawn[q]), count, self._mean_ps[q])
+            st.bg_at[q] = self._last_ps[q] + np.cumsum(gaps)
+            self._drawn[q] += count
+            self._last_ps[q] = st.bg_at[q, -1]
+            st.link[q, c.BG_POS] = 0
+            set_key(st.bg_key, st.bg_tree, q, int(st.bg_at[q, 0]))
+        st.ctl[c.BURSTS_SHORT] = 0
