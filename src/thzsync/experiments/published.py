@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from thzsync.errors import ThzSyncError
+
 
 @dataclass(frozen=True)
 class Published:
@@ -85,17 +87,29 @@ def _weights() -> Iterator[Published]:
 PUBLISHED: Final = (*_fabric(), *_synthesis(), *_weights())
 """All numbers that the paper's text states."""
 
-_BY_KEY: Final = {(p.figure, p.series, p.setting, p.metric): p.value for p in PUBLISHED}
 
+def published_value(
+    figure: str, series: str, metric: str, setting: str | None = None
+) -> float | None:
+    """A published number in the unit of its row; ``None`` where the paper gives none.
 
-def published(figure: str, series: str, setting: str, metric: str) -> float | None:
-    """A published number in the unit of its row; ``None`` where the paper gives none."""
-    return _BY_KEY.get((figure, series, setting, metric))
+    The setting may be left out where the paper has only one for the series.
+    """
+    found = [
+        row
+        for row in PUBLISHED
+        if (row.figure, row.series, row.metric) == (figure, series, metric)
+        and setting in (None, row.setting)
+    ]
+    if len(found) > 1:
+        settings = ", ".join(repr(row.setting) for row in found)
+        raise ThzSyncError(f"{figure} {series} {metric}: name one of the settings {settings}")
+    return found[0].value if found else None
 
 
 def published_fabric(policy: str, metric: str) -> float | None:
     """Mean over iterations 11-20 of ``completion`` [ms], ``energy`` [J] or ``reward``."""
-    return published("fabric", policy, _LATE, metric)
+    return published_value("fabric", policy, metric)
 
 
 def published_gain_pct(policy: str) -> float | None:
@@ -109,17 +123,17 @@ def published_gain_pct(policy: str) -> float | None:
 def published_synthesis(collective: str, method: str, racks: int, stragglers: bool) -> float | None:
     """Mean completion time of one collective on the single ring [ms]."""
     setting = f"N={racks} {'stragglers' if stragglers else 'no stragglers'}"
-    return published("synthesis", f"{collective} {method}", setting, "completion")
+    return published_value("synthesis", f"{collective} {method}", "completion", setting)
 
 
 def published_ablation_pct(method: str) -> tuple[float, float] | None:
     """Smallest and largest increase of completion time over Proposed at 12 racks [%]."""
     least, most = (
-        published("synthesis", method, _FOUR, f"{end} increase") for end in ("least", "most")
+        published_value("synthesis", method, f"{end} increase") for end in ("least", "most")
     )
     return None if least is None or most is None else (least, most)
 
 
 def published_weights(time_weight: float, metric: str) -> float | None:
     """``completion`` [ms] or ``energy`` [J] of THz-SynC at W_T and W_E = 1 - W_T."""
-    return published("weights", "thz-sync", f"{time_weight:g}/{1 - time_weight:g}", metric)
+    return published_value("weights", "thz-sync", metric, f"{time_weight:g}/{1 - time_weight:g}")
