@@ -1,0 +1,109 @@
+"""What kernels take from the air and give back, and which chunks a transmission carries."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.wireless.state import NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
+
+Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
+"""Per transmission: flow, first row, chunks, subband, power [W], duration [ps]."""
+
+
+@kernel
+def startable(frontier: Frontier, stage: int) -> IntArray:
+    """Transmissions that every flow could begin if it had the air to itself."""
+    left = np.zeros(len(frontier.ready), dtype=np.int64)
+    for f in range(len(left)):
+        if frontier.ready[f] == 0 or frontier.stage[f] > stage:
+            continue
+        if not frontier.bundled:
+            left[f] = frontier.ready[f]
+        elif frontier.ready[f] == frontier.owned[f]:
+            left[f] = 1
+    return left
+
+
+@kernel
+def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now_ps: int) -> None:
+    """A flow is blocked when no subband would do even if the event had the air to itself."""
+    for f in range(len(left)):
+        cap_w = min(frontier.budget_w[web.sender[f]], radio.max_power_w)
+        blocked = left[f] > 0
+        if blocked:
+            for snr in frontier.snr_per_w[f]:
+                if snr * cap_w >= frontier.needed_snr:
+                    blocked = False
+        if not blocked:
+            frontier.blocked_ps[f] = NOT_BLOCKED
+        elif frontier.blocked_ps[f] == NOT_BLOCKED:
+            frontier.blocked_ps[f] = now_ps
+
+
+@kernel
+def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
+    """A flow's next transmission from ``row`` on: its first row, its chunks and its bits.
+
+    It carries one chunk or, where flows are bundled, a run of ready ones.
+    """
+    while frontier.state[row] != READY:
+        row += 1
+    count, size_bytes = 1, frontier.size_bytes[row]
+    end = frontier.first[flow + 1] if frontier.bundled else row
+    while row + count < end and frontier.state[row + count] == READY:
+        size_bytes += frontier.size_bytes[row + count]
+        count += 1
+    return row, count, 8.0 * size_bytes
+
+
+@kernel
+def begin(
+    air: Air, web: Web, frontier: Frontier, flow: int, row: int, chunks: int, subband: int,
+    power_w: float,
+) -> None:  # fmt: skip
+    """Mark chunks as sent and hold what their transmission needs."""
+    frontier.state[row : row + chunks] = SENT
+    frontier.ready[flow] -= chunks
+    frontier.owned[flow] -= chunks
+    frontier.sent[flow] += 1
+    frontier.flying[flow] += 1
+    lowest = frontier.lowest[flow]
+    while lowest < frontier.first[flow + 1] and frontier.state[lowest] != READY:
+        lowest += 1
+    frontier.lowest[flow] = lowest
+    u, v = web.sender[flow], web.receiver[flow]
+    src, dst = frontier.racks[u], frontier.racks[v]
+    frontier.drawn_w[u] += power_w
+    air.power_w[src] += power_w
+    air.sending[src] += 1
+    air.busy[src, subband] = air.busy[dst, subband] = True
+    air.chains[src] -= 1
+    air.chains[dst] -= 1
+
+
+@kernel
+def release(
+    air: Air, web: Web, frontier: Frontier, flow: IntArray, subband: IntArray, power_w: FloatArray
+) -> None:
+    """Give back what a round's transmissions held."""
+    for a in range(len(flow)):
+        f, c = flow[a], subband[a]
+        u, v = web.sender[f], web.receiver[f]
+        src, dst = frontier.racks[u], frontier.racks[v]
+        air.busy[src, c] = air.busy[dst, c] = False
+        air.chains[src] += 1
+        air.chains[dst] += 1
+        air.sending[src] -= 1
+        air.power_w[src] -= power_w[a]
+        frontier.drawn_w[u] -= power_w[a]
+        frontier.flying[f] -= 1
+        if air.sending[src] == 0:  # so that rounding never adds up
+            air.power_w[src] = frontier.drawn_w[u] = 0.0
+
+
+@kernel
+def strongest_first(snr_per_w: FloatArray, order: IntArray, rank: IntArray) -> None:
+    """Write the order of all edges by gain, and every edge's place in it."""
+    order[:] = np.argsort(-snr_per_w.ravel(), kind="mergesort")
+    rank[order] = np.arange(len(order))

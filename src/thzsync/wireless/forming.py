@@ -1,0 +1,83 @@
+"""One kernel call per round: free resources -> selection -> duration and powers -> taken."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.wireless.assignment import assign
+from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
+from thzsync.wireless.matching import match
+from thzsync.wireless.power import allocate
+from thzsync.wireless.state import WORTHWHILE, Air, Frontier, Radio, Slots, Web
+
+
+@kernel
+def form_round(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, matching: bool,
+    channel_aware: bool, optimal: bool, now_ps: int,
+) -> Sent:  # fmt: skip
+    """The next round of an event from what is ready and free; empty when nothing fits."""
+    left = startable(frontier, stage)
+    note_blocked(radio, web, frontier, left, now_ps)
+    cap_w = power_caps_w(air, radio, frontier)
+    slots = _free_slots(air, web, frontier, left, cap_w)
+    if matching:
+        queue = np.argsort(frontier.sent, kind="mergesort")  # least served first
+        edges = match(web, slots, queue, channel_aware)
+    else:
+        edges = assign(web, slots, frontier.snr_per_w, channel_aware)
+    return _send(air, radio, web, frontier, edges, cap_w, optimal)
+
+
+@kernel
+def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
+    """Power an event may use at every position [W]: its budget, or what other events leave."""
+    caps_w = np.empty(len(frontier.racks))
+    for v in range(len(caps_w)):
+        left_w = radio.max_power_w - air.power_w[frontier.racks[v]]
+        caps_w[v] = min(frontier.budget_w[v], left_w)
+        if caps_w[v] < WORTHWHILE * frontier.budget_w[v]:
+            caps_w[v] = 0.0
+    return caps_w
+
+
+@kernel
+def _free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: FloatArray) -> Slots:
+    flows, subbands = frontier.snr_per_w.shape
+    usable = np.zeros(flows * subbands, dtype=np.bool_)
+    for f in range(flows):
+        for c in range(subbands):
+            snr = frontier.snr_per_w[f, c] * cap_w[web.sender[f]]
+            usable[f * subbands + c] = left[f] > 0 and snr >= frontier.needed_snr
+    free = ~air.busy[frontier.racks]
+    return Slots(free, air.chains[frontier.racks], left, usable)
+
+
+@kernel
+def _send(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray,
+    optimal: bool,
+) -> Sent:  # fmt: skip
+    n, subbands = len(edges), frontier.snr_per_w.shape[1]
+    flow, subband = edges // subbands, edges % subbands
+    row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    sender, bits, snr = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+    if n == 0:
+        return flow, row, chunks, subband, snr, row
+    next_row = frontier.lowest.copy()
+    for a in range(n):
+        f = flow[a]
+        row[a], chunks[a], bits[a] = next_run(frontier, f, next_row[f])
+        next_row[f] = row[a] + chunks[a]
+        sender[a] = web.sender[f]
+        snr[a] = frontier.snr_per_w[f, subband[a]]
+    limit_s = radio.longest_s * chunks.max()
+    keep, power_w, duration_ps = allocate(
+        sender, bits, snr, cap_w, radio.subband_hz, limit_s, optimal
+    )
+    for a in range(n):
+        if keep[a]:
+            begin(air, web, frontier, flow[a], row[a], chunks[a], subband[a], power_w[a])
+    lasting_ps = np.full(n, duration_ps)
+    return flow[keep], row[keep], chunks[keep], subband[keep], power_w[keep], lasting_ps[keep]

@@ -1,0 +1,53 @@
+"""What the overlay sends: a round of transmissions with a common boundary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from thzsync.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Round:
+    """Transmissions of one event that start together; of a P2P event, a single one."""
+
+    number: int
+    """The event."""
+    index: int
+    """Which round of the event this is, from 0."""
+    start_ps: int
+    end_ps: int
+    overhead_ps: int
+    """Guard time at the start, in which nothing is sent [ps]."""
+    flow: IntArray
+    first_chunk: IntArray
+    """First chunk of the flow that a transmission carries."""
+    chunks: IntArray
+    """How many consecutive chunks it carries."""
+    src: IntArray
+    dst: IntArray
+    subband: IntArray
+    power_w: FloatArray
+    gain: FloatArray
+    """Channel power gain g_ij^c, linear, at the round's start."""
+    size_bytes: IntArray
+
+    @property
+    def duration_ps(self) -> int:
+        """Time in which data is sent [ps]."""
+        return self.end_ps - self.start_ps - self.overhead_ps
+
+    @property
+    def energy_j(self) -> float:
+        """Transmission energy [J] (eq:thz_energy)."""
+        return float(self.power_w.sum()) * self.duration_ps * 1e-12
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Stuck:
+    """Ready chunks of one flow that no round could include, since no subband is good enough."""
+
+    number: int
+    flow: int
+    chunks: IntArray
+    since_ps: int

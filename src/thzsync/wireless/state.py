@@ -1,0 +1,116 @@
+"""The arrays that wireless kernels share: the air, the radio and one event's frontier."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+
+FOREIGN: Final = 0
+"""The fibre owns the chunk."""
+PENDING: Final = 1
+"""The overlay owns it, but its precedence is not satisfied yet."""
+READY: Final = 2
+"""It may be sent."""
+SENT: Final = 3
+"""It is in the air or delivered."""
+
+NOT_BLOCKED: Final = -1
+
+WORTHWHILE: Final = 0.1
+"""Share of its budget that a rack must have left for an event to start a transmission there.
+
+Beside an older event that holds nearly all of a rack's power, a younger one would otherwise begin
+a round at a crawl, and its common boundary would hold up all its other racks.
+"""
+
+
+class Radio(NamedTuple):
+    """Constants of the transceivers."""
+
+    subband_hz: float
+    max_power_w: float
+    longest_s: float
+    """Longest time one chunk may take [s]."""
+
+
+class Air(NamedTuple):
+    """What all active events share, by global rack."""
+
+    busy: BoolArray
+    """By (rack, subband): somebody sends or receives there (eq:rf_half_duplex)."""
+    chains: IntArray
+    """RF chains left per rack."""
+    power_w: FloatArray
+    """Power in use per rack [W]."""
+    sending: IntArray
+    """Transmissions that leave each rack now."""
+
+
+class Frontier(NamedTuple):
+    """One event: its flows, what is ready, and how good its links are now.
+
+    Racks of the event are known by position; ``racks`` gives their global numbers.
+    """
+
+    racks: IntArray
+    budget_w: FloatArray
+    """Power budget by position [W]."""
+    stage: IntArray
+    """Barrier stage of every flow."""
+    first: IntArray
+    """Row of every flow's chunk 0 (one more entry)."""
+    size_bytes: IntArray
+    """Size of every chunk, all chunks in one row [bytes]."""
+    state: AnyArray
+    """FOREIGN, PENDING, READY or SENT, all chunks in one row."""
+    owned: IntArray
+    """Chunks per flow that the overlay has still to send."""
+    ready: IntArray
+    """Those of them that are ready."""
+    lowest: IntArray
+    """No ready chunk of a flow stands before this row."""
+    sent: IntArray
+    """Transmissions per flow so far."""
+    flying: IntArray
+    """Transmissions per flow in the air."""
+    drawn_w: FloatArray
+    """Power that the event draws now, by position [W]."""
+    snr_per_w: FloatArray
+    """Signal-to-noise ratio per watt by (flow, subband); 0 where the link may not be used."""
+    needed_snr: float
+    """What one full chunk within the longest time needs."""
+    blocked_ps: IntArray
+    """Since when a ready flow has had no usable subband [ps], or NOT_BLOCKED."""
+    bundled: bool
+    """Whether a flow's chunks travel as one transmission once all are ready."""
+
+
+class Web(NamedTuple):
+    """Who may talk to whom in one event: the part of a frontier that matching looks at."""
+
+    sender: IntArray
+    """Position of every flow's source."""
+    receiver: IntArray
+    """Position of every flow's destination."""
+    touch_start: IntArray
+    """Row starts of ``touch`` by position."""
+    touch: IntArray
+    """Flows that leave or reach a position."""
+    order: IntArray
+    """Edges flow * N_c + subband, strongest first."""
+    rank: IntArray
+    """Place of every edge in ``order``."""
+
+
+class Slots(NamedTuple):
+    """Working copy of one event's free resources while a round is formed."""
+
+    free: BoolArray
+    """By (position, subband)."""
+    chains: IntArray
+    """RF chains left by position."""
+    left: IntArray
+    """Transmissions that every flow could still begin."""
+    usable: BoolArray
+    """Whether the power at hand carries a chunk in time, by edge."""
