@@ -35,7 +35,8 @@ class Events(Table):
     def seat(self, event: IntArray, rack: IntArray) -> IntArray:
         """Position of an event's rack in the flat lists, -1 if it takes no part."""
         row = find(self._seat_key[self._seat_order], pack(event, rack))
-        return np.where(row >= 0, self._seat_order[row], -1) if len(self._seat_order) else row
+        row[row >= 0] = self._seat_order[row[row >= 0]]
+        return row
 
     def name(self, row: int) -> str:
         """How messages call an event."""
@@ -152,6 +153,31 @@ class Transmissions(Table):
         )
 
 
+class Nodes:
+    """Tasks and events together: the recorded training graph."""
+
+    def __init__(self, tasks: Table, events: Events) -> None:
+        both = np.concatenate
+        self.iteration = both((tasks["iteration"], events.iteration))
+        self.node = both((tasks["node"], events.node))
+        self.begin_ps = both((tasks["start_ps"], events.release_ps))
+        self.end_ps = both((tasks["end_ps"], events.end_ps))
+        self.duration_ps = both((tasks["duration_ps"], np.zeros(len(events), dtype=np.int64)))
+        self.key = pack(self.iteration, self.node)
+        task_after, event_after = tasks.lists("after"), events.lists("after")
+        self.after = both((task_after.values, event_after.values))
+        self.successor = both((task_after.owner, len(tasks) + event_after.owner))
+        order = np.argsort(self.key, kind="stable")
+        row = find(self.key[order], pack(self.iteration[self.successor], self.after))
+        self.predecessor = row.copy()
+        """Row of the node that the successor waits for, -1 if it is not recorded."""
+        self.predecessor[row >= 0] = order[row[row >= 0]]
+
+    def name(self, row: int) -> str:
+        """How messages call a node."""
+        return f"iteration {self.iteration[row]}, node {self.node[row]}"
+
+
 class Book:
     """All tables of one run."""
 
@@ -160,6 +186,7 @@ class Book:
         self.iterations = Table(run.tables["iterations"], ("iteration",))
         self.tasks = Table(run.tables["tasks"], ("iteration", "node"))
         self.events = Events(run)
+        self.nodes = Nodes(self.tasks, self.events)
         self.flows = Flows(run, self.events)
         self.chunks = Chunks(run, self.flows)
         self.rounds = Rounds(run, self.events)

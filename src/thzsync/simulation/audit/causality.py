@@ -41,7 +41,7 @@ def event_end(book: Book, findings: Findings) -> None:
 
 def iteration_span(book: Book, findings: Findings) -> None:
     """Iterations follow each other, hold all their nodes and end with the last of them."""
-    table, tasks, events = book.iterations, book.tasks, book.events
+    table, nodes = book.iterations, book.nodes
     start, end = table["start_ps"], table["end_ps"]
     findings.test(
         "iteration_span",
@@ -49,15 +49,14 @@ def iteration_span(book: Book, findings: Findings) -> None:
         lambda row: f"iteration {table.key[row + 1]}",
         lambda row: f"starts at {start[row + 1]} ps, before the one before ended",
     )
-    owner = find(table.key, np.concatenate((tasks["iteration"], events.iteration)))
-    first = np.concatenate((tasks["start_ps"], events.release_ps))[owner >= 0]
-    last = np.concatenate((tasks["end_ps"], events.end_ps))[owner >= 0]
-    owner = owner[owner >= 0]
+    owner = find(table.key, nodes.iteration)
+    row = np.flatnonzero(owner >= 0)
+    owner, first, last = owner[row], nodes.begin_ps[row], nodes.end_ps[row]
     findings.test(
         "iteration_span",
         (first < start[owner]) | (last > end[owner]),
-        lambda row: f"iteration {table.key[owner[row]]}",
-        lambda row: f"a node from {first[row]} to {last[row]} ps lies outside the iteration",
+        lambda k: nodes.name(int(row[k])),
+        lambda k: f"runs from {first[k]} to {last[k]} ps, outside its iteration",
     )
     latest = start.copy()
     np.maximum.at(latest, owner, last)
@@ -83,32 +82,23 @@ def task_duration(book: Book, findings: Findings) -> None:
 
 def graph_precedence(book: Book, findings: Findings) -> None:
     """A task starts, and an event is released, when all nodes in its ``after`` have ended."""
-    tasks, events = book.tasks, book.events
-    iteration = np.concatenate((tasks["iteration"], events.iteration))
-    node = np.concatenate((tasks["node"], events.node))
-    begin = np.concatenate((tasks["start_ps"], events.release_ps))
-    end = np.concatenate((tasks["end_ps"], events.end_ps))
-    task_after, event_after = tasks.lists("after"), events.lists("after")
-    after = np.concatenate((task_after.values, event_after.values))
-    successor = np.concatenate((task_after.owner, len(tasks) + event_after.owner))
-    key = pack(iteration, node)
-    order = np.argsort(key, kind="stable")
-    row = find(key[order], pack(iteration[successor], after))
-    before = np.where(row >= 0, order[row], -1) if len(order) else row
-
-    def message(edge: int) -> str:
-        if before[edge] < 0:
-            return f"waits for node {after[edge]}, which is not recorded"
-        return (
-            f"begins at {begin[successor[edge]]} ps, but node {after[edge]} "
-            f"ended at {end[before[edge]]} ps"
-        )
-
+    nodes = book.nodes
     findings.test(
         "graph_precedence",
-        (before < 0) | (begin[successor] < end[before]) if len(order) else before < 0,
-        lambda edge: f"iteration {iteration[successor[edge]]}, node {node[successor[edge]]}",
-        message,
+        nodes.predecessor < 0,
+        lambda edge: nodes.name(int(nodes.successor[edge])),
+        lambda edge: f"waits for node {nodes.after[edge]}, which is not recorded",
+    )
+    known = np.flatnonzero(nodes.predecessor >= 0)
+    later, earlier = nodes.successor[known], nodes.predecessor[known]
+    findings.test(
+        "graph_precedence",
+        nodes.begin_ps[later] < nodes.end_ps[earlier],
+        lambda edge: nodes.name(int(later[edge])),
+        lambda edge: (
+            f"begins at {nodes.begin_ps[later[edge]]} ps, but node {nodes.node[earlier[edge]]} "
+            f"ended at {nodes.end_ps[earlier[edge]]} ps"
+        ),
     )
 
 

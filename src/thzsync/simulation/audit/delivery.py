@@ -8,6 +8,7 @@ from thzsync.collectives import Kind
 from thzsync.simulation.audit.book import Book
 from thzsync.simulation.audit.findings import TOLERANCE, Findings
 from thzsync.simulation.audit.tables import spread, sum_by
+from thzsync.simulation.audit.totals import compare_events
 
 
 def chunks_once(book: Book, findings: Findings) -> None:
@@ -138,22 +139,8 @@ def decision(book: Book, findings: Findings) -> None:
     }
     for column, moved in counts.items():
         found = sum_by(chunks.event[known], moved[known].astype(np.int64), len(events))
-        told = events[column]
-        findings.test(
-            "decision",
-            told != found,
-            events.name,
-            lambda row, column=column, told=told, found=found: (
-                f"{column} is {told[row]}, the chunks say {found[row]}"
-            ),
-        )
+        compare_events(book, findings, "decision", column, found.astype(np.float64))
     of_event = flows.event >= 0
     thz = sum_by(flows.event[of_event], flows.thz_chunks[of_event], len(events))
     every = sum_by(flows.event[of_event], flows.needed[of_event], len(events))
-    share = events.real("decision_thz_share")
-    findings.test(
-        "decision",
-        ~np.isclose(share, thz / np.maximum(every, 1), rtol=TOLERANCE, atol=TOLERANCE),
-        events.name,
-        lambda row: f"decision_thz_share is {share[row]:g}, decided {thz[row]} of {every[row]}",
-    )
+    compare_events(book, findings, "decision", "decision_thz_share", thz / np.maximum(every, 1))

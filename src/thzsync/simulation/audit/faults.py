@@ -15,52 +15,57 @@ from thzsync.simulation.audit.findings import Findings
 
 def thz_faults(book: Book, findings: Findings) -> None:
     """No round begins on a dead transceiver, a jammed subband or a blocked pair."""
-    sent = book.transmissions
     findings.checks.setdefault("thz_faults", 0)
     for fault in book.scenario.faults:
-        hit = _uses(book, fault)
-        if hit is None:
-            continue
-        begins = (to_ps(fault.start_s) <= sent.taken_ps) & (sent.taken_ps < to_ps(fault.end_s))
-        findings.test(
-            "thz_faults",
-            hit & begins,
-            sent.name,
-            lambda row, fault=fault: (
-                f"begins at {sent.taken_ps[row]} ps, during {fault.kind} "
-                f"from {fault.start_s:g} to {fault.end_s:g} s"
-            ),
-        )
+        needs_it = _needs(book, fault)
+        if needs_it is not None:
+            _test_window(book, findings, fault, needs_it)
 
 
-def _uses(book: Book, fault: Fault) -> BoolArray | None:
+def _needs(book: Book, fault: Fault) -> BoolArray | None:
     """Transmissions that need what the fault breaks; None if it is no THz fault."""
-    sent = book.transmissions
+    src, dst = book.transmissions.src, book.transmissions.dst
+    needs_it: BoolArray | None = None
     if isinstance(fault, TransceiverDown):
-        return (sent.src == fault.rack) | (sent.dst == fault.rack)
-    if isinstance(fault, SubbandJammed):
-        jammed: BoolArray = sent.subband == fault.subband
-        return jammed
-    if isinstance(fault, PairBlocked):
+        needs_it = (src == fault.rack) | (dst == fault.rack)
+    elif isinstance(fault, SubbandJammed):
+        needs_it = book.transmissions.subband == fault.subband
+    elif isinstance(fault, PairBlocked):
         a, b = fault.racks
-        return ((sent.src == a) & (sent.dst == b)) | ((sent.src == b) & (sent.dst == a))
-    return None
+        needs_it = ((src == a) & (dst == b)) | ((src == b) & (dst == a))
+    return needs_it
+
+
+def _test_window(book: Book, findings: Findings, fault: Fault, needs_it: BoolArray) -> None:
+    sent = book.transmissions
+    start, end = to_ps(fault.start_s), to_ps(fault.end_s)
+    findings.test(
+        "thz_faults",
+        needs_it & (start <= sent.taken_ps) & (sent.taken_ps < end),
+        sent.name,
+        lambda row: (
+            f"its round begins at {sent.taken_ps[row]} ps, during {fault.kind} "
+            f"from {start} to {end} ps"
+        ),
+    )
 
 
 def frozen_racks(book: Book, findings: Findings) -> None:
     """No rack's own data appears while its compute is frozen."""
-    events = book.events
-    owner = events.racks.owner
-    appears = events.release_ps[owner] + events.delay_ps
     findings.checks.setdefault("frozen_racks", 0)
     for fault in book.scenario.faults:
         if isinstance(fault, ComputeFrozen):
-            start, end = to_ps(fault.start_s), to_ps(fault.end_s)
-            findings.test(
-                "frozen_racks",
-                (events.racks.values == fault.rack) & (start <= appears) & (appears < end),
-                lambda k: events.name(int(owner[k])),
-                lambda k, rack=fault.rack: (
-                    f"rack {rack} has its data at {appears[k]} ps, while it is frozen"
-                ),
-            )
+            _test_frozen(book, findings, fault)
+
+
+def _test_frozen(book: Book, findings: Findings, fault: ComputeFrozen) -> None:
+    events = book.events
+    seat = np.flatnonzero(events.racks.values == fault.rack)
+    owner = events.racks.owner[seat]
+    appears = events.release_ps[owner] + events.delay_ps[seat]
+    findings.test(
+        "frozen_racks",
+        (to_ps(fault.start_s) <= appears) & (appears < to_ps(fault.end_s)),
+        lambda k: events.name(int(owner[k])),
+        lambda k: f"rack {fault.rack} has its data at {appears[k]} ps, while it is frozen",
+    )

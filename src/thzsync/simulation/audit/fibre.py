@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
@@ -107,7 +109,7 @@ def _capacity(
     onsets = np.zeros(len(link), dtype=np.int64)
     faults = [f for f in book.scenario.faults if isinstance(f, FibreDegraded)]
     edges = sorted({to_ps(t) for f in faults for t in (f.start_s, f.end_s)})
-    for begin, finish in zip(edges[:-1], edges[1:], strict=True):
+    for begin, finish in pairwise(edges):
         overlap = np.maximum(np.minimum(end, finish) - np.maximum(start, begin), 0)
         share = np.ones(len(link))
         for fault in faults:

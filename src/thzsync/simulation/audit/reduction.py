@@ -15,6 +15,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Kind
 from thzsync.simulation.audit.book import Book
 from thzsync.simulation.audit.findings import Findings
+from thzsync.simulation.audit.tables import causal_order
 
 
 def reduction(book: Book, findings: Findings) -> None:
@@ -52,7 +53,7 @@ def _problem_of_shard(book: Book, before: dict[int, list[int]], racks: IntArray)
     ends = np.concatenate((flows.src[rows], flows.dst[rows])).tolist()
     if not all(rack in column for rack in ends):
         return "a flow leaves the event's racks"
-    order = _causal_order(before)
+    order = causal_order(before)
     if order is None:
         return "its flows wait for each other in a circle or for another shard"
     content: dict[int, IntArray] = {}
@@ -94,19 +95,3 @@ def _own(column: dict[int, int], rack: int) -> IntArray:
     part = np.zeros(len(column), dtype=np.int64)
     part[column[rack]] = 1
     return part
-
-
-def _causal_order(before: dict[int, list[int]]) -> list[int] | None:
-    """Flows such that each comes after those it waits for; None if there is no such order."""
-    waiting = {row: len(earliers) for row, earliers in before.items()}
-    behind: dict[int, list[int]] = defaultdict(list)
-    for row, earliers in before.items():
-        for earlier in earliers:
-            behind[earlier].append(row)
-    order = [row for row, count in waiting.items() if count == 0]
-    for row in order:  # grows while it is walked
-        for later in behind[row]:
-            waiting[later] -= 1
-            if waiting[later] == 0:
-                order.append(later)
-    return order if len(order) == len(before) else None

@@ -8,7 +8,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Kind
 from thzsync.simulation.audit.book import Book
 from thzsync.simulation.audit.findings import Findings
-from thzsync.simulation.audit.tables import Lists, Table, find, pack
+from thzsync.simulation.audit.tables import Table, find
 
 
 def records(book: Book, findings: Findings) -> None:
@@ -35,21 +35,24 @@ def _complete(book: Book, findings: Findings) -> None:
 
 
 def _unique(book: Book, findings: Findings) -> None:
-    nodes = np.sort(np.concatenate((book.tasks.key, pack(book.events.iteration, book.events.node))))
     keys = {
         "iteration": book.iterations.key,
         "event number": book.events.key,
         "flow": book.flows.key,
         "round": book.rounds.key,
-        "node of an iteration": nodes,
+        "node of an iteration": np.sort(book.nodes.key),
     }
     for what, key in keys.items():
-        findings.test(
-            "records",
-            np.diff(key) == 0,
-            lambda row, key=key, what=what: f"{what} {_unpacked(int(key[row]))}",
-            lambda _: "stands twice",
-        )
+        _test_unique(findings, what, key)
+
+
+def _test_unique(findings: Findings, what: str, key: IntArray) -> None:
+    findings.test(
+        "records",
+        np.diff(key) == 0,
+        lambda row: f"{what} {_unpacked(int(key[row]))}",
+        lambda _: "stands twice",
+    )
 
 
 def _unpacked(key: int) -> str:
@@ -71,12 +74,7 @@ def _references(book: Book, findings: Findings) -> None:
         ("entry of a flow's after", predecessor, "flow"),
     ]
     for what, row, target in references:
-        findings.test(
-            "records",
-            row < 0,
-            lambda number, what=what: f"{what} in row {number} (sorted)",
-            lambda _, target=target: f"names a {target} that is not recorded",
-        )
+        _test_reference(findings, what, row, target)
     orphans = book.chunks.orphans
     findings.test(
         "records",
@@ -86,15 +84,23 @@ def _references(book: Book, findings: Findings) -> None:
     )
 
 
+def _test_reference(findings: Findings, what: str, row: IntArray, target: str) -> None:
+    findings.test(
+        "records",
+        row < 0,
+        lambda number: f"{what} in row {number} (sorted)",
+        lambda _: f"names a {target} that is not recorded",
+    )
+
+
 def _racks(book: Book, findings: Findings) -> None:
     events, flows = book.events, book.flows
-    columns: tuple[tuple[str, Lists], ...] = (("delay_ps", events.delays), ("power", events.powers))
-    for name, column in columns:
-        findings.test(
+    for name, column in (("delay_ps", events.delays), ("power", events.powers)):
+        findings.require(
             "records",
-            column.lengths != events.racks.lengths,
-            events.name,
-            lambda _, name=name: f"{name} has not one value per rack",
+            bool((column.lengths == events.racks.lengths).all()),
+            f"table events, column {name}",
+            "an event has not one value per rack",
         )
     rack, owner = events.racks.values, events.racks.owner
     findings.test(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,27 @@ def sum_by(group: IntArray, values: IntArray, groups: int) -> IntArray:
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, values)
     return total
+
+
+def real_sum_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
+    """Floating-point sums of values by group."""
+    return np.bincount(group, values, minlength=groups).astype(np.float64)
+
+
+def causal_order(before: dict[int, list[int]]) -> list[int] | None:
+    """Rows such that each comes after those it waits for; None if there is no such order."""
+    waiting = {row: len(earliers) for row, earliers in before.items()}
+    behind: dict[int, list[int]] = defaultdict(list)
+    for row, earliers in before.items():
+        for earlier in earliers:
+            behind[earlier].append(row)
+    order = [row for row, count in waiting.items() if count == 0]
+    for row in order:  # grows while it is walked
+        for later in behind[row]:
+            waiting[later] -= 1
+            if waiting[later] == 0:
+                order.append(later)
+    return order if len(order) == len(before) else None
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,8 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray
 from thzsync.simulation.audit.book import Book
-from thzsync.simulation.audit.fibre import link_rate_bps, wired_bytes_per_link
 from thzsync.simulation.audit.findings import TOLERANCE, Findings
-from thzsync.simulation.audit.tables import find, pack, sum_by
+from thzsync.simulation.audit.tables import find, real_sum_by, sum_by
 
 _PS_PER_MS = 10**9
 
@@ -18,7 +17,9 @@ def _differs(told: FloatArray, found: FloatArray) -> BoolArray:
     return differs
 
 
-def _compare(book: Book, findings: Findings, check: str, column: str, found: FloatArray) -> None:
+def compare_events(
+    book: Book, findings: Findings, check: str, column: str, found: FloatArray
+) -> None:
     """A column of the events against what it should be."""
     told = book.events.real(column)
     findings.test(
@@ -34,23 +35,23 @@ def energy(book: Book, findings: Findings) -> None:
     events, chunks, sent = book.events, book.chunks, book.transmissions
     known = np.flatnonzero(sent.event >= 0)
     joule = sent.power_w * (sent.end_ps - sent.start_ps) * 1e-12
-    thz_j = np.bincount(sent.event[known], joule[known], minlength=len(events))
-    _compare(book, findings, "energy", "thz_energy_j", thz_j)
+    thz_j = real_sum_by(sent.event[known], joule[known], len(events))
+    compare_events(book, findings, "energy", "thz_energy_j", thz_j)
     valid = chunks.event >= 0
     wired, thz = np.flatnonzero(valid & ~chunks.thz), np.flatnonzero(valid & chunks.thz)
     byte_hops = chunks.bytes[wired] * book.hops(chunks.flow[wired])
-    bit_hops = 8 * sum_by(chunks.event[wired], byte_hops, len(events))
-    optical_j = book.scenario.optical.energy_j_per_bit_hop * bit_hops
-    _compare(book, findings, "energy", "optical_energy_j", optical_j)
+    bits = 8.0 * sum_by(chunks.event[wired], byte_hops, len(events))
+    optical_j = (book.scenario.optical.energy_j_per_bit_hop * bits).astype(np.float64)
+    compare_events(book, findings, "energy", "optical_energy_j", optical_j)
     for column, rows in (("wired_bytes", wired), ("thz_bytes", thz)):
         carried = sum_by(chunks.event[rows], chunks.bytes[rows], len(events))
-        _compare(book, findings, "energy", column, carried.astype(np.float64))
+        compare_events(book, findings, "energy", column, carried.astype(np.float64))
 
 
 def completion(book: Book, findings: Findings) -> None:
     """T_e counts from the event's release to its last chunk."""
     events = book.events
-    _compare(
+    compare_events(
         book,
         findings,
         "completion",
@@ -71,7 +72,7 @@ def reward(book: Book, findings: Findings) -> None:
             expected[rows] -= weights.time_weight * time_s[rows] / reference_s
         if reference_j > 0:
             expected[rows] -= weights.energy_weight * energy_j[rows] / reference_j
-    _compare(book, findings, "reward", "reward", expected)
+    compare_events(book, findings, "reward", "reward", expected)
 
 
 def iteration_totals(book: Book, findings: Findings) -> None:
@@ -81,7 +82,7 @@ def iteration_totals(book: Book, findings: Findings) -> None:
     mine = owner >= 0
 
     def total(column: str) -> FloatArray:
-        return np.bincount(owner[mine], events.real(column)[mine], minlength=len(table))
+        return real_sum_by(owner[mine], events.real(column)[mine], len(table))
 
     optical_j, thz_j = total("optical_energy_j"), total("thz_energy_j")
     thz_bytes = total("thz_bytes")
@@ -98,77 +99,17 @@ def iteration_totals(book: Book, findings: Findings) -> None:
         "rerouted_chunks": total("rerouted_chunks"),
     }
     for column, found in expected.items():
-        _compare_iterations(book, findings, column, found)
+        compare_iterations(book, findings, "iteration_totals", column, found)
 
 
-def utilisation(book: Book, findings: Findings) -> None:
-    """Idle stages, busy transceivers and the busiest fibre, as shares of the makespan."""
-    table, tasks, events, sent = book.iterations, book.tasks, book.events, book.transmissions
-    makespan = np.maximum(table["end_ps"] - table["start_ps"], 1)
-    busy, stages = np.zeros(len(table)), np.zeros(len(table))
-    names = list(zip(tasks.text("job").tolist(), tasks["stage"].tolist(), strict=True))
-    owner = find(table.key, tasks["iteration"])
-    for row in range(len(table)):
-        mine = np.flatnonzero(owner == row)
-        busy[row] = (tasks["end_ps"] - tasks["start_ps"])[mine].sum()
-        stages[row] = len({names[task] for task in mine.tolist()})
-    bubble = 1 - busy / np.maximum(1, stages * makespan)
-    _compare_iterations(book, findings, "bubble", bubble, "utilisation")
-
-    iteration = find(table.key, events.iteration)
-    known = np.flatnonzero(sent.event >= 0)
-    known = known[iteration[sent.event[known]] >= 0]
-    air_ps = sum_by(iteration[sent.event[known]], (sent.end_ps - sent.start_ps)[known], len(table))
-    slots = book.racks * book.scenario.thz.subbands
-    _compare_iterations(
-        book, findings, "thz_utilisation", 2 * air_ps / (slots * makespan), "utilisation"
-    )
-    busiest = np.zeros(len(table))
-    wired = np.flatnonzero(~book.chunks.thz & (book.chunks.event >= 0))
-    for row in range(len(table)):
-        mine = wired[iteration[book.chunks.event[wired]] == row]
-        seconds = makespan[row] * 1e-12
-        busiest[row] = (8 * wired_bytes_per_link(book, mine) / link_rate_bps(book)).max() / seconds
-    _compare_iterations(book, findings, "optical_utilisation", busiest, "utilisation")
-
-
-def exposed(book: Book, findings: Findings) -> None:
-    """Exposed communication is the makespan beyond the graph's longest path of computation.
-
-    An imported trace may hold events back until a nominal release that is not recorded: then the
-    path is only a lower bound of what free communication would take.
-    """
-    table = book.iterations
-    makespan_ms = (table["end_ps"] - table["start_ps"]) / _PS_PER_MS
-    most_ms = makespan_ms - _longest_path_ps(book) / _PS_PER_MS
-    told = table.real("exposed_ms")
-    bound_only = any(job.trace is not None for job in book.scenario.jobs)
-    slack_ms = 1e-6  # durations were rounded to picoseconds one by one
+def compare_iterations(
+    book: Book, findings: Findings, check: str, column: str, found: FloatArray
+) -> None:
+    """A column of the iterations against what it should be."""
+    told, number = book.iterations.real(column), book.iterations.key
     findings.test(
-        "exposed",
-        ~(told <= most_ms + slack_ms) | ((told < most_ms - slack_ms) & (not bound_only)),
-        lambda row: f"iteration {table.key[row]}",
-        lambda row: f"exposed_ms is {told[row]:.9g}, should be {most_ms[row]:.9g}",
+        check,
+        _differs(told, found),
+        lambda row: f"iteration {number[row]}",
+        lambda row: f"{column} is {told[row]:.9g}, should be {found[row]:.9g}",
     )
-
-
-def _longest_path_ps(book: Book) -> FloatArray:
-    """Per iteration the longest chain of task durations, events taking no time [ps]."""
-    tasks, events = book.tasks, book.events
-    key = np.concatenate((tasks.key, pack(events.iteration, events.node)))
-    begin = np.concatenate((tasks["start_ps"], events.release_ps))
-    end = np.concatenate((tasks["end_ps"], events.end_ps))
-    duration = np.concatenate((tasks["duration_ps"], np.zeros(len(events), dtype=np.int64)))
-    after = [*_key_lists(tasks), *_key_lists(events)]
-    done: dict[int, int] = {}
-    # In the order of recorded times every node comes after those it waited for.
-    for row in np.lexsort((end, begin)).tolist():
-        ready = max((done.get(other, 0) for other in after[row]), default=0)
-        done[int(key[row])] = ready + int(duration[row])
-    iteration = book.iterations.key
-    longest = np.zeros(len(iteration))
-    for node, path in done.items():
-        row = int(np.searchsorted(iteration, node >> 32))
-        if row < len(iteration):
-            longest[row] = max(longest[row], path)
-    return longest
