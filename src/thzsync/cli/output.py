@@ -117,7 +117,10 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
         yield advance
     finally:
         patience.cancel()
-        bar.stop()
+        if patience.ident is not None:
+            patience.join()  # it may be starting the bar right now
+        if bar.live.is_started:
+            bar.stop()
 
 
 def refuse_overwrite(path: str, force: bool) -> None:

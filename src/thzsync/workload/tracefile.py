@@ -41,7 +41,10 @@ class Trace:
 
 def write_trace(path: str | Path, trace: Trace) -> None:
     """Write a trace file; a crash leaves the old file or none, never half of one."""
-    target = Path(path)
+    target = Path(path).resolve()  # replace what a link points to, not the link
+    if target.exists() and not target.is_file():
+        # Renaming over a device or a pipe would destroy it.
+        raise ThzSyncError(f"{path}: is not a regular file; name a file to write")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as raw:

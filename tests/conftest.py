@@ -1,0 +1,14 @@
+"""Hypothesis profiles: few examples by default, many with THZSYNC_THOROUGH=1 (`make verify`)."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Deadlines measure the machine, and the first call of a kernel compiles it.
+settings.register_profile(
+    "fast", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("fast"), max_examples=1000)
+settings.load_profile("thorough" if os.environ.get("THZSYNC_THOROUGH") == "1" else "fast")

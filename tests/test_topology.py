@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Floor, Job, Scenario, Training
+from thzsync.topology import Topology
+
+TRAINING = Training(moe_stages=())
+
+
+@st.composite
+def topologies(draw: st.DrawFn) -> Topology:
+    slots = draw(st.integers(1, 9))
+    return Topology(
+        Floor(
+            rings=draw(st.integers(1, 5)),
+            slots_per_ring=slots,
+            racks_per_ring=draw(st.none() | st.integers(1, slots)),
+            inner_radius_m=draw(st.floats(0, 20)),
+            ring_spacing_m=draw(st.floats(0.1, 10)),
+        )
+    )
+
+
+def all_distances(topology: Topology) -> np.ndarray:
+    racks = np.arange(topology.racks)
+    return topology.distance_m(racks[:, None], racks[None, :])
+
+
+@given(topologies())
+def test_distance_is_a_metric(topology: Topology) -> None:
+    d = all_distances(topology)
+    np.testing.assert_array_equal(d, d.T)
+    assert (np.diag(d) == 0).all()
+    assert (d[~np.eye(topology.racks, dtype=bool)] > 0).all()
+    assert (d[:, None, :] <= d[:, :, None] + d[None, :, :] + 1e-9).all()
+
+
+@given(topologies())
+def test_distance_is_that_between_positions(topology: Topology) -> None:
+    apart = topology.position_m[:, None, :] - topology.position_m[None, :, :]
+    # The law of cosines loses half the digits where two racks nearly coincide.
+    np.testing.assert_allclose(all_distances(topology), np.hypot(*apart.T).T, atol=1e-5)
+
+
+@given(topologies(), st.data())
+def test_racks_of_one_ring_stand_a_chord_apart(topology: Topology, data: st.DataObject) -> None:
+    ring = data.draw(st.integers(0, topology.rings - 1))
+    a, b = (data.draw(st.integers(0, topology.lanes - 1)) for _ in range(2))
+    turn = np.pi * (a - b) / topology.floor.slots_per_ring
+    radius = topology.floor.inner_radius_m + (ring + 1) * topology.floor.ring_spacing_m
+    distance = topology.distance_m(ring * topology.lanes + a, ring * topology.lanes + b)
+    assert distance == pytest.approx(2 * radius * abs(np.sin(turn)), abs=1e-5)
+
+
+@given(topologies(), st.data())
+def test_racks_of_one_lane_stand_the_ring_spacing_apart(
+    topology: Topology, data: st.DataObject
+) -> None:
+    lane = data.draw(st.integers(0, topology.lanes - 1))
+    s, t = (data.draw(st.integers(0, topology.rings - 1)) for _ in range(2))
+    distance = topology.distance_m(s * topology.lanes + lane, t * topology.lanes + lane)
+    assert distance == pytest.approx(abs(s - t) * topology.floor.ring_spacing_m, abs=1e-5)
+
+
+def test_the_paper_has_rings_of_6_8_10_and_12_m() -> None:
+    topology = Topology(Scenario.paper().floor)
+    assert topology.radius_m.tolist() == [6, 8, 10, 12]
+    assert topology.racks == 32
+    assert topology.distance_m(0, 4) == pytest.approx(12)  # across the first ring
+
+
+@given(topologies(), st.data())
+def test_a_wired_path_is_a_walk_from_rack_to_rack(topology: Topology, data: st.DataObject) -> None:
+    racks = st.integers(0, topology.racks - 1)
+    i, j = data.draw(racks), data.draw(racks)
+    if i == j:
+        with pytest.raises(ThzSyncError, match="no path to itself"):
+            topology.path(i, j)
+        return
+    walk = [topology.link_name(link).split(" -> ") for link in topology.path(i, j)]
+    assert walk[0][0] == f"rack {i}"
+    assert walk[-1][1] == f"rack {j}"
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(walk))
+    assert len(walk) == topology.hops(i, j)
+    assert len(walk) == (2 if i // topology.lanes == j // topology.lanes else 3)
+
+
+@given(topologies())
+def test_every_real_link_has_a_name_of_its_own(topology: Topology) -> None:
+    links = list(topology.real_links())
+    assert len(links) == 2 * topology.racks + topology.rings * (topology.rings - 1)
+    assert len({topology.link_name(link) for link in links}) == len(links)
+    assert max(links) < topology.links
+
+
+@given(topologies(), st.data())
+def test_jobs_on_disjoint_rings_and_lanes_own_disjoint_racks(
+    topology: Topology, data: st.DataObject
+) -> None:
+    ring = data.draw(st.integers(0, topology.rings))
+    jobs = [
+        Job(name="below", rings=ring or None, training=TRAINING) if ring else None,
+        Job(name="above", first_ring=ring, training=TRAINING) if ring < topology.rings else None,
+    ]
+    parts = [topology.partition(job) for job in jobs if job is not None]
+    owned = np.concatenate([part.racks.ravel() for part in parts])
+    np.testing.assert_array_equal(np.sort(owned), np.arange(topology.racks))
+
+
+def test_stages_lie_on_rings_and_lanes_across_them() -> None:
+    topology = Topology(Floor(rings=4, slots_per_ring=8))
+    job = Job(first_ring=1, rings=2, first_lane=3, lanes=4, training=TRAINING)
+    partition = topology.partition(job)
+    assert (partition.stages, partition.lanes) == (2, 4)
+    assert topology.ring_of_rack[partition.racks].tolist() == [[1] * 4, [2] * 4]
+    assert topology.lane_of_rack[partition.racks].tolist() == [[3, 4, 5, 6]] * 2
+
+
+@pytest.mark.parametrize("key", [{"first_ring": 2}, {"rings": 3}, {"first_lane": 1, "lanes": 3}])
+def test_a_partition_beyond_the_floor_is_refused(key: dict[str, int]) -> None:
+    topology = Topology(Floor(rings=2, slots_per_ring=3))
+    with pytest.raises(ThzSyncError, match=r"job 'train': its partition leaves the floor"):
+        topology.partition(Job.model_validate({"training": TRAINING, **key}))
+
+
+@pytest.mark.parametrize("rack", [-1, 6])
+def test_an_unknown_rack_has_no_path(rack: int) -> None:
+    with pytest.raises(ThzSyncError, match=rf"rack {rack} does not exist; use 0\.\.5"):
+        Topology(Floor(rings=2, slots_per_ring=3)).path(0, rack)
