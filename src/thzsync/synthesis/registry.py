@@ -28,8 +28,8 @@ BUILT_IN: Final = (
         "every chunk on the best free subband of its pair, at the budget",
     ),
     Method(_A2A, "proposed", _FREE, _MATCH, "channel-aware matching, minimum common duration"),
-    Method(_A2A, "demand-sorted", DemandSorted(), _MATCH, "permutations, largest demand first"),
-    Method(_A2A, "cyclic", Cyclic(), _MATCH, "fixed cyclic offsets with a barrier after each"),
+    Method(_A2A, "demand-sorted", DemandSorted(), _ASSIGN, "permutations, largest demand first"),
+    Method(_A2A, "cyclic", Cyclic(), _ASSIGN, "fixed cyclic offsets with a barrier after each"),
     Method(
         _A2A, "no-channel", _FREE, _MATCH, "proposed, blind to the channel", channel_aware=False
     ),

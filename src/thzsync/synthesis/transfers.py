@@ -1,4 +1,8 @@
-"""P2P and All-to-All: transfers without precedence, free or behind barriers."""
+"""P2P and All-to-All: transfers without precedence, free or in permutations.
+
+A permutation is one configuration of the overlay: every rack has one link out and one link in,
+each on a subband of its own, and the links are held until all of its transfers are complete.
+"""
 
 from __future__ import annotations
 
@@ -25,22 +29,25 @@ class FreeTransfers:
 
 
 class DemandSorted:
-    """One-to-one permutations, greatest remaining demands first, each completed before the next."""
+    """One-to-one permutations, greatest remaining demands first, each completed before the next.
+
+    A permutation completes its pairs' demands, so what remains are the pairs not yet chosen.
+    """
 
     def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
-        """Free transfers with one barrier stage per permutation."""
+        """One barrier stage per permutation."""
         free = FreeTransfers(Kind.A2A).plan(demand, racks, chunk_bytes, context)
-        return replace(free, stage=_permutations(free))
+        return replace(free, bundled=True, stage=_permutations(free))
 
 
 class Cyclic:
     """Offset 1, 2, ...: rack i serves rack i + offset; an offset completes before the next."""
 
     def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
-        """Free transfers with one barrier stage per cyclic offset."""
+        """One barrier stage per cyclic offset."""
         free = FreeTransfers(Kind.A2A).plan(demand, racks, chunk_bytes, context)
         src, dst = np.searchsorted(racks, free.src), np.searchsorted(racks, free.dst)
-        return replace(free, stage=(dst - src) % max(len(racks), 1) - 1)
+        return replace(free, bundled=True, stage=(dst - src) % len(racks) - 1)
 
 
 def _permutations(plan: Plan) -> IntArray:

@@ -100,13 +100,17 @@ class ActiveEvent:
         self.settle(flow, 1)
 
     def adopt(self, flow: int, chunk: int) -> None:
-        """The overlay takes a chunk over from the fibre; it is not ready yet."""
+        """The overlay takes a chunk over from the fibre; it is not ready yet.
+
+        Its sender may use all its power: the decided budget did not foresee this chunk.
+        """
         frontier = self.frontier
         row = int(frontier.first[flow]) + chunk
         if frontier.state[row] != FOREIGN:
             raise ValueError(f"event {self.number}: flow {flow} chunk {chunk} is on THz already")
         frontier.state[row] = PENDING
         frontier.owned[flow] += 1
+        frontier.budget_w[self.web.sender[flow]] = self._thz.max_power_w
         self.settle(flow, -1)
 
     def settle(self, flow: int, chunks: int) -> None:
