@@ -14,15 +14,17 @@ from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
     from thzsync.scenario import Scenario
 
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="[SCENARIO]", help="A scenario file (TOML) or a preset's name.")
+    str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML) or a preset's name.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
 
+PIPE_WIDTH = 400
 PATIENCE_S = 1.0
 """How long a command may work before it shows a progress bar [s]."""
 
@@ -38,7 +40,10 @@ def results() -> Console:
     """Where results go. Rich leaves colour out when NO_COLOR is set or stdout is no terminal."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = PIPE_WIDTH  # a file has no edge to wrap at
+    return console
 
 
 def notes() -> Console:
@@ -60,7 +65,7 @@ def emit(
     if as_json:
         typer.echo(dump_json(document))
         return
-    results().print(table() if callable(table) else table)
+    results().print(table() if callable(table) else table, crop=False)
 
 
 def dump_json(document: object) -> str:
@@ -70,20 +75,27 @@ def dump_json(document: object) -> str:
 
 def table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None
-) -> RenderableType:
-    """A plain table under its title; numbers stand on the right."""
+) -> Table:
+    """A plain table; numbers stand on the right, and markup in cells is text."""
     from rich import box
-    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(
+        # Unwrapped, since Rich would fold these at the width of a narrow table.
+        title=Text(title, style="bold", no_wrap=True, overflow="ignore"),
+        caption=Text(caption or "", no_wrap=True, overflow="ignore"),
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for position, column in enumerate(columns):
         numeric = any(isinstance(row[position], (int, float)) for row in rows)
         made.add_column(column, justify="right" if numeric else "left")
     for row in rows:
         made.add_row(*(Text(_cell(value)) for value in row))
-    return Group(Text(title, style="bold"), made, *([Text(caption)] if caption else []))
+    return made
 
 
 @contextmanager

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from thzsync import __version__
+from thzsync.cli import main
+from thzsync.cli.app import COMMANDS, Entry, app, load
+from thzsync.errors import ThzSyncError
+
+THZSYNC = [sys.executable, "-m", "thzsync"]
+
+
+def test_version_is_the_packages() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout == f"thzsync {__version__}\n"
+
+
+def test_help_lists_every_command_that_exists() -> None:
+    result = CliRunner().invoke(app, ["--help"])
+    assert result.exit_code == 0
+    for name in ("run", "compare", "scenario", "trace", "audit", "bench"):
+        assert name in result.stdout
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_command_answers_for_help(entry: Entry, capsys: pytest.CaptureFixture[str]) -> None:
+    if not hasattr(pytest.importorskip(entry.module), entry.attribute):
+        pytest.skip(f"{entry.module} has no {entry.attribute} yet")
+    assert main([entry.name, "--help"]) == 0
+    assert f"thzsync {entry.name}" in capsys.readouterr().out
+    assert load(entry).name == entry.name
+
+
+def test_a_users_mistake_is_one_line_on_stderr_and_status_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["scenario", "show", "papper"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("thzsync: error: papper: no such scenario file or preset")
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["trace", "show"], ["trace", "show", "x", "--y"]])
+def test_a_wrong_call_has_status_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_misspelt_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenaro"]) == 2
+    assert "scenario" in capsys.readouterr().err
+
+
+def raising(error: BaseException) -> object:
+    def command(*_: object, **__: object) -> None:
+        raise error
+
+    return command
+
+
+def test_an_interruption_is_one_line_and_status_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thzsync.cli.scenario.load_scenario", raising(KeyboardInterrupt()))
+    assert main(["scenario", "show"]) == 130
+    assert capsys.readouterr().err == "thzsync: interrupted\n"
+
+
+def test_a_message_of_several_lines_is_told_in_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thzsync.cli.scenario.load_scenario", raising(ThzSyncError("a\nb")))
+    assert main(["scenario", "show"]) == 2
+    assert capsys.readouterr().err == "thzsync: error: a b\n"
+
+
+def test_ctrl_c_ends_a_process_with_status_130() -> None:
+    code = (
+        "import sys, time, thzsync.cli.scenario as s\n"
+        "from thzsync.cli import main\n"
+        "def wait(_):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
+        "s.load_scenario = wait\n"
+        "sys.exit(main(['scenario', 'show']))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "ready\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "thzsync: interrupted\n"
+
+
+@pytest.mark.parametrize("command", [["scenario", "schema"], ["--version"], ["scenario", "show"]])
+def test_a_reader_that_leaves_early_causes_no_traceback(command: list[str]) -> None:
+    with subprocess.Popen(
+        [*THZSYNC, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode in (0, 1)
+
+
+def test_the_module_runs_like_the_script() -> None:
+    script = Path(sys.executable).with_name("thzsync")
+    calls = [THZSYNC, [script]] if script.exists() else [THZSYNC]
+    for call in calls:
+        run = subprocess.run([*call, "--version"], capture_output=True, text=True, check=True)
+        assert run.stdout == f"thzsync {__version__}\n"

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import io
+import json
+import threading
+
+import numpy as np
+import pytest
+import rich.progress
+from rich.console import Console
+
+from thzsync.cli import output
+from thzsync.errors import ThzSyncError
+
+
+def rendered(renderable: object) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_json_is_strict_and_knows_numpy() -> None:
+    document = {"a": float("nan"), "b": np.float64(1.5), "c": (np.int64(2), None), 3: "µ"}
+    assert json.loads(output.dump_json(document)) == {"a": None, "b": 1.5, "c": [2, None], "3": "µ"}
+
+
+def test_emit_prints_one_document_or_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    output.emit({"x": 1}, True, lambda: pytest.fail("no table with --json"))
+    assert json.loads(capsys.readouterr().out) == {"x": 1}
+    output.emit({"x": 1}, False, output.table("Title", ("x",), [(1,)]))
+    assert capsys.readouterr().out.startswith("Title\n")
+
+
+def test_numbers_stand_on_the_right_and_markup_is_text() -> None:
+    lines = rendered(output.table("T", ("name", "value"), [("[red]a", 1.23456), ("b", None)]))
+    assert "[red]a" in lines
+    assert "1.235" in lines
+    assert lines.rstrip().endswith("-")
+
+
+def test_notes_go_to_stderr_unwrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    output.note("word " * 60 + "[end]")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "word " * 60 + "[end]\n"
+
+
+def test_progress_is_silent_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "PATIENCE_S", 0.0)
+    with output.progress("working", total=2) as advance:
+        advance()
+        advance(description="still working")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_progress_shows_on_a_terminal_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, shown = io.StringIO(), threading.Event()
+    console = Console(file=screen, force_terminal=True, width=80)
+    start = rich.progress.Progress.start
+
+    def started(bar: rich.progress.Progress) -> None:
+        start(bar)
+        shown.set()
+
+    monkeypatch.setattr(rich.progress.Progress, "start", started)
+    monkeypatch.setattr(output, "notes", lambda: console)
+    monkeypatch.setattr(output, "PATIENCE_S", 0.0)
+    with output.progress("working", total=2) as advance:
+        assert shown.wait(30)
+        advance()
+    assert "working" in screen.getvalue()
+
+
+def test_an_error_inside_progress_comes_through() -> None:
+    def work() -> None:
+        with output.progress("working"):
+            raise ThzSyncError("stop")
+
+    with pytest.raises(ThzSyncError, match="stop"):
+        work()
+
+
+def test_colour_is_left_out_with_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert output.results().no_color
+    assert output.notes().no_color

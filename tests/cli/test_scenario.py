@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from thzsync.cli import main
+from thzsync.scenario import Scenario, preset_names
+from thzsync.scenario.files import parse_scenario
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_show_prints_toml_that_loads_again(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenario", "show", name]) == 0
+    assert parse_scenario(capsys.readouterr().out, "shown") == Scenario.preset(name)
+
+
+def test_show_defaults_to_the_paper_and_knows_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenario", "show", "--json"]) == 0
+    assert Scenario.model_validate(json.loads(capsys.readouterr().out)) == Scenario.paper()
+
+
+def test_schema_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenario", "schema"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert main(["scenario", "schema", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == plain
+    assert plain["title"] == "Scenario"
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_new_writes_a_file_that_loads(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    assert main(["scenario", "new", str(file), "--preset", name]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "wrote" in captured.err
+    assert Scenario.load(file) == Scenario.preset(name)
+
+
+def test_new_spares_a_file_unless_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("mine")
+    assert main(["scenario", "new", str(file)]) == 2
+    assert (
+        "exists already; name another file, or replace it with --force" in capsys.readouterr().err
+    )
+    assert file.read_text() == "mine"
+    assert main(["scenario", "new", str(file), "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"file": str(file), "preset": "paper"}
+    assert Scenario.load(file) == Scenario.paper()
+
+
+def test_new_says_why_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenario", "new", str(tmp_path / "no" / "folder.toml")]) == 2
+    assert "cannot be written (No such file or directory)" in capsys.readouterr().err

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+
+from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.errors import ThzSyncError
+from thzsync.report.gantt import draw_gantt, gantt_figure, nominal_s
+from thzsync.scenario import Floor, Job, Scenario, Training
+from thzsync.streams import Streams
+from thzsync.topology import Topology
+from thzsync.workload import Event, Phase, TrainingGraph, scenario_graph
+
+
+def graph_of(scenario: Scenario) -> TrainingGraph:
+    return scenario_graph(scenario, Topology(scenario.floor), Streams(0))
+
+
+def event(kind: Kind, racks: int, demand: Transfer | Reduction) -> Event:
+    return Event(0, "j", kind, 0, Phase.FORWARD, 0, "x", np.arange(racks), demand, ())
+
+
+def test_an_event_lasts_as_long_as_its_busiest_rack_sends() -> None:
+    transfer = Transfer.of([0, 0, 1], [1, 2, 2], [600, 400, 100])
+    assert nominal_s(event(Kind.A2A, 3, transfer), 8e3) == pytest.approx(1.0)
+    assert nominal_s(event(Kind.ALLREDUCE, 4, Reduction(1000)), 8e3) == pytest.approx(1.5)
+    assert nominal_s(event(Kind.P2P, 2, Transfer.of([], [], [])), 8e3) == 0
+
+
+def test_every_node_has_a_bar_on_its_stage() -> None:
+    graph = graph_of(Scenario.preset("tiny"))
+    (axes,) = gantt_figure(graph, "tiny").axes
+    bars = [c for c in axes.collections if isinstance(c, PolyCollection)]
+    assert sum(len(c.get_paths()) for c in bars) == len(graph.nodes)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["stage 0", "stage 1"]
+    legend = axes.get_legend()
+    assert legend is not None
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["forward", "backward", "P2P", "All-to-All", "AllReduce"]
+
+
+def test_stages_of_several_jobs_are_told_apart() -> None:
+    training = Training(microbatches=1, moe_stages=())
+    jobs = (
+        Job(name="a", lanes=2, training=training),
+        Job(name="b", first_lane=2, training=training),
+    )
+    scenario = Scenario(floor=Floor(rings=1, slots_per_ring=4), jobs=jobs)
+    (axes,) = gantt_figure(graph_of(scenario)).axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["a · stage 0", "b · stage 0"]
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    graph = graph_of(Scenario.preset("tiny"))
+    with pytest.raises(ThzSyncError, match=r"cannot draw a \.docx file; end the name in \.svg"):
+        draw_gantt(graph, tmp_path / "x.docx")
+    with pytest.raises(ThzSyncError, match="cannot be written"):
+        draw_gantt(graph, tmp_path / "no" / "x.svg")
