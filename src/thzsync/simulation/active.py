@@ -55,9 +55,12 @@ def decided_on_thz(plan: Plan, thz_chunks: IntArray) -> BoolArray:
 
 
 def chunk_batch(plan: Plan, on_thz: BoolArray, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
-    """The event as a graph of chunks: a timer per late rack, all chunks, and a join at the end."""
+    """The event as a graph of chunks: all chunks, a timer per late sender, and a join of chunks.
+
+    A late rack that only receives has no timer: it delays nobody.
+    """
     chunks = len(plan.chunk_flow)
-    late = np.flatnonzero(delays_ps > 0)
+    late = np.flatnonzero((delays_ps > 0) & np.isin(plan.racks, plan.src[plan.local]))
     timers = len(late)
     join = chunks + timers
     kind = np.full(join + 1, TIMER, dtype=np.int64)
@@ -77,8 +80,8 @@ def chunk_batch(plan: Plan, on_thz: BoolArray, delays_ps: IntArray, release_ps: 
         dst=np.concatenate((plan.dst[plan.chunk_flow], pad)),
         size_bytes=np.concatenate((plan.chunk_sizes, pad)),
         flow=np.concatenate((plan.chunk_flow, pad)),
-        before=np.concatenate((before, chunks + timer, np.arange(join))),
-        after=np.concatenate((behind, gated, np.full(join, join))),
+        before=np.concatenate((before, chunks + timer, np.arange(chunks))),
+        after=np.concatenate((behind, gated, np.full(chunks, join))),
         release_ps=node_release,
         notify=notify,
     )

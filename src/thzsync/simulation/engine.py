@@ -45,6 +45,7 @@ class Engine:
         self._iteration = 0
         self._wake_ps = NEVER_PS
         self._last_progress_ps = 0
+        self._carried = -1
         self._faults = FaultTimeline(self)
         self.sampler = LinkSampler(self.world, self.agenda, self.recorder)
 
@@ -147,6 +148,7 @@ class Engine:
         )
         budget_w = action.power * world.scenario.thz.max_power_w
         world.overlay.admit(number, plan, world.method(event), action.thz_chunks, budget_w, now)
+        self._faults.leave_dead_fibres(self.active[number])
 
     def _event_done(self, active: ActiveEvent) -> None:
         world = self.world
@@ -183,7 +185,7 @@ class Engine:
         self._activate_released()
         self._dispatch()
         if self.now_ps - self._last_progress_ps >= self._stall_ps:
-            self._give_up()
+            self._check_fibres()
 
     def _take(self, reports: Reports) -> None:
         if not len(reports.node):
@@ -192,7 +194,6 @@ class Engine:
             last = active.base + len(active.plan.chunk_flow)
             mine = (reports.node >= active.base) & (reports.node < last)
             if mine.any():
-                self._last_progress_ps = self.now_ps
                 flow, chunk = active.chunk_of_node(reports.node[mine])
                 self.world.overlay.ready_many(active.number, flow, chunk, self.now_ps)
         for node in reports.node[reports.what == DONE]:
@@ -206,7 +207,6 @@ class Engine:
     def _dispatch(self) -> None:
         overlay = self.world.overlay
         for started in overlay.dispatch(self.now_ps):
-            self._last_progress_ps = self.now_ps
             self.active[started.number].rounds.append(started)
             self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
         self._fall_back()
@@ -234,7 +234,6 @@ class Engine:
                 overlay.withdraw(stuck.number, stuck.flow, chunk)
             active.on_thz[places] = False
             self.world.fabric.to_wired(active.base + places, now)
-            self._last_progress_ps = now
 
     def _wake_at(self, at_ps: int) -> None:
         if at_ps < self._wake_ps:
@@ -245,13 +244,20 @@ class Engine:
         if at_ps == self._wake_ps:
             self._wake_ps = NEVER_PS
 
+    def _check_fibres(self) -> None:
+        """Chunks may be long on slow fibres without a report; give up when nothing crosses."""
+        carried = int(self.world.fabric.link_bytes().foreground.sum())
+        if carried == self._carried:
+            self._give_up()
+        self._carried, self._last_progress_ps = carried, self.now_ps
+
     def _give_up(self) -> None:
         waiting = ", ".join(
             f"{a.event.name} among racks {', '.join(map(str, a.plan.racks))}"
             for a in list(self.active.values())[:3]
         )
         raise ThzSyncError(
-            f"iteration {self.iteration}: nothing has moved since "
+            f"iteration {self.iteration}: nothing has arrived since "
             f"{self._last_progress_ps * 1e-12:.6f} s and {waiting or 'no event'} cannot be "
             f"completed; check the faults or raise collectives.stall_limit_s"
         )

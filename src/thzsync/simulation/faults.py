@@ -40,7 +40,8 @@ class FaultTimeline:
             self._dim.append(fault)
             self._set_rates(fault)
             if fault.rate_share == 0:
-                self._look_again(fault)
+                for active in list(self._engine.active.values()):
+                    self.leave_dead_fibres(active)
         else:
             self._engine.world.overlay.disable(**_overlay_part(fault))
 
@@ -67,33 +68,27 @@ class FaultTimeline:
         a, b = fault.rings
         return np.array([topology.inter_link(a, b), topology.inter_link(b, a)])
 
-    # -- chunks that wait for a dead fibre ------------------------------------------------------
+    def leave_dead_fibres(self, active: ActiveEvent) -> None:
+        """Move an event's chunks whose fibre is down to THz, unless they must wait for it.
 
-    def _look_again(self, fault: FibreDegraded) -> None:
-        if not self._engine.world.scenario.coordinator.wired_to_thz:
+        Chunks of which a packet is under way stay: they arrive when the fibre is back.
+        """
+        world = self._engine.world
+        dead = {
+            link for f in self._dim if f.rate_share == 0 for link in self._links(f).tolist()
+        }
+        if not dead or not world.scenario.coordinator.wired_to_thz:
             return
-        later = self._engine.now_ps + to_ps(self._engine.world.scenario.thz.fallback_timeout_s)
-        if later < to_ps(fault.end_s):
-            self._engine.agenda.add(later, Priority.FAULT, self._reroute, fault)
-
-    def _reroute(self, fault: FibreDegraded) -> None:
-        links = self._links(fault)
-        for active in list(self._engine.active.values()):
-            flows = self._flows_on(active, links)
-            waiting = np.flatnonzero(~active.on_thz & flows[active.plan.chunk_flow])
-            if len(waiting):
-                self._engine.move_to_thz(active, waiting)
-        self._look_again(fault)
-
-    def _flows_on(self, active: ActiveEvent, links: IntArray) -> BoolArray:
-        topology = self._engine.world.topology
         plan = active.plan
-        return np.array(
+        stuck: BoolArray = np.array(
             [
-                bool(set(topology.path(int(i), int(j))) & set(links.tolist()))
-                for i, j in zip(plan.src, plan.dst, strict=True)
+                not dead.isdisjoint(world.topology.path(i, j))
+                for i, j in zip(plan.src.tolist(), plan.dst.tolist(), strict=True)
             ]
         )
+        places = np.flatnonzero(~active.on_thz & stuck[plan.chunk_flow])
+        if len(places):
+            self._engine.move_to_thz(active, places)
 
 
 def _overlay_part(fault: Fault) -> dict[str, Any]:

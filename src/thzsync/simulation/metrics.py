@@ -76,7 +76,7 @@ def task_row(iteration: int, task: Compute, start_ps: int, end_ps: int) -> dict[
         "job": task.job,
         "stage": task.stage,
         "microbatch": task.microbatch,
-        "phase": task.phase,
+        "phase": str(task.phase),
         "start_ps": start_ps,
         "end_ps": end_ps,
         "duration_ps": to_ps(task.duration_s),
