@@ -45,8 +45,8 @@ def _scramble(x: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:
 
 def gaps_ps(key: int, link: int, first: int, count: int, mean_ps: float) -> IntArray:
     """Times before bursts ``first`` .. ``first + count - 1`` of a link, at least 1 each [ps]."""
-    seed = np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
-    start = _scramble(_scramble(seed) + np.uint64(link + 1) * _GOLDEN * np.ones(1, np.uint64))
+    names = np.array([key & 0xFFFFFFFFFFFFFFFF, link + 1], dtype=np.uint64)
+    start = _scramble(_scramble(names[:1]) + names[1:] * _GOLDEN)
     index = np.arange(first + 1, first + count + 1, dtype=np.uint64)
     bits = _scramble(start + index * _GOLDEN)
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53

@@ -6,8 +6,8 @@ Semantics, per instant t:
    one, or arrives; a rack whose NIC queue got room admits packets; the link then asks for room
    for its next packet. A packet can be sent on only ``switch_delay_ps`` after it joined a queue.
    Then background bursts that arrive at t, in link order, ask for room.
-2. *Nodes*: timers that are due, then chunks whose last packet arrived complete, in that
-   order of links; successors without unfinished predecessors become ready, in order.
+2. *Nodes*: chunks whose last packet arrived complete, in link order, then timers that are due;
+   successors without unfinished predecessors become ready, in order.
 3. *Racks* that got ready chunks admit packets while the NIC queue has room, one packet per flow
    in turn; their idle up-links ask for room.
 4. *Grants*: room is handed out at every switch, oldest request first (see grants.py). A packet
