@@ -198,6 +198,11 @@ class Book:
         """Racks on the floor."""
         return self.scenario.floor.racks
 
+    @property
+    def has_traces(self) -> bool:
+        """Whether a job comes from a trace, whose nominal releases are not recorded."""
+        return any(job.trace is not None for job in self.scenario.jobs)
+
     def ring(self, rack: IntArray) -> IntArray:
         """Ring of every rack."""
         ring: IntArray = rack // self.scenario.floor.lanes

@@ -14,17 +14,14 @@ from thzsync.simulation.audit.totals import compare_events
 def chunks_once(book: Book, findings: Findings) -> None:
     """A flow of D bytes has K = ceil(D / B_ch) chunks, 0..K-1, each recorded once."""
     flows, chunks = book.flows, book.chunks
-    largest = book.scenario.collectives.chunk_bytes
+    size = book.scenario.collectives.chunk_bytes
     findings.test(
         "chunks_once",
-        (flows.bytes < 1)
-        | (flows.chunk_bytes < 1)
-        | (flows.chunk_bytes > largest)
-        | (flows.chunks != flows.needed),
+        (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed),
         flows.name,
         lambda row: (
-            f"{flows.bytes[row]} bytes in chunks of {flows.chunk_bytes[row]} (at most {largest}) "
-            f"make {flows.needed[row]} chunks, not {flows.chunks[row]}"
+            f"{flows.bytes[row]} bytes in {flows.chunks[row]} chunks of {flows.chunk_bytes[row]}; "
+            f"the scenario cuts at {size}"
         ),
     )
     position = np.arange(len(chunks)) - np.searchsorted(chunks.flow, chunks.flow)

@@ -40,7 +40,9 @@ def _channel_gain(book: Book, row: IntArray) -> FloatArray:
     order = row[np.argsort(sent.taken_ps[row], kind="stable")]
     instants, first = np.unique(sent.taken_ps[order], return_index=True)
     gains = np.empty(len(sent))
-    for instant, some in zip(instants.tolist(), np.split(order, first[1:]), strict=True):
+    bounds = np.append(first, len(order))
+    for number, instant in enumerate(instants.tolist()):
+        some = order[bounds[number] : bounds[number + 1]]
         table = channel.gains(sent.src[some], sent.dst[some], instant)
         gains[some] = table[np.arange(len(some)), sent.subband[some]]
     return gains[row]
@@ -118,6 +120,14 @@ def round_span(book: Book, findings: Findings) -> None:
             f"sends from {begins[k]} to {ends[k]} ps in a round from {rounds.start_ps[owner[k]]} "
             f"to {rounds.end_ps[owner[k]]} ps"
         ),
+    )
+    last = rounds.start_ps.copy()
+    np.maximum.at(last, owner, ends)
+    findings.test(
+        "round_span",
+        rounds.end_ps > last,
+        rounds.name,
+        lambda row: f"ends at {rounds.end_ps[row]} ps, its last transmission at {last[row]} ps",
     )
     found = np.bincount(owner, minlength=len(rounds))
     findings.test(
