@@ -1,0 +1,279 @@
+"""The linear program behind the bounds: airtime of links on subbands, and the least T.
+
+Rows, for a window that ends at T:
+
+- half duplex: the links at a rack on a subband take turns (eq:half_duplex_constraint);
+- RF chains: all links at a rack, guard times included, take at most N_RF T (eq:a2a_rf_limit);
+- odd sets: of 2k + 1 racks at most k links are on one subband at once (all racks, where their
+  number is odd; others when violated);
+- energy: a rack spends at most P^max T on all its links (eq:power_constraint);
+- demand: some links together carry at least so many bits (eq:thz_rate).
+
+A link may use any power, and its rate is concave in it. The solver gets tangents instead, which
+lie above the curve: a column per link, subband and corner where two tangents meet. So the solved T
+is below the true one already; but nothing rests on the solver. Its multipliers w >= 0 of the
+limits (scaled to one in T) and u >= 0 of the demands prove T >= sum w K + theta sum u D, where K is
+what a limit takes away from its window, and theta the largest number for which no link at any
+power has theta u rate(p) above its share of the limits. Any multipliers prove something; this is
+checked here for all powers in closed form and with the true rates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel import link_budget_per_w
+from thzsync.scenario import Thz
+
+_ROUNDS: Final = 4
+"""Solutions at most; every one but the last may add cuts."""
+_LARGEST_WITH_CUTS: Final = 1000
+"""Columns up to which cuts are worth their time: on many racks they hardly move the value."""
+_LARGEST_ENUMERATION: Final = 13
+"""Up to this many racks all odd sets are searched; above, only the largest."""
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Every directed link that has a gain, once per subband."""
+
+    racks: int
+    thz: Thz
+    src: IntArray
+    dst: IntArray
+    subband: IntArray
+    snr: FloatArray
+    """Signal-to-noise ratio at the largest power."""
+
+    @staticmethod
+    def of(gains: FloatArray, thz: Thz, wanted: BoolArray) -> Links:
+        """The wanted links, by positions, from linear gains of shape (N, N, N_c)."""
+        src, dst, subband = np.nonzero(wanted[:, :, None] & (gains > 0))
+        snr = thz.max_power_w * link_budget_per_w(thz) * gains[src, dst, subband]
+        return Links(len(gains), thz, src, dst, subband, snr)
+
+    def rate_bps(self, power: FloatArray | float) -> FloatArray:
+        """Rate of every link [bit/s] at a share of the largest power (eq:thz_rate)."""
+        rate: FloatArray = self.thz.subband_hz / math.log(2) * np.log1p(self.snr * power)
+        return rate
+
+    def corners(self) -> tuple[FloatArray, FloatArray]:
+        """Corners (power share, rate [bit/s]) of tangents above each link's rate curve.
+
+        Tangents touch where racks work when the air is full: half of the subbands sending, all
+        at the same power; and at both ends.
+        """
+        usual = min(1.0, 2.0 / self.thz.subbands)
+        touch = np.unique([0.0, usual / 3, usual, 1.0])
+        s = self.snr[:, None]
+        slope = s / (1 + s * touch)
+        height = np.log1p(s * touch) - slope * touch
+        bend = s**2 * np.diff(touch) / ((1 + s * touch[1:]) * (1 + s * touch[:-1]))
+        # A nearly straight curve has its corners half way, as far as rounding can tell. A
+        # misplaced corner does no harm, since the higher of its two tangents is taken there.
+        power = np.broadcast_to((touch[1:] + touch[:-1]) / 2, bend.shape).copy()
+        np.divide(np.diff(height), bend, out=power, where=s > 1e-4)
+        power = np.column_stack((np.clip(power, touch[:-1], touch[1:]), np.ones(len(s))))
+        nats = np.column_stack(
+            (
+                np.maximum(
+                    height[:, :-1] + slope[:, :-1] * power[:, :-1],
+                    height[:, 1:] + slope[:, 1:] * power[:, :-1],
+                ),
+                np.log1p(s),
+            )
+        )
+        return power, self.thz.subband_hz / math.log(2) * nats
+
+    def best_rate_bps(self) -> FloatArray:
+        """Largest rate between racks [bit/s] on any one subband, shape (N, N)."""
+        best = np.zeros((self.racks, self.racks))
+        np.maximum.at(best, (self.src, self.dst), self.rate_bps(1.0))
+        return best
+
+    def reach(self, wanted: BoolArray) -> bool:
+        """Whether every wanted pair has a link."""
+        return bool((self.best_rate_bps()[wanted] > 0).all())
+
+    def connected(self) -> bool:
+        """Whether every rack can reach every other, over others if need be."""
+        reached = (self.best_rate_bps() > 0) | np.eye(self.racks, dtype=np.bool_)
+        for _ in range(self.racks.bit_length()):
+            reached = reached @ reached
+        return bool(reached.all())
+
+
+class AirtimeProgram:
+    """Rows over links, columns over (link, power); the least T that they allow."""
+
+    def __init__(self, links: Links) -> None:
+        self.links = links
+        self._occupancy: list[FloatArray] = []
+        self._energy: list[FloatArray] = []
+        self._window: list[float] = []
+        self._lost_s: list[float] = []
+        self._carrier: list[BoolArray] = []
+        self._bits: list[float] = []
+        power, rate_bps = links.corners()
+        self._column_link = np.repeat(np.arange(len(links.src)), power.shape[1])
+        self._column_power, self._column_rate_bps = power.ravel(), rate_bps.ravel()
+        self._airtime_s = np.zeros(power.size)
+
+    def _limit(
+        self, occupancy: BoolArray, energy: BoolArray | None, window: float, lost_s: float
+    ) -> None:
+        """Occupancy (and energy as a share of the largest power) <= window * T - lost."""
+        self._occupancy.append(occupancy.astype(np.float64))
+        self._energy.append(np.zeros(len(occupancy)) if energy is None else energy.astype(float))
+        self._window.append(window)
+        self._lost_s.append(lost_s)
+
+    def limit_occupancy(self, members: BoolArray, visits: IntArray, begin_s: float) -> None:
+        """These links fit into [begin, T] at every rack, on its subbands and its RF chains.
+
+        ``visits`` counts, by rack, transmissions that there must be: each costs its guard time.
+        """
+        links, thz = self.links, self.links.thz
+        chains = min(thz.chains, thz.subbands)
+        for rack in range(links.racks):
+            here = members & ((links.src == rack) | (links.dst == rack))
+            for c in range(thz.subbands):
+                if (on_subband := here & (links.subband == c)).any():
+                    self._limit(on_subband, None, 1.0, begin_s)
+            guard_s = int(visits[rack]) * thz.round_overhead_s
+            if here.any() and (chains < thz.subbands or guard_s > 0):
+                self._limit(here, None, float(chains), chains * begin_s + guard_s)
+
+        if links.racks % 2:
+            everybody = np.ones(links.racks, dtype=np.bool_)
+            for c in range(thz.subbands):
+                self._limit_odd_set(members & (links.subband == c), everybody, begin_s)
+
+    def _limit_odd_set(self, members: BoolArray, racks: BoolArray, begin_s: float) -> None:
+        links, window = self.links, (int(racks.sum()) - 1) / 2
+        within = members & racks[links.src] & racks[links.dst]
+        if within.any():
+            self._limit(within, None, window, window * begin_s)
+
+    def limit_energy(self, rack: int, begin_s: float) -> None:
+        """A rack's mean power over [begin, T] is within the largest power."""
+        mine = self.links.src == rack
+        self._limit(np.zeros_like(mine), mine, 1.0, begin_s)
+
+    def demand(self, carriers: BoolArray, bits: float) -> None:
+        """These links carry at least so many bits."""
+        self._carrier.append(carriers)
+        self._bits.append(bits)
+
+    def least_s(self, cut: Callable[[FloatArray, float], bool]) -> float:
+        """The best bound found [s]; ``cut(airtime, T)`` may add rows that the airtime violates."""
+        best_s = 0.0
+        rounds = _ROUNDS if len(self._column_link) <= _LARGEST_WITH_CUTS else 1
+        for k in range(rounds):
+            value_s, w, u = self._solve()
+            best_s = max(best_s, self._prove(w, u))
+            if k + 1 == rounds or not cut(self.link_airtime_s(), value_s):
+                break
+        return best_s
+
+    def link_airtime_s(self) -> FloatArray:
+        """Airtime of every link in the latest solution [s]."""
+        airtime_s = np.zeros(len(self.links.src))
+        np.add.at(airtime_s, self._column_link, self._airtime_s)
+        return airtime_s
+
+    def carried_bits(self) -> FloatArray:
+        """Bits from rack to rack in the latest solution, shape (N, N)."""
+        link, links = self._column_link, self.links
+        carried = np.zeros((links.racks, links.racks))
+        bits = self._airtime_s * self._column_rate_bps
+        np.add.at(carried, (links.src[link], links.dst[link]), bits)
+        return carried
+
+    def _solve(self) -> tuple[float, FloatArray, FloatArray]:
+        """T and the multipliers of limits and demands for the present columns."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
+        link = self._column_link
+        limits = np.array(self._occupancy)[:, link]
+        limits += np.array(self._energy)[:, link] * self._column_power
+        demands = np.array(self._carrier)[:, link] * self._column_rate_bps
+        # Solve in units in which numbers are near one: each demand, and the time of the largest.
+        size = np.array(self._bits)
+        unit_s = float((size / demands.max(axis=1)).max())
+        left = np.vstack((limits, -demands * unit_s / size[:, None]))
+        length = np.concatenate((self._window, np.zeros(len(size))))
+        right = np.concatenate((-np.array(self._lost_s) / unit_s, -np.ones(len(size))))
+        matrix: Any = csr_array(np.column_stack((left, -length)))  # the stubs know only arrays
+        cost = np.append(np.zeros(len(link)), 1.0)
+        solution: Any = linprog(cost, A_ub=matrix, b_ub=right, method="highs-ds")
+        if solution.status != 0:
+            raise RuntimeError(f"the bound's linear program ended with: {solution.message}")
+        multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
+        self._airtime_s = solution.x[:-1] * unit_s
+        w, u = np.split(multipliers, [len(limits)])
+        return float(solution.x[-1]) * unit_s, w, u * unit_s / size
+
+    def _prove(self, w: FloatArray, u: FloatArray) -> float:
+        """The bound that the multipliers prove for true rates at all powers [s]."""
+        scale = float(w @ np.array(self._window))
+        if scale <= 0:
+            return 0.0
+        w, u = w / scale, u / scale
+        occupancy, energy = w @ np.array(self._occupancy), w @ np.array(self._energy)
+        worth = u @ np.array(self._carrier, dtype=np.float64)
+        low, high = 0.0, 2.0  # theta by bisection: its lower end is always proven
+        for _ in range(30):
+            theta = (low + high) / 2
+            if self._covered(theta * worth, occupancy, energy):
+                low = theta
+            else:
+                high = theta
+        bound_s = float(w @ np.array(self._lost_s)) + low * float(u @ np.array(self._bits))
+        return bound_s * (1 - 1e-12)
+
+    def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> bool:
+        """Whether worth * rate(p) <= occupancy + energy * p for every link and p in [0, 1]."""
+        links = self.links
+        slope = worth * links.thz.subband_hz / math.log(2)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            power = np.where(energy > 0, slope / energy - 1 / links.snr, 1.0)
+        power = np.clip(power, 0.0, 1.0)  # where the concave difference is largest
+        return bool((slope * np.log1p(links.snr * power) <= occupancy + energy * power).all())
+
+    def cut_odd_sets(self, airtime_s: FloatArray, begin_s: float, end_s: float) -> bool:
+        """Add the most violated odd set of every subband; whether there was any."""
+        links, sets = self.links, _odd_sets(self.links.racks)
+        allowed = (sets.sum(axis=1) - 1) / 2
+        found = False
+        for c in range(links.thz.subbands):
+            on_subband = links.subband == c
+            shared_s = np.zeros((links.racks, links.racks))
+            np.add.at(
+                shared_s, (links.src[on_subband], links.dst[on_subband]), airtime_s[on_subband]
+            )
+            excess_s = ((sets @ shared_s) * sets).sum(axis=1) - allowed * (end_s - begin_s)
+            worst = int(np.argmax(excess_s)) if len(sets) else -1
+            if worst >= 0 and excess_s[worst] > 1e-3 * end_s:
+                self._limit_odd_set(on_subband, sets[worst] > 0, begin_s)
+                found = True
+        return found
+
+
+@cache
+def _odd_sets(racks: int) -> FloatArray:
+    """Rows of 0 and 1: odd sets of three racks and more."""
+    if racks > _LARGEST_ENUMERATION:
+        return np.ones((1, racks)) if racks % 2 else 1.0 - np.eye(racks)
+    sets = (np.arange(2**racks)[:, None] >> np.arange(racks)) & 1
+    size = sets.sum(axis=1)
+    odd: FloatArray = sets[(size % 2 == 1) & (size >= 3)].astype(np.float64)
+    return odd

@@ -1,0 +1,160 @@
+"""How fast a collective could be at best: lower bounds on its completion time, alone on THz.
+
+Whatever schedule exists, count how long each link sends on each subband and at what power. These
+airtimes meet the rows that :class:`AirtimeProgram` holds, so the least T among all airtimes that
+meet them is below the schedule's completion time. Gains are constant in time, every rack may use
+its full power, and transfers are not forwarded except where racks pass on sums.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.collectives import Demand, Kind, Reduction, Transfer
+from thzsync.scenario import Thz
+from thzsync.synthesis.airtime import AirtimeProgram, Links
+
+
+def bound_s(
+    kind: Kind,
+    demand: Demand,
+    racks: IntArray,
+    gains: FloatArray,
+    thz: Thz,
+    release_s: FloatArray,
+) -> float:
+    """The bound that fits an event [s]; see the functions below."""
+    if isinstance(demand, Reduction):
+        return allreduce_bound_s(demand.tensor_bytes, racks, gains, thz, release_s)
+    transfer_bound_s = p2p_bound_s if kind is Kind.P2P else a2a_bound_s
+    return transfer_bound_s(demand, racks, gains, thz, release_s)
+
+
+def a2a_bound_s(
+    demand: Transfer, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+) -> float:
+    """No schedule of direct transfers ends earlier than this [s]; inf where a link is dead.
+
+    ``gains`` [linear] has shape (N, N, N_c) and ``release_s`` [s] tells when each rack's data
+    appears, both in the order of ``racks``. Flows from racks released at or after some time must
+    fit between that time and the end, at every rack and subband: one set of rows per release.
+    """
+    n = len(racks)
+    bits = np.zeros((n, n))
+    wanted = demand.size_bytes > 0
+    i, j = np.searchsorted(racks, demand.src[wanted]), np.searchsorted(racks, demand.dst[wanted])
+    np.add.at(bits, (i, j), 8.0 * demand.size_bytes[wanted])
+    if not wanted.any():
+        return 0.0
+    links = Links.of(gains, thz, bits > 0)
+    if not links.reach(bits > 0):
+        return math.inf
+    program = AirtimeProgram(links)
+    sends = bits.any(axis=1)
+    for release in np.unique(release_s[sends]):
+        late = sends & (release_s >= release)
+        visits = (bits[late] > 0).sum(axis=0) + np.where(late, (bits > 0).sum(axis=1), 0)
+        program.limit_occupancy(late[links.src], visits, float(release))
+    for sender in np.flatnonzero(sends):
+        program.limit_energy(int(sender), float(release_s[sender]))
+    for a, b in np.argwhere(bits > 0):
+        program.demand((links.src == a) & (links.dst == b), float(bits[a, b]))
+    first_s = float(release_s[sends].min())
+    return program.least_s(lambda airtime_s, end_s: program.cut_odd_sets(airtime_s, first_s, end_s))
+
+
+def p2p_bound_s(
+    demand: Transfer, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+) -> float:
+    """The same for a P2P event [s], which has no rounds and so no guard times."""
+    without_rounds = thz.model_copy(update={"round_overhead_s": 0.0})
+    return a2a_bound_s(demand, racks, gains, without_rounds, release_s)
+
+
+def allreduce_bound_s(
+    tensor_bytes: int, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+) -> float:
+    """No AllReduce in which racks pass on sums ends earlier than this [s].
+
+    Take a release time; let A be the racks released then or later. Whatever carries data of A
+    leaves after it, so it lies in the window that is left. There, with D the tensor:
+
+    - node bound: each rack of A sends at least D (the others need its data), and each rack
+      receives at least D, except the only rack of A;
+    - volume bound: cut the racks into k parts, m of them with a rack of A. Follow one byte and
+      let part r be the first to hold all contributions of A, at time t. Each of the m parts other
+      than r has sent into another part, in a transfer that led to r by t: m - 1 transfers. Each
+      of the k parts other than r comes to hold them all at t or later, by a transfer into it:
+      k - 1 transfers. No transfer is of both sorts: it would reach a part other than r at t or
+      later and yet have been passed on to r by t. So at least (k - 1 + m - 1) D cross the cut:
+      2(N - 1) D for single racks and nobody late.
+
+    The result is the largest over all release times.
+    """
+    n = len(racks)
+    if n < 2 or tensor_bytes == 0:
+        return 0.0
+    links = Links.of(gains, thz, ~np.eye(n, dtype=np.bool_))
+    if not links.connected():
+        return math.inf
+    return max(
+        float(release) + _reduction_window_s(links, 8.0 * tensor_bytes, release_s >= release)
+        for release in np.unique(release_s)
+    )
+
+
+def _reduction_window_s(links: Links, tensor_bits: float, late: BoolArray) -> float:
+    n = links.racks
+    receives = ~late if late.sum() == 1 else np.ones(n, dtype=np.bool_)
+    program = AirtimeProgram(links)
+    everybody = np.ones(len(links.src), dtype=np.bool_)
+    program.limit_occupancy(everybody, late.astype(np.int64) + receives, 0.0)
+    for rack in range(n):
+        program.limit_energy(rack, 0.0)
+        if late[rack]:
+            program.demand(links.src == rack, tensor_bits)
+        if receives[rack]:
+            program.demand(links.dst == rack, tensor_bits)
+    # Cheap cuts to begin with: join the racks in the order of their best links.
+    for part in _joining(links.best_rate_bps()):
+        _demand_across(program, part, late, tensor_bits)
+
+    def cut(airtime_s: FloatArray, end_s: float) -> bool:
+        found = program.cut_odd_sets(airtime_s, 0.0, end_s)
+        carried = program.carried_bits()
+        for part in _joining(carried):
+            across = float((carried * (part[:, None] != part)).sum())
+            if across < (_crossings(part, late) - 1e-3) * tensor_bits:
+                _demand_across(program, part, late, tensor_bits)
+                found = True
+        return found
+
+    return program.least_s(cut)
+
+
+def _crossings(part: IntArray, late: BoolArray) -> int:
+    return len(np.unique(part)) + len(np.unique(part[late])) - 2
+
+
+def _demand_across(
+    program: AirtimeProgram, part: IntArray, late: BoolArray, tensor_bits: float
+) -> None:
+    links = program.links
+    crossing = part[links.src] != part[links.dst]
+    program.demand(crossing, _crossings(part, late) * tensor_bits)
+
+
+def _joining(weight: FloatArray) -> list[IntArray]:
+    """Partitions from single racks up to two parts, always joining the heaviest pair of parts."""
+    weight = weight + weight.T
+    part = np.arange(len(weight), dtype=np.int64)
+    partitions = [part]
+    for k in np.argsort(-weight, axis=None, kind="stable"):
+        a, b = divmod(int(k), len(weight))
+        if part[a] != part[b]:
+            part = np.where(part == part[b], part[a], part)
+            partitions.append(part)
+    return partitions[:-1]

@@ -1,0 +1,324 @@
+"""Lower bounds: closed forms where they are known, and never above any feasible schedule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.collectives.build import play, random_parent, ring_plan, transfers, tree_plan
+
+from thzsync.channel import link_budget_per_w
+from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.scenario import Scenario, Thz
+from thzsync.synthesis.airtime import Links
+from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, p2p_bound_s
+
+GAIN = 1e-9
+MEGABYTE = 10**6
+
+
+def flat(n, subbands, gain=GAIN):
+    gains = np.full((n, n, subbands), gain)
+    gains[range(n), range(n)] = 0
+    return gains
+
+
+def rate_bps(thz, power_w, gain=GAIN):
+    return thz.subband_hz * math.log2(1 + power_w * link_budget_per_w(thz) * gain)
+
+
+def transfer_of(matrix):
+    i, j = np.nonzero(matrix)
+    return Transfer.of(i, j, np.asarray(matrix)[i, j])
+
+
+def a2a_s(matrix, thz, gains=None, release_s=None):
+    n = len(matrix)
+    gains = flat(n, thz.subbands) if gains is None else gains
+    release_s = np.zeros(n) if release_s is None else np.asarray(release_s)
+    return a2a_bound_s(transfer_of(matrix), np.arange(n), gains, thz, release_s)
+
+
+def allreduce_s(size, n, thz, gains=None, release_s=None):
+    gains = flat(n, thz.subbands) if gains is None else gains
+    release_s = np.zeros(n) if release_s is None else np.asarray(release_s)
+    return allreduce_bound_s(size, np.arange(n), gains, thz, release_s)
+
+
+@pytest.mark.parametrize("subbands", [1, 2, 4, 8])
+def test_one_link_alone_spreads_its_power_over_all_subbands(subbands):
+    thz = Thz(subbands=subbands, subband_hz=2e9)
+    best_s = 8 * MEGABYTE / (subbands * rate_bps(thz, thz.max_power_w / subbands))
+    bound = a2a_s([[0, MEGABYTE], [0, 0]], thz)
+    assert 0.97 * best_s < bound <= best_s * (1 + 1e-9)
+
+
+def test_three_racks_on_one_subband_take_turns():
+    """Half duplex alone would allow 4 transfers' time; the odd set knows that it takes 6."""
+    thz = Thz(subbands=1)
+    matrix = MEGABYTE * (1 - np.eye(3, dtype=int))
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    assert a2a_s(matrix, thz) == pytest.approx(6 * one_s, rel=1e-6)
+
+
+def test_an_odd_set_hidden_among_more_racks_is_found():
+    """A triangle of demands within four racks: 6 transfers' time again, found by separation."""
+    thz = Thz(subbands=1)
+    matrix = np.zeros((4, 4), dtype=int)
+    matrix[:3, :3] = MEGABYTE * (1 - np.eye(3, dtype=int))
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    assert a2a_s(matrix, thz) == pytest.approx(6 * one_s, rel=1e-6)
+
+
+def test_two_racks_exchange_at_once_on_two_subbands_and_in_turn_on_one():
+    matrix = [[0, MEGABYTE], [MEGABYTE, 0]]
+    one, two = Thz(subbands=1), Thz(subbands=2)
+    alone_s = 8 * MEGABYTE / rate_bps(one, one.max_power_w)
+    assert a2a_s(matrix, one) == pytest.approx(2 * alone_s, rel=1e-6)
+    assert a2a_s(matrix, two) == pytest.approx(alone_s, rel=1e-6)
+    single_chain = Thz(subbands=2, rf_chains=1)
+    assert a2a_s(matrix, single_chain) == pytest.approx(2 * alone_s, rel=1e-6)
+
+
+def test_guard_times_count_once_per_flow_but_not_for_p2p():
+    matrix = [[0, MEGABYTE], [MEGABYTE, 0]]
+    thz, guarded = Thz(subbands=1), Thz(subbands=1, round_overhead_s=1e-3)
+    assert a2a_s(matrix, guarded) == pytest.approx(a2a_s(matrix, thz) + 2e-3, rel=1e-6)
+    arguments = (transfer_of(matrix), np.arange(2), flat(2, 1), guarded, np.zeros(2))
+    assert p2p_bound_s(*arguments) == pytest.approx(a2a_s(matrix, thz), rel=1e-6)
+    assert bound_s(Kind.P2P, *arguments) == p2p_bound_s(*arguments)
+    assert bound_s(Kind.A2A, *arguments) == a2a_s(matrix, guarded)
+
+
+def test_a_late_rack_starts_when_its_data_is_there():
+    thz = Thz(subbands=1)
+    alone_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    matrix = np.zeros((3, 3), dtype=int)
+    matrix[0, 1] = matrix[2, 1] = MEGABYTE
+    late_s = 10 * alone_s
+    assert a2a_s(matrix, thz, release_s=[late_s, 0, 0]) == pytest.approx(late_s + alone_s, rel=1e-6)
+    # Only just late: rack 1 must receive both, and is busy from the beginning.
+    assert a2a_s(matrix, thz, release_s=[alone_s / 2, 0, 0]) == pytest.approx(2 * alone_s, rel=1e-6)
+    # Rack 1 sends nothing, so its own delay does not matter.
+    assert a2a_s(matrix, thz, release_s=[0, 9.0, 0]) == pytest.approx(2 * alone_s, rel=1e-6)
+
+
+def test_nothing_takes_no_time_and_the_impossible_for_ever():
+    thz = Thz()
+    assert a2a_s(np.zeros((3, 3), dtype=int), thz) == 0.0
+    dead = flat(2, 4)
+    dead[:] = 0
+    assert a2a_s([[0, 1], [0, 0]], thz, dead) == math.inf
+    assert allreduce_s(1, 2, thz, dead) == math.inf
+    assert allreduce_s(0, 5, thz) == 0.0
+    assert allreduce_s(MEGABYTE, 1, thz) == 0.0
+
+
+@pytest.mark.parametrize(("n", "transfers_in_turn"), [(2, 2), (3, 4)])
+def test_an_allreduce_on_one_subband_sends_two_tensors_less_two_shares(n, transfers_in_turn):
+    """Two or three racks have room for one link at a time: 2(N - 1) D in a row."""
+    thz = Thz(subbands=1)
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    assert allreduce_s(MEGABYTE, n, thz) == pytest.approx(transfers_in_turn * one_s, rel=1e-6)
+
+
+def test_two_racks_allreduce_at_once_on_two_subbands():
+    thz = Thz(subbands=2)
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    assert allreduce_s(MEGABYTE, 2, thz) == pytest.approx(one_s, rel=1e-6)
+
+
+def test_the_latest_rack_of_an_allreduce_still_has_to_send_its_tensor():
+    thz = Thz(subbands=1)
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    late = allreduce_s(MEGABYTE, 3, thz, release_s=[0, 0, 50 * one_s])
+    # Two racks must learn of it, one link at a time.
+    assert late == pytest.approx(52 * one_s, rel=1e-6)
+
+
+def test_two_clusters_joined_by_weak_links_must_use_them():
+    """The volume bound of the cut {0,1} | {2,3}: one tensor each way over weak links."""
+    thz = Thz(subbands=1)
+    gains = flat(4, 1, 1e-7)
+    gains[:2, 2:] = gains[2:, :2] = 1e-12
+    weak_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w, 1e-12)
+    bound = allreduce_s(MEGABYTE, 4, thz, gains)
+    assert bound >= weak_s  # at most two weak links at once, two tensors to cross
+    assert bound > 3 * allreduce_s(MEGABYTE, 4, thz, flat(4, 1, 1e-7))
+
+
+def test_corners_lie_above_the_rate_curve_everywhere():
+    snr = np.logspace(-12, 8, 41)
+    thz = Thz()
+    links = Links(2, thz, *(np.zeros(41, dtype=np.int64) for _ in range(3)), snr)
+    power, rate = links.corners()
+    for p in np.linspace(0, 1, 101):
+        envelope = [
+            np.interp(p, np.append(0, power[k]), np.append(0, rate[k])) for k in range(len(snr))
+        ]
+        assert (np.array(envelope) >= links.rate_bps(p) * (1 - 1e-12)).all()
+
+
+@given(
+    n=st.integers(2, 6),
+    subbands=st.integers(1, 4),
+    late=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=40, deadline=None)
+def test_no_feasible_schedule_beats_its_bound(n, subbands, late, seed):
+    rng = np.random.default_rng(seed)
+    thz = Thz(
+        subbands=subbands,
+        rf_chains=int(rng.integers(subbands, subbands + 2)),
+        round_overhead_s=float(rng.choice([0, 1e-6])),
+    )
+    release_s = rng.random(n) * 1e-5 * late
+    matrix = rng.integers(0, 4000, (n, n)) * (rng.random((n, n)) < 0.8)
+    np.fill_diagonal(matrix, 0)
+    trees = [random_parent(n, rng) for _ in range(subbands)]
+    gains = flat(n, subbands)
+    for plan in (transfers(matrix), tree_plan(trees, 9000), ring_plan(n, 8000)):
+        schedule = play(plan, thz, release_s.tolist(), GAIN, rng, thz.round_overhead_s)
+        bound = bound_s(plan.kind, plan.demand, plan.racks, gains, thz, release_s)
+        assert bound <= schedule.completion_ps * 1e-12 * (1 + 1e-9)
+
+
+@given(n=st.integers(2, 7), subbands=st.integers(1, 4), seed=st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None)
+def test_bounds_survive_gains_over_sixty_decibels(n, subbands, seed):
+    rng = np.random.default_rng(seed)
+    thz = Thz(subbands=subbands)
+    level = rng.uniform(-130, -70, (n, n, subbands))
+    gains = 10 ** ((level + level.transpose(1, 0, 2)) / 20)
+    gains[range(n), range(n)] = 0
+    matrix = rng.integers(1, MEGABYTE, (n, n))
+    np.fill_diagonal(matrix, 0)
+    bound = a2a_s(matrix, thz, gains)
+    # The weakest single pair, alone in the air at all its subbands' full power, needs less.
+    snr = thz.max_power_w * link_budget_per_w(thz) * gains
+    rate = thz.subband_hz * np.log2(1 + snr).sum(axis=2)
+    off = ~np.eye(n, dtype=bool)
+    assert bound >= (8 * matrix[off] / rate[off]).max() * (1 - 1e-9)
+    assert 0 < allreduce_s(MEGABYTE, n, thz, gains) < math.inf
+
+
+def least_rounds(matrix, subbands, chains):
+    """CP-SAT: fewest rounds that move every chunk (eq:a2a_matching over all rounds at once)."""
+    cp_model = pytest.importorskip("ortools.sat.python.cp_model")
+    n, flows = len(matrix), np.argwhere(matrix > 0)
+    for rounds in range(1, int(matrix.sum()) + 1):
+        model = cp_model.CpModel()
+        sent = {
+            (f, c, h): model.new_bool_var("")
+            for f in range(len(flows))
+            for c in range(subbands)
+            for h in range(rounds)
+        }
+        for f, (i, j) in enumerate(flows):
+            model.add(
+                sum(sent[f, c, h] for c in range(subbands) for h in range(rounds)) == matrix[i, j]
+            )
+        for h in range(rounds):
+            for v in range(n):
+                mine = [f for f, pair in enumerate(flows) if v in pair]
+                for c in range(subbands):
+                    model.add(sum(sent[f, c, h] for f in mine) <= 1)
+                model.add(sum(sent[f, c, h] for f in mine for c in range(subbands)) <= chains)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        if solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return rounds
+    raise AssertionError("one chunk per round always works")
+
+
+SMALL = [
+    (np.array([[0, 1], [1, 0]]), 1, 1, 2),
+    (np.array([[0, 1], [1, 0]]), 2, 2, 1),
+    (np.array([[0, 1], [1, 0]]), 2, 1, 2),
+    (1 - np.eye(3, dtype=int), 1, 1, 6),
+    (1 - np.eye(4, dtype=int), 2, 2, 3),
+    (np.array([[0, 5, 0], [0, 0, 0], [0, 1, 0]]), 2, 2, 3),
+]
+
+
+@pytest.mark.parametrize(("matrix", "subbands", "chains", "rounds"), SMALL)
+def test_the_oracle_knows_the_least_rounds_and_the_bound_stays_below(
+    matrix, subbands, chains, rounds
+):
+    """``rounds`` is by hand: rounds - 1 would exceed what a rack or an odd set can do."""
+    assert least_rounds(matrix, subbands, chains) == rounds
+    thz = Thz(subbands=subbands, rf_chains=chains)
+    # In the optimal rounds every chunk may have at most all of its sender's power.
+    shortest_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    longest_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w / subbands)
+    bound = a2a_s(MEGABYTE * matrix, thz)
+    assert bound <= rounds * longest_s * (1 + 1e-9)
+    # And it is no idle bound: it cannot fall short of the fractional number of rounds.
+    load = (matrix.sum(axis=0) + matrix.sum(axis=1)).max() / min(subbands, chains)
+    assert bound >= load * shortest_s * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_matching_needs_few_more_rounds_than_the_oracle(seed):
+    """Greedy and augmentation stay within 1.5 times the least rounds, plus one."""
+    kernel = pytest.importorskip("thzsync.wireless.standalone")
+    from thzsync.channel import ChannelModel
+    from thzsync.streams import Streams
+    from thzsync.synthesis import find_method
+    from thzsync.topology import Topology
+
+    rng = np.random.default_rng(seed)
+    n, subbands = int(rng.integers(3, 6)), int(rng.integers(1, 4))
+    matrix = rng.integers(0, 3, (n, n))
+    np.fill_diagonal(matrix, 0)
+    matrix[0, 1] = 1
+    base = Scenario.preset("single-ring")
+    scenario = base.model_copy(update={"thz": Thz(subbands=subbands)})
+    topology = Topology(scenario.floor)
+    channel = ChannelModel.build(scenario.channel, scenario.thz, topology, Streams(seed))
+    demand = transfer_of(scenario.collectives.chunk_bytes * matrix)
+    schedule = kernel.run_collective(
+        demand,
+        np.arange(n),
+        find_method(Kind.A2A, "proposed"),
+        scenario,
+        topology,
+        channel,
+        np.zeros(n),
+    )
+    least = least_rounds(matrix, subbands, subbands)
+    assert least <= schedule.rounds <= 1.5 * least + 1
+    gains = channel.gain_matrix(np.arange(n), 0)
+    bound = a2a_bound_s(demand, np.arange(n), gains, scenario.thz, np.zeros(n))
+    assert bound <= schedule.completion_ps * 1e-12 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", ["proposed", "ring", "ring-duplex", "single-tree"])
+def test_no_allreduce_method_beats_the_bound(method):
+    kernel = pytest.importorskip("thzsync.wireless.standalone")
+    from thzsync.channel import ChannelModel
+    from thzsync.streams import Streams
+    from thzsync.synthesis import find_method
+    from thzsync.topology import Topology
+
+    scenario = Scenario.preset("single-ring")
+    topology = Topology(scenario.floor)
+    channel = ChannelModel.build(scenario.channel, scenario.thz, topology, Streams(1))
+    racks, release_s = np.arange(6), np.array([0, 0.03, 0, 0, 0, 0])
+    demand = Reduction(16 * MEGABYTE)
+    schedule = kernel.run_collective(
+        demand,
+        racks,
+        find_method(Kind.ALLREDUCE, method),
+        scenario,
+        topology,
+        channel,
+        release_s,
+    )
+    gains = channel.gain_matrix(racks, 0)
+    bound = bound_s(Kind.ALLREDUCE, demand, racks, gains, scenario.thz, release_s)
+    assert 0.03 < bound <= schedule.completion_ps * 1e-12
