@@ -43,7 +43,7 @@ COMMANDS: Final = (
     ),
     Entry("trace", "thzsync.cli.trace", "trace_app", "Generate, show and check training traces."),
     Entry("report", "thzsync.cli.report", "report", "Turn a result directory into one HTML file."),
-    Entry("audit", "thzsync.cli.run", "audit", "Re-check a recorded run from its records alone."),
+    Entry("audit", "thzsync.cli.audit", "audit", "Re-check a recorded run from its records alone."),
     Entry("bench", "thzsync.cli.bench", "bench", "Measure speed against the budgets."),
 )
 
