@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.simulation.scenarios import RandomPolicy, scenarios
+
 from thzsync.coordinator import Action, Context
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
@@ -16,6 +18,8 @@ from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
 from thzsync.simulation.audit import audit
+from thzsync.simulation.engine import Engine
+from thzsync.wireless import Overlay
 
 MIB = 2**20
 
@@ -119,6 +123,21 @@ def test_any_policy_on_any_scenario_runs_to_completion_with_a_clean_audit(
     report = audit(run)
     assert report.violations == []
     assert run.events.height == 0 or sum(report.checks.values()) > 0
+
+
+@given(scenario=scenarios(), seed=st.integers(0, 2**31))
+def test_trains_of_chunks_change_no_event(scenario: Scenario, seed: int) -> None:
+    """Sending chunks one by one gives every event the same end and the same energy."""
+    costs = []
+    for trains in (True, False):
+        engine = Engine(scenario, RandomPolicy(seed), seed)
+        world = engine.world
+        overlay = Overlay(scenario.thz, world.channel, world.topology.racks, trains=trains)
+        engine.world = dataclasses.replace(world, overlay=overlay)
+        engine.run_iteration()
+        costs.append(engine.finish("test").events.select("number", "end_ps", "thz_energy_j"))
+    assert costs[0]["end_ps"].to_list() == costs[1]["end_ps"].to_list()
+    assert costs[0]["thz_energy_j"].to_list() == pytest.approx(costs[1]["thz_energy_j"].to_list())
 
 
 def test_two_jobs_slow_each_other_on_the_shared_switch() -> None:

@@ -28,10 +28,14 @@ NEVER_PS = int(np.iinfo(np.int64).max)
 
 
 class Overlay:
-    """The transceivers of all racks and the events that use them, older events first."""
+    """The transceivers of all racks and the events that use them, older events first.
 
-    def __init__(self, thz: Thz, channel: ChannelModel, racks: int) -> None:
+    ``trains=False`` asks P2P flows again after every chunk; it changes no event's result.
+    """
+
+    def __init__(self, thz: Thz, channel: ChannelModel, racks: int, *, trains: bool = True) -> None:
         self._thz = thz
+        self._trains = trains
         self._channel = channel
         self._overhead_ps = to_ps(thz.round_overhead_s)
         self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s)
@@ -91,8 +95,10 @@ class Overlay:
         """Form every round that can start now [ps], older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
+        older = 0  # racks of older events, as bits
         for number in self._live:
             event = self._events[number]
+            disputed, older = bool(older & event.rack_mask), older | event.rack_mask
             if event.in_flight and not event.streaming:
                 continue
             stale = now_ps >= event.gains_until_ps
@@ -100,7 +106,7 @@ class Overlay:
                 if stale:
                     event.refresh(self._channel, self._usable(event), now_ps)
                 event.fresh = False
-                rounds += self._start(event, now_ps)
+                rounds += self._start(event, now_ps, disputed)
         return rounds
 
     def finish(self, round: Round, now_ps: int) -> None:
@@ -150,6 +156,8 @@ class Overlay:
         for number in self._live:
             event = self._events[number]
             since_ps = event.frontier.blocked_ps
+            if since_ps.max() == NOT_BLOCKED:
+                continue
             for flow in np.flatnonzero(since_ps != NOT_BLOCKED).tolist():
                 chunks = event.ready_chunks(flow)
                 if len(chunks):
@@ -186,10 +194,13 @@ class Overlay:
         self._outages.change(-1, rack, subband, pair)
         self._forget_gains()
 
-    def _start(self, event: ActiveEvent, now_ps: int) -> list[Round]:
+    def _start(self, event: ActiveEvent, now_ps: int, disputed: bool) -> list[Round]:
         frontier, method = event.frontier, event.method
         if event.streaming:
-            sent = stream(self._air, self._radio, event.web, frontier, event.stage, now_ps)
+            until_ps = event.gains_until_ps if self._trains and not disputed else now_ps
+            sent = stream(
+                self._air, self._radio, event.web, frontier, event.stage, now_ps, until_ps
+            )
             return self._streamed(event, sent, now_ps) if len(sent[0]) else []
         sent = form_round(
             self._air,

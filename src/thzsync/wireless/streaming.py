@@ -1,4 +1,11 @@
-"""P2P: every flow sends chunk after chunk on its best free subband, without rounds."""
+"""P2P: every flow sends chunk after chunk on its best free subband, without rounds.
+
+Chunks that would follow each other on the same subband with the same power anyway are sent as one
+train: then nothing is lost by not asking again after every chunk. A train needs that no older event
+and no other flow of its own meets the two racks (nobody could step in between), that its subband is
+the strongest of all and its power the rack's whole budget (nothing better can become free), and it
+starts no chunk after the channel has changed.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +16,19 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, kernel
 from thzsync.channel.rate import rate_bps
 from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
-from thzsync.wireless.state import WORTHWHILE, Air, Frontier, Radio, Web
+from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Web
 
 _PS = 1e12
 
 
 @kernel
-def stream(air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, now_ps: int) -> Sent:
-    """Start the next transmission of every idle flow that finds a subband and power."""
+def stream(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, now_ps: int, until_ps: int
+) -> Sent:  # fmt: skip
+    """Start the next transmission of every idle flow that finds a subband and power.
+
+    Until ``until_ps`` neither the channel nor an older event can change a flow's choice.
+    """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     share_w = _shares_w(web, frontier, left)
@@ -34,10 +46,42 @@ def stream(air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, now
         row[n], chunks[n], bits = next_run(frontier, f, frontier.lowest[f])
         rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
         flow[n], subband[n], power_w[n] = f, best, cap_w
-        lasting_ps[n] = math.ceil(bits / rate * _PS * (1.0 + 1e-15))
+        lasting_ps[n] = _lasting_ps(bits, rate)
+        whole_budget = cap_w == frontier.budget_w[web.sender[f]]
+        strongest = frontier.snr_per_w[f, best] == frontier.snr_per_w[f].max()
+        if whole_budget and strongest and _alone(web, frontier, f):
+            chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, until_ps - now_ps)
         begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
         n += 1
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
+
+
+@kernel
+def _lasting_ps(bits: float, rate: float) -> int:
+    return math.ceil(bits / rate * _PS * (1.0 + 1e-15))
+
+
+@kernel
+def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
+    """Whether no other flow of the event has anything to do at the flow's two racks."""
+    for u in (web.sender[flow], web.receiver[flow]):
+        for k in range(web.touch_start[u], web.touch_start[u + 1]):
+            other = web.touch[k]
+            if other != flow and (frontier.owned[other] > 0 or frontier.flying[other] > 0):
+                return False
+    return True
+
+
+@kernel
+def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) -> tuple[int, int]:
+    """Ready chunks from ``row`` on that start before ``until_ps``, and how long they take [ps]."""
+    count, lasting_ps = 0, 0
+    while row + count < frontier.first[flow + 1] and frontier.state[row + count] == READY:
+        if count > 0 and lasting_ps >= until_ps:
+            break
+        lasting_ps += _lasting_ps(8.0 * frontier.size_bytes[row + count], rate)
+        count += 1
+    return count, lasting_ps
 
 
 @kernel
