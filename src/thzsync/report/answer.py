@@ -1,0 +1,226 @@
+"""The answer at a glance: who wins, by how much, why, and how it compares with the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from thzsync.display import number
+from thzsync.report.curves import fabric_split
+from thzsync.report.headline import deviation_pct
+from thzsync.report.labels import KIND_LABELS, METHOD_LABELS, POLICY_LABELS, label
+from thzsync.report.source import Results, Row
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A headline, figures worth a large print, and sentences that give the reasons."""
+
+    headline: str
+    figures: list[tuple[str, str, str]] = field(default_factory=list)
+    """Value, unit and what it is."""
+    reasons: list[tuple[str, str]] = field(default_factory=list)
+    """A catchword and a sentence."""
+
+
+def answer(results: Results) -> Answer:
+    """What a reader should know after ten seconds."""
+    if results.fabric is not None and len(results.rows) > 1:
+        found = _of_policies(results)
+    elif results.fabric is not None:
+        found = _of_run(results)
+    else:
+        found = Answer(_title_without_policies(results))
+    found.reasons.extend(_about_synthesis(results.synthesis))
+    found.reasons.extend(_about_weights(results.weights))
+    return found
+
+
+def winner(rows: list[Row]) -> Row:
+    """The policy with the highest reward; the faster one of equals."""
+    return max(rows, key=lambda row: (row["reward"], -row["completion_ms"]))
+
+
+def _of_policies(results: Results) -> Answer:
+    best = winner(results.rows)
+    others = [row for row in results.rows if row is not best]
+    second = winner(others)
+    name = _policy(best)
+    wired = next((r for r in others if r["policy"] == "all-wired"), None)
+    rival = wired or second
+    headline = (
+        f"{name} wins: {_change(best, rival, 'completion_ms', 'time')} and "
+        f"{_change(best, rival, 'energy_j', 'energy')} than {_policy(rival)}."
+    )
+    return Answer(
+        headline,
+        _figures(best),
+        [
+            ("Runner-up", _runner_up(best, second)),
+            *_reasons(results, best),
+            *_beside_the_paper(best),
+            *_beside_the_oracle(results, best),
+        ],
+    )
+
+
+def _of_run(results: Results) -> Answer:
+    row = results.rows[0]
+    headline = (
+        f"{_policy(row)} needs {number(row['completion_ms'])} ms and {number(row['energy_j'])} J "
+        f"of communication per iteration."
+    )
+    exposed = row.get("exposed_ms")
+    delays = []
+    if exposed is not None:
+        share = 100 * exposed / row["makespan_ms"]
+        delays = [
+            (
+                "Training time",
+                f"An iteration takes {number(row['makespan_ms'])} ms; communication that compute "
+                f"does not hide is {number(exposed)} ms of it ({share:.0f} %).",
+            )
+        ]
+    return Answer(headline, _figures(row), [*delays, *_reasons(results, row)])
+
+
+def _figures(row: Row) -> list[tuple[str, str, str]]:
+    return [
+        (number(row["completion_ms"]), "ms", "completion time, all collectives"),
+        (number(row["energy_j"]), "J", "transmission energy"),
+        (number(row["reward"], 3), "", "mean reward"),
+        (f"{100 * row['thz_share']:.0f}", "%", "of the bytes on THz"),
+    ]
+
+
+def _runner_up(best: Row, second: Row) -> str:
+    return (
+        f"{_policy(second)} follows with a reward of {number(second['reward'], 3)} against "
+        f"{number(best['reward'], 3)}: {_policy(best)} takes {_signed(best, second, 'completion_ms')} "
+        f"of its completion time and {_signed(best, second, 'energy_j')} of its energy."
+    )
+
+
+def _reasons(results: Results, row: Row) -> Iterator[tuple[str, str]]:
+    assert results.fabric is not None
+    split = {s["policy"]: s for s in fabric_split(results.fabric, results.first)}
+    mine = split.get(row["policy"])
+    if mine is None or not mine["kinds"]:
+        return
+    shares = ", ".join(
+        f"{_percent(cell['thz_bytes'], cell['thz_bytes'] + cell['wired_bytes'])} of "
+        f"{label(KIND_LABELS, kind)}"
+        for kind, cell in mine["kinds"].items()
+    )
+    yield "Bytes", f"THz carries {shares}; fibre carries the rest."
+    total = mine["total"]
+    joules = (
+        f"Fibre spends {number(total['optical_energy_j'], 3)} J and THz "
+        f"{number(total['thz_energy_j'], 3)} J per iteration"
+    )
+    wired = split.get("all-wired")
+    if wired is not None and row["policy"] != "all-wired":
+        joules += f"; with everything on fibre it is {number(_energy(wired), 3)} J"
+    yield "Joules", joules + "."
+    slowest = max(mine["kinds"], key=lambda kind: mine["kinds"][kind]["completion_ms"])
+    milliseconds = mine["kinds"][slowest]["completion_ms"]
+    yield (
+        "Time",
+        f"{label(KIND_LABELS, slowest)} is the largest part: {number(milliseconds)} ms, "
+        f"{_percent(milliseconds, total['completion_ms'])} of the sum.",
+    )
+
+
+def _beside_the_paper(row: Row) -> Iterator[tuple[str, str]]:
+    parts = [
+        f"{number(float(paper))}{unit} published, ours {gap:+.1f} %"
+        for key, unit in (("completion_ms", " ms"), ("energy_j", " J"))
+        if (paper := row.get(f"paper_{key}")) is not None
+        and (gap := deviation_pct(row[key], paper)) is not None
+    ]
+    if parts:
+        yield (
+            "Paper",
+            f"{_policy(row)}: {'; '.join(parts)}.".replace("-", "\N{MINUS SIGN}").replace(
+                "THz\N{MINUS SIGN}SynC", "THz-SynC"
+            ),
+        )
+
+
+def _beside_the_oracle(results: Results, row: Row) -> Iterator[tuple[str, str]]:
+    oracle = results.document.get("oracle")
+    if oracle:
+        yield (
+            "Possible",
+            f"The best fixed split and power per type, chosen in hindsight, reaches "
+            f"{number(oracle['completion_ms'])} ms, {number(oracle['energy_j'])} J and a reward of "
+            f"{number(oracle['reward'], 3)} (ours {number(row['reward'], 3)}).",
+        )
+
+
+def _title_without_policies(results: Results) -> str:
+    return {
+        "synthesis": "How fast one collective can be on a THz ring",
+        "weights": "What the reward's weights buy",
+    }.get(results.kind, "What was reproduced")
+
+
+def _about_synthesis(rows: list[Row]) -> Iterator[tuple[str, str]]:
+    if not rows:
+        return
+    racks = max(row["racks"] for row in rows)
+    for kind, name in KIND_LABELS.items():
+        here = [r for r in rows if (r["collective"], r["racks"]) == (kind, racks)]
+        clean = {r["method"]: r for r in here if not r["stragglers"]}
+        ours = clean.pop("proposed", None)
+        if ours is None or not clean:
+            continue
+        rival = min(clean.values(), key=lambda row: row["mean_ms"])
+        gap = 100 * (1 - ours["mean_ms"] / rival["mean_ms"])
+        text = (
+            f"At {racks} racks the proposed schedule takes {number(ours['mean_ms'])} ms, "
+            f"{abs(gap):.0f} % {'less' if gap >= 0 else 'more'} than the next best method "
+            f"({label(METHOD_LABELS, rival['method'])})"
+        )
+        if ours.get("bound_ms"):
+            text += f" and {ours['mean_ms'] / ours['bound_ms']:.2f} times its lower bound"
+        yield name, text + "."
+
+
+def _about_weights(rows: list[Row]) -> Iterator[tuple[str, str]]:
+    if len(rows) < 2:
+        return
+    fast, green = max(rows, key=_time_weight), min(rows, key=_time_weight)
+    yield (
+        "Weights",
+        f"Moving the time weight from {fast['time_weight']:g} to {green['time_weight']:g} changes "
+        f"completion time from {number(fast['completion_ms'])} to "
+        f"{number(green['completion_ms'])} ms and energy from {number(fast['energy_j'])} to "
+        f"{number(green['energy_j'])} J.",
+    )
+
+
+def _time_weight(row: Row) -> float:
+    return float(row["time_weight"])
+
+
+def _policy(row: Row) -> str:
+    return label(POLICY_LABELS, row["policy"])
+
+
+def _change(row: Row, other: Row, key: str, noun: str) -> str:
+    percent = 100 * (1 - row[key] / other[key]) if other[key] else 0.0
+    return f"{abs(percent):.0f} % {'less' if percent >= 0 else 'more'} {noun}"
+
+
+def _signed(row: Row, other: Row, key: str) -> str:
+    return f"{100 * row[key] / other[key]:.0f} %" if other[key] else "–"
+
+
+def _percent(part: Any, whole: Any) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def _energy(split: Row) -> float:
+    return float(split["total"]["optical_energy_j"] + split["total"]["thz_energy_j"])

@@ -1,0 +1,159 @@
+"""What policies did over many iterations and seeds, as plain values for charts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from thzsync.experiments.statistics import interval95
+from thzsync.report.labels import KIND_LABELS, label, short
+from thzsync.report.source import Results
+
+if TYPE_CHECKING:
+    from thzsync.experiments.compare import Comparison
+
+METRICS: Final = (
+    ("reward", "Reward", "", "high"),
+    ("completion_ms", "Collective completion time", "ms", "low"),
+    ("energy_j", "Transmission energy", "J", "low"),
+)
+"""Column, title, unit and which end is better, in the order of the paper's figures."""
+BINS: Final = 48
+QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
+    """Mean per iteration with the half-width of its 95 % interval over seeds."""
+    series = {policy: _policy_curves(comparison, policy) for policy in comparison.policies}
+    return {
+        "metrics": [
+            {"key": key, "title": title, "unit": unit, "better": better}
+            for key, title, unit, better in METRICS
+        ],
+        "series": series,
+        "first": results.first + 1,
+        "published": {
+            row["policy"]: {key: short(row.get(f"paper_{key}")) for key, *_ in METRICS}
+            for row in results.rows
+        },
+    }
+
+
+def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
+    frame = comparison.iterations.filter(pl.col("policy") == policy)
+    grouped = frame.group_by("iteration", maintain_order=True).agg(
+        pl.col(key) for key, *_ in METRICS
+    )
+    grouped = grouped.sort("iteration")
+    curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"].to_list()]}
+    for key, *_ in METRICS:
+        pairs = [interval95(np.asarray(values)) for values in grouped[key].to_list()]
+        curves[key] = {
+            "mean": [short(mean) for mean, _ in pairs],
+            "half": [short(half) for _, half in pairs],
+        }
+    return curves
+
+
+def delay_energy_plane(results: Results, comparison: Comparison) -> dict[str, Any]:
+    """Every policy as a point of completion time [ms] and energy [J], and who is undominated."""
+    points = [
+        {
+            "policy": row["policy"],
+            "x": short(row["completion_ms"]),
+            "y": short(row["energy_j"]),
+            "half_x": short(row.get("ci95_completion_ms")),
+            "half_y": short(row.get("ci95_energy_j")),
+            "paper_x": short(row.get("paper_completion_ms")),
+            "paper_y": short(row.get("paper_energy_j")),
+            "cloud": _cloud(comparison, row["policy"], results.first),
+        }
+        for row in results.rows
+    ]
+    oracle = results.document.get("oracle")
+    return {
+        "points": points,
+        "frontier": pareto([(p["x"], p["y"]) for p in points]),
+        "oracle": oracle and {"x": short(oracle["completion_ms"]), "y": short(oracle["energy_j"])},
+    }
+
+
+def pareto(points: list[tuple[float, float]]) -> list[int]:
+    """Positions of the points that no other beats in both coordinates, from left to right."""
+    order = sorted(range(len(points)), key=lambda k: points[k])
+    frontier: list[int] = []
+    for k in order:
+        if not frontier or points[k][1] < points[frontier[-1]][1]:
+            frontier.append(k)
+    return frontier
+
+
+def _cloud(comparison: Comparison, policy: str, first: int) -> list[list[float | None]]:
+    """One small point per seed, or per iteration where there is only one seed."""
+    unit = "seed" if len(comparison.seeds) > 1 else "iteration"
+    frame = comparison.iterations.filter(
+        (pl.col("policy") == policy) & (pl.col("iteration") >= first)
+    )
+    means = frame.group_by(unit).agg(pl.col("completion_ms", "energy_j").mean()).sort(unit)
+    return [[short(x), short(y)] for x, y in means.select("completion_ms", "energy_j").iter_rows()]
+
+
+def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
+    """Completion time of the events per collective type and policy [ms]."""
+    events = comparison.events.filter(pl.col("iteration") >= first)
+    panels = []
+    for kind in kinds_of(events):
+        chosen = events.filter(pl.col("kind") == kind)
+        pooled = chosen["completion_ms"].to_numpy()
+        edges = np.linspace(0.0, max(float(np.quantile(pooled, 0.995)), 1e-9), BINS + 1)
+        rows = [
+            {"policy": policy, **_distribution(values, edges)}
+            for policy in comparison.policies
+            if len(values := chosen.filter(pl.col("policy") == policy)["completion_ms"].to_numpy())
+        ]
+        panels.append(
+            {"kind": kind, "title": label(KIND_LABELS, kind), "top": short(edges[-1]), "rows": rows}
+        )
+    return panels
+
+
+def _distribution(values: np.ndarray[Any, Any], edges: np.ndarray[Any, Any]) -> dict[str, Any]:
+    counts, _ = np.histogram(np.minimum(values, edges[-1]), edges)
+    return {
+        "count": len(values),
+        "mean": short(values.mean()),
+        "quantiles": [short(q) for q in np.quantile(values, QUANTILES)],
+        "greatest": short(values.max()),
+        "density": [short(c, 3) for c in counts / max(1, counts.max())],
+    }
+
+
+def kinds_of(events: pl.DataFrame) -> list[str]:
+    """Collective types that occur, in the paper's order, then any others."""
+    present = set(events["kind"].unique().to_list())
+    return [k for k in KIND_LABELS if k in present] + sorted(present - KIND_LABELS.keys())
+
+
+def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:
+    """Bytes and joules per iteration on each fabric, by policy and collective type."""
+    columns = ("thz_bytes", "wired_bytes", "thz_energy_j", "optical_energy_j", "completion_ms")
+    chosen = comparison.events.filter(pl.col("iteration") >= first)
+    runs = chosen.group_by("policy").agg(
+        pl.struct("seed", "iteration").n_unique().alias("iterations")
+    )
+    sums = chosen.group_by("policy", "kind").agg(pl.col(c).sum() for c in columns)
+    joined = sums.join(runs, on="policy")
+    kinds = kinds_of(chosen)
+    split = []
+    for policy in comparison.policies:
+        rows = {r["kind"]: r for r in joined.filter(pl.col("policy") == policy).to_dicts()}
+        by_kind = {
+            kind: {c: short(rows[kind][c] / rows[kind]["iterations"], 6) for c in columns}
+            for kind in kinds
+            if kind in rows
+        }
+        total = {c: sum(cell[c] or 0.0 for cell in by_kind.values()) for c in columns}
+        split.append({"policy": policy, "kinds": by_kind, "total": total})
+    return split

@@ -1,0 +1,94 @@
+"""Everything that the report's charts draw, lowered from frames to plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thzsync.report.curves import (
+    delay_energy_plane,
+    distributions,
+    fabric_split,
+    learning_curves,
+)
+from thzsync.report.labels import (
+    KIND_LABELS,
+    METHOD_LABELS,
+    POLICY_LABELS,
+    label,
+    short,
+    styles,
+)
+from thzsync.report.replay import floor_plan, replay
+from thzsync.report.source import Results, Row
+from thzsync.report.timeline import timeline
+from thzsync.report.traffic import traffic
+
+
+def report_data(results: Results) -> dict[str, Any]:
+    """A JSON-able document; keys are missing where the results have nothing to show."""
+    data: dict[str, Any] = {"kinds": KIND_LABELS}
+    comparison = results.fabric
+    if comparison is not None:
+        data |= {
+            "policies": styles(POLICY_LABELS, comparison.policies),
+            "seeds": len(comparison.seeds),
+            "curves": learning_curves(results, comparison),
+            "plane": delay_energy_plane(results, comparison),
+            "distributions": distributions(comparison, results.first),
+            "split": fabric_split(comparison, results.first),
+        }
+        if comparison.details:
+            data["floor"] = floor_plan(comparison.scenario)
+            data["closeups"] = {
+                policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run)}
+                for policy, run in comparison.details.items()
+            }
+    if results.synthesis:
+        data["synthesis"] = synthesis_panels(results.synthesis)
+    if results.weights:
+        data["weights"] = weight_rows(results.weights)
+    return data
+
+
+def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
+    """One panel per collective and straggler setting, with a series per method."""
+    panels: dict[tuple[str, bool], list[Row]] = {}
+    for row in rows:
+        panels.setdefault((row["collective"], bool(row["stragglers"])), []).append(row)
+    return [
+        {
+            "title": f"{label(KIND_LABELS, collective)}, {'with' if late else 'no'} stragglers",
+            "methods": styles(METHOD_LABELS, dict.fromkeys(row["method"] for row in members)),
+            "points": [
+                {
+                    "method": row["method"],
+                    "x": row["racks"],
+                    "y": short(row["mean_ms"]),
+                    "half": short(row.get("ci95_ms")),
+                    "paper": short(row.get("paper_ms")),
+                    "bound": short(row.get("bound_ms")),
+                }
+                for row in members
+            ],
+        }
+        for (collective, late), members in sorted(panels.items())
+    ]
+
+
+def weight_rows(rows: list[Row]) -> list[dict[str, Any]]:
+    """Completion time and energy per pair of weights."""
+    columns = ("completion_ms", "energy_j")
+    return [
+        {
+            "label": f"{row['time_weight']:g} / {row['energy_weight']:g}",
+            **{
+                key: {
+                    "ours": short(row[key]),
+                    "half": short(row.get(f"ci95_{key}")),
+                    "paper": short(row.get(f"paper_{key}")),
+                }
+                for key in columns
+            },
+        }
+        for row in rows
+    ]

@@ -1,0 +1,91 @@
+"""One iteration from above: THz transmissions and fibre load over time, packed as integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from thzsync.arrays import IntArray
+from thzsync.report.timeline import TICK_PS
+from thzsync.topology import Topology
+
+if TYPE_CHECKING:
+    from thzsync.scenario import Scenario
+    from thzsync.simulation.records import Run
+
+MOST_TRANSMISSIONS: Final = 24_000
+"""More than this are thinned to every k-th round, so that the report stays light."""
+
+
+def floor_plan(scenario: Scenario) -> dict[str, Any]:
+    """Where racks stand [m] and what the subbands are called."""
+    topology = Topology(scenario.floor)
+    return {
+        "rings": topology.rings,
+        "lanes": topology.lanes,
+        "racks": np.round(topology.position_m, 3).tolist(),
+        "radii": np.round(topology.radius_m, 3).tolist(),
+        "subbands": [f"{hz / 1e9:g} GHz" for hz in scenario.thz.centres_hz],
+        "access_bps": scenario.optical.access_bps,
+        "inter_bps": scenario.optical.inter_bps,
+    }
+
+
+def replay(run: Run) -> dict[str, Any]:
+    """Transmissions in columns (start times as differences) and fibre load per span."""
+    origin = run.iterations["start_ps"][-1]
+    sent, every = thin(run.tables["transmissions"])
+    sent = sent.sort("start_ps", "src", "subband", maintain_order=True)
+    start = _ticks(sent["start_ps"].to_numpy() - origin)
+    end = _ticks(sent["end_ps"].to_numpy() - origin)
+    kinds = run.events.select("number", "kind")
+    kind = sent.join(kinds, on="number", how="left", maintain_order="left")["kind"]
+    names = sorted(set(kind.to_list()))
+    return {
+        "start": np.diff(start, prepend=0).tolist(),
+        "length": np.maximum(end - start, 1).tolist(),
+        "src": sent["src"].to_list(),
+        "dst": sent["dst"].to_list(),
+        "subband": sent["subband"].to_list(),
+        "kib": (sent["bytes"] // 1024).to_list(),
+        "kinds": names,
+        "kind": [names.index(k) for k in kind.to_list()],
+        "every": every,
+        "spans": fibre_spans(run, origin),
+    }
+
+
+def thin(sent: pl.DataFrame, most: int = MOST_TRANSMISSIONS) -> tuple[pl.DataFrame, int]:
+    """All transmissions, or those of every k-th round when there are too many; and k."""
+    every = -(-sent.height // most) if sent.height else 1
+    if every == 1:
+        return sent, 1
+    nth = pl.struct("number", "round").rank("dense") - 1
+    return sent.filter(nth % every == 0), every
+
+
+def fibre_spans(run: Run, origin_ps: int) -> list[list[Any]]:
+    """Per sample its start, end and a flat list of link, load and background load [permille]."""
+    optical = run.scenario.optical
+    access = 2 * run.scenario.floor.racks
+    spans = []
+    for (start, end), frame in run.tables["links"].group_by(
+        "start_ps", "end_ps", maintain_order=True
+    ):
+        link = frame["link"].to_numpy()
+        rate = np.where(link < access, optical.access_bps, optical.inter_bps)
+        scale = 8e3 / (rate * (int(end) - int(start)) * 1e-12)
+        own, other = (
+            np.rint(frame[name].to_numpy() * scale).astype(np.int64)
+            for name in ("bytes", "background_bytes")
+        )
+        flat = np.column_stack((link, own, other))[(own + other) > 0].ravel().tolist()
+        spans.append([_ticks(int(start) - origin_ps), _ticks(int(end) - origin_ps), flat])
+    return spans
+
+
+def _ticks(ps: Any) -> Any:
+    ticks: IntArray = np.rint(np.asarray(ps) / TICK_PS).astype(np.int64)
+    return ticks if ticks.ndim else int(ticks)

@@ -1,0 +1,148 @@
+"""What a result directory holds, found out from the JSON file inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.errors import ThzSyncError
+
+if TYPE_CHECKING:
+    from thzsync.experiments.compare import Comparison
+    from thzsync.simulation.records import Run
+
+Row = dict[str, Any]
+MARKERS: Final = ("reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json")
+"""Files by which a result directory is recognised; a reproduction wins over its parts."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that one report can show; what a directory does not hold stays empty."""
+
+    kind: str
+    folder: Path
+    fabric: Comparison | None = None
+    """Policies on the training trace; a single run counts as a comparison of one policy."""
+    rows: list[Row] = field(default_factory=list)
+    """One row per policy: means, intervals and published values."""
+    first: int = 0
+    """First iteration (from 0) over which the rows are averaged."""
+    document: Row = field(default_factory=dict)
+    """The JSON document that belongs to ``fabric``."""
+    synthesis: list[Row] = field(default_factory=list)
+    weights: list[Row] = field(default_factory=list)
+
+
+def open_results(folder: str | Path) -> Results:
+    """Read a run, a comparison, a published figure or a whole reproduction."""
+    source = Path(folder)
+    if not source.is_dir():
+        raise ThzSyncError(f"{source}: no such folder; give one that a command wrote with --out")
+    for marker in MARKERS:
+        if (source / marker).is_file():
+            return _open(source, marker)
+    raise ThzSyncError(
+        f"{source}: found none of {', '.join(MARKERS)}; give a folder that `thzsync run`, "
+        f"`compare` or `reproduce` wrote with --out"
+    )
+
+
+def _open(source: Path, marker: str) -> Results:
+    document = _read_json(source / marker)
+    kind = document.get("kind")
+    if marker == "run.json" and kind == "run":
+        return _open_run(source, document)
+    if marker == "compare.json" and kind in ("compare", "fabric"):
+        return _open_comparison(source, kind, document)
+    if marker == "reproduce.json" and kind == "reproduce":
+        return _open_reproduction(source, document)
+    if marker == f"{kind}.json":
+        rows = _rows(source / marker, document)
+        return Results(kind, source, document=document, **{kind: rows})
+    raise ThzSyncError(f"{source / marker}: its kind is {kind!r}; this version cannot show that")
+
+
+def _open_run(source: Path, document: Row) -> Results:
+    from thzsync.simulation.records import Run
+
+    run = Run.load(source)
+    comparison = as_comparison(run)
+    row = {"policy": run.policy, **run.summary}
+    return Results("run", source, comparison, [row], 0, document)
+
+
+def as_comparison(run: Run) -> Comparison:
+    """A run as a comparison of one policy in one seed."""
+    import polars as pl
+
+    from thzsync.experiments.compare import Comparison
+
+    key = [pl.lit(run.policy).alias("policy"), pl.lit(run.seed).alias("seed")]
+    return Comparison(
+        run.scenario,
+        (run.policy,),
+        (run.seed,),
+        run.iterations.select(*key, pl.all()),
+        run.events.select(*key, pl.all()),
+        {run.policy: run.last_iteration()},
+    )
+
+
+def _open_comparison(source: Path, kind: str, document: Row) -> Results:
+    from thzsync.experiments.compare import Comparison
+
+    rows = _rows(source / "compare.json", document)
+    comparison = Comparison.load(source)
+    first = int(document.get("first_iteration", 0))
+    return Results(kind, source, comparison, rows, first, document)
+
+
+def _open_reproduction(source: Path, document: Row) -> Results:
+    found = {part: _part(source / part) for part in _parts(source, document)}
+    present = {name: part for name, part in found.items() if part is not None}
+    if not present:
+        raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
+    fabric = present.get("fabric")
+    return Results(
+        "reproduce",
+        source,
+        fabric=fabric.fabric if fabric else None,
+        rows=fabric.rows if fabric else [],
+        first=fabric.first if fabric else 0,
+        document=fabric.document if fabric else document,
+        synthesis=present["synthesis"].synthesis if "synthesis" in present else [],
+        weights=present["weights"].weights if "weights" in present else [],
+    )
+
+
+def _parts(source: Path, document: Row) -> Iterable[str]:
+    parts = document.get("parts")
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ThzSyncError(f"{source / 'reproduce.json'}: parts must be a list of folder names")
+    return parts
+
+
+def _part(folder: Path) -> Results | None:
+    present = any((folder / marker).is_file() for marker in MARKERS[1:])
+    return open_results(folder) if present else None
+
+
+def _read_json(path: Path) -> Row:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ThzSyncError(f"{path}: not readable as JSON ({error}); make it anew") from None
+    if not isinstance(document, dict):
+        raise ThzSyncError(f"{path}: holds no JSON object; make it anew")
+    return document
+
+
+def _rows(path: Path, document: Row) -> list[Row]:
+    rows = document.get("rows")
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise ThzSyncError(f"{path}: has no rows; make it anew")
+    return rows

@@ -1,0 +1,122 @@
+"""One iteration as bars in rows: what every pipeline stage computed and sent, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.report.labels import KIND_LABELS, label, short
+
+if TYPE_CHECKING:
+    from thzsync.simulation.records import Run
+
+TICK_PS: Final = 100_000
+"""Times are embedded in whole tenths of a microsecond [ps]."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Something that took time, in the lane of a stage."""
+
+    job: str
+    stage: int
+    lane: str
+    """``compute`` or the collective's type."""
+    start_ps: int
+    end_ps: int
+    row: dict[str, Any]
+    """The record it comes from."""
+
+    @property
+    def name(self) -> str:
+        """What the bar stands for, such as ``forward 3`` or ``dispatch 0, micro-batch 2``."""
+        if self.lane == "compute":
+            return f"{self.row['phase']} {self.row['microbatch']}"
+        return f"{self.row['label']}, micro-batch {self.row['microbatch']}"
+
+
+def bars(run: Run) -> list[Bar]:
+    """Compute tasks and communication events of a run."""
+    compute = (
+        Bar(row["job"], row["stage"], "compute", row["start_ps"], row["end_ps"], row)
+        for row in run.tables["tasks"].iter_rows(named=True)
+    )
+    events = (
+        Bar(row["job"], row["stage"], row["kind"], row["release_ps"], row["end_ps"], row)
+        for row in run.events.iter_rows(named=True)
+    )
+    return [*compute, *events]
+
+
+def pack(spans: Iterable[tuple[int, int]]) -> list[int]:
+    """The lowest sub-row for every span so that none overlap; spans keep their order."""
+    order = sorted(enumerate(spans), key=lambda item: item[1])
+    free_from: list[int] = []
+    rows = [0] * len(order)
+    for position, (start, end) in order:
+        row = next((k for k, free in enumerate(free_from) if free <= start), len(free_from))
+        if row == len(free_from):
+            free_from.append(end)
+        free_from[row] = end
+        rows[position] = row
+    return rows
+
+
+def lanes(found: list[Bar]) -> list[tuple[tuple[str, int, str], list[Bar], list[int]]]:
+    """Bars by job, stage and lane, with the sub-row of each."""
+    order = {name: k for k, name in enumerate(("compute", *KIND_LABELS))}
+    grouped: dict[tuple[str, int, str], list[Bar]] = {}
+    for bar in found:
+        grouped.setdefault((bar.job, bar.stage, bar.lane), []).append(bar)
+    keys = sorted(grouped, key=lambda k: (k[0], k[1], order.get(k[2], len(order)), k[2]))
+    return [(k, grouped[k], pack((b.start_ps, b.end_ps) for b in grouped[k])) for k in keys]
+
+
+def timeline(run: Run) -> dict[str, Any]:
+    """Rows and bars of the iteration for the Gantt chart, relative to its start."""
+    origin = run.iterations["start_ps"][-1]
+    rows = []
+    for (job, stage, lane), members, sub_rows in lanes(bars(run)):
+        cells = [_cell(bar, sub, origin) for bar, sub in zip(members, sub_rows, strict=True)]
+        title = "Compute" if lane == "compute" else label(KIND_LABELS, lane)
+        rows.append(
+            {
+                "job": job,
+                "stage": stage,
+                "lane": lane,
+                "title": title,
+                "depth": 1 + max(sub_rows),
+                "bars": cells,
+            }
+        )
+    return {
+        "rows": rows,
+        "end": _ticks(run.iterations["end_ps"][-1] - origin),
+        "ticks_per_ms": 10**9 // TICK_PS,
+        "iteration": run.iterations["iteration"][-1] + 1,
+    }
+
+
+def _cell(bar: Bar, sub_row: int, origin_ps: int) -> list[Any]:
+    """Start, end, sub-row and name; for an event also what it cost and who was late."""
+    cell = [_ticks(bar.start_ps - origin_ps), _ticks(bar.end_ps - origin_ps), sub_row]
+    if bar.lane == "compute":
+        return [*cell, bar.row["microbatch"], bar.row["phase"]]
+    row = bar.row
+    carried = row["wired_bytes"] + row["thz_bytes"]
+    return [
+        *cell,
+        row["microbatch"],
+        row["label"],
+        short(row["thz_bytes"] / carried, 3) if carried else 0.0,
+        carried,
+        short(row["optical_energy_j"], 3),
+        short(row["thz_energy_j"], 3),
+        _ticks(max(row["delay_ps"], default=0)),
+        row["fallback_chunks"] + row["rerouted_chunks"],
+    ]
+
+
+def _ticks(ps: int) -> int:
+    return round(ps / TICK_PS)

@@ -1,0 +1,84 @@
+"""Where the bytes of one iteration went: rack to rack on each fabric, and fibre by fibre."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from thzsync.report.labels import short
+from thzsync.topology import Topology
+
+if TYPE_CHECKING:
+    from thzsync.simulation.records import Run
+
+MOST_RACKS: Final = 128
+"""Beyond this, a matrix of rack pairs is no picture any more; rings still are."""
+
+
+def traffic(run: Run) -> dict[str, Any]:
+    """Bytes per rack pair, per ring pair and per fibre of the run's last iteration."""
+    topology = Topology(run.scenario.floor)
+    pairs = {"fibre": fibre_pairs(run), "thz": thz_pairs(run)}
+    shown = topology.racks <= MOST_RACKS
+    return {
+        "pairs": {name: _triples(frame) if shown else None for name, frame in pairs.items()},
+        "rings": {name: ring_matrix(frame, topology) for name, frame in pairs.items()},
+        "links": link_loads(run, topology),
+    }
+
+
+def thz_pairs(run: Run) -> pl.DataFrame:
+    """Bytes that every rack sent to every other over THz."""
+    sent = run.tables["transmissions"]
+    return sent.group_by("src", "dst").agg(pl.col("bytes").sum()).sort("src", "dst")
+
+
+def fibre_pairs(run: Run) -> pl.DataFrame:
+    """Bytes that every rack sent to every other over fibre."""
+    wired = run.tables["chunks"].filter(~pl.col("thz"))
+    last = pl.col("chunk") == pl.col("chunks") - 1
+    tail = pl.col("bytes") - (pl.col("chunks") - 1) * pl.col("chunk_bytes")
+    sized = wired.join(run.flows, on=["number", "flow"]).with_columns(
+        pl.when(last).then(tail).otherwise(pl.col("chunk_bytes")).alias("size")
+    )
+    grouped = sized.group_by("src", "dst").agg(pl.col("size").sum().alias("bytes"))
+    return grouped.sort("src", "dst")
+
+
+def ring_matrix(pairs: pl.DataFrame, topology: Topology) -> list[list[int]]:
+    """Bytes from ring to ring."""
+    matrix = [[0] * topology.rings for _ in range(topology.rings)]
+    ring = topology.ring_of_rack
+    for src, dst, size in pairs.iter_rows():
+        matrix[ring[src]][ring[dst]] += size
+    return matrix
+
+
+def link_loads(run: Run, topology: Topology) -> list[list[float | int | None]]:
+    """Every fibre that carried something: link, bytes, background bytes, mean and peak load."""
+    optical = run.scenario.optical
+    spans = run.tables["links"]
+    makespan_s = run.iterations["makespan_ms"][-1] * 1e-3
+    access = 2 * topology.racks
+    rate = pl.when(pl.col("link") < access).then(optical.access_bps).otherwise(optical.inter_bps)
+    span_s = (pl.col("end_ps") - pl.col("start_ps")) * 1e-12
+    carried = pl.col("bytes") + pl.col("background_bytes")
+    loads = (
+        spans.with_columns((8 * carried / (rate * span_s)).alias("load"), rate.alias("rate"))
+        .group_by("link")
+        .agg(
+            pl.col("bytes", "background_bytes").sum(),
+            (8 * carried.sum() / (pl.col("rate").first() * makespan_s)).alias("mean"),
+            pl.col("load").max().alias("peak"),
+        )
+        .sort("link")
+    )
+    return [
+        [link, size, background, short(mean, 3), short(peak, 3)]
+        for link, size, background, mean, peak in loads.iter_rows()
+    ]
+
+
+def _triples(pairs: pl.DataFrame) -> list[list[int]]:
+    return [list(row) for row in pairs.iter_rows()]
