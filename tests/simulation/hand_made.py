@@ -169,7 +169,8 @@ class Writer:
     def round(self, number: int, start: int, *sends: tuple[int, int, int, int, float]) -> int:
         """A round of (flow, first chunk, chunks, subband, power [W]); returns its end."""
         index = sum(r["number"] == number for r in self.rows["rounds"])
-        begin, made = start + OVERHEAD, []
+        overhead = 0 if self.rows["events"][number]["kind"] == "p2p" else OVERHEAD
+        begin, made = start + overhead, []
         for flow, first, chunks, subband, power_w in sends:
             row = self._flow(number, flow)
             size = sum(size_of(row, k) for k in range(first, first + chunks))
@@ -192,7 +193,7 @@ class Writer:
         self.rows["rounds"].append(
             {
                 "number": number, "round": index, "start_ps": start, "end_ps": end,
-                "overhead_ps": OVERHEAD, "transmissions": len(made),
+                "overhead_ps": overhead, "transmissions": len(made),
             }
         )  # fmt: skip
         return end

@@ -247,7 +247,7 @@ def rerouted_chunk_that_is_not_counted(rows: Rows) -> None:
 
 def on_subband(rows: Rows, row: Row, subband: int) -> None:
     """Move a transmission to another subband, with the power that it needs there."""
-    start = row["start_ps"] - OVERHEAD
+    start = only(rows["rounds"], number=row["number"], round=row["round"])["start_ps"]
     before, after = row["gain"], gain_at(row["src"], row["dst"], subband, start)
     row.update(subband=subband, gain=after, power_w=row["power_w"] * before / after)
 
@@ -302,9 +302,8 @@ def transmission_from_another_rack_than_its_flow(rows: Rows) -> None:
 
 @breaks("round_span")
 def round_that_forgets_its_overhead(rows: Rows) -> None:
-    rows["rounds"][0]["overhead_ps"] = 0
-    row = sent(rows, P2P, 0, 0)
-    row["start_ps"] -= OVERHEAD
+    only(rows["rounds"], number=ALLREDUCE, round=1)["overhead_ps"] = 0
+    sent(rows, ALLREDUCE, 2, 0)["start_ps"] -= OVERHEAD
 
 
 @breaks("round_span")
