@@ -1,0 +1,114 @@
+"""`thzsync synthesize`: one collective alone on THz."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, notes, progress, table
+from thzsync.collectives import Kind
+
+if TYPE_CHECKING:
+    from thzsync.collectives import Schedule
+    from thzsync.experiments.single_ring import Instance
+
+ROUND_COLUMNS = ("round", "start_ms", "duration_ms", "links", "mib", "power_w", "busiest_rack_w")
+MOST_ROWS = 40
+
+
+def synthesize(
+    collective: Annotated[Kind, typer.Argument(help="Which collective.")],
+    racks: Annotated[int, typer.Option(min=2, help="Active racks, on the first positions.")] = 12,
+    method: Annotated[
+        str, typer.Option(help="How it is carried out; a wrong name lists them all.")
+    ] = "proposed",
+    stragglers: Annotated[
+        bool, typer.Option("--stragglers", help="Make max(1, N/8) racks 50 to 100 ms late.")
+    ] = False,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES",
+            help='Tensor, bytes out of each rack, or bytes per P2P flow, e.g. "64 MiB".',
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+    scenario: Annotated[
+        str, typer.Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
+    ] = "single-ring",
+    draw: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the rounds (.svg or .png).")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Synthesise one collective on THz and print its rounds and its bound."""
+    from thzsync.experiments.single_ring import Instance
+    from thzsync.synthesis import find_method
+
+    setting = load_scenario(scenario)
+    find_method(collective, method)
+    instance = Instance(setting, collective, racks, stragglers, seed, _bytes(size))
+    with progress(f"{collective} {method}"):
+        schedule = instance.run(method)
+        bound_ms = instance.bound_ms()
+    if draw is not None:
+        from thzsync.report.ring import draw_rounds
+
+        notes().print(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
+    document = _document(instance, schedule, bound_ms)
+    emit(document, json, lambda: _table(document))
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    from pydantic import TypeAdapter, ValidationError
+
+    from thzsync.errors import ThzSyncError
+    from thzsync.scenario.base import Bytes
+
+    try:
+        return TypeAdapter(Bytes).validate_python(int(text) if text.isdecimal() else text)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ThzSyncError(f"--size: found {text!r}; {reason}") from None
+
+
+def _document(instance: Instance, schedule: Schedule, bound_ms: float) -> dict[str, Any]:
+    from thzsync.experiments.rounds import round_rows
+
+    rounds = round_rows(schedule)
+    completion_ms = schedule.completion_ps / 1e9
+    return {
+        "collective": instance.kind.value,
+        "method": schedule.plan.method,
+        "racks": instance.racks,
+        "stragglers": instance.stragglers,
+        "seed": instance.seed,
+        "completion_ms": completion_ms,
+        "bound_ms": bound_ms,
+        "times_bound": completion_ms / bound_ms if bound_ms > 0 else None,
+        "energy_j": sum(row["energy_j"] for row in rounds),
+        "rounds": rounds,
+    }
+
+
+def _table(document: dict[str, Any]) -> Any:
+    rounds = document["rounds"]
+    rows: list[list[Any]] = [[row[name] for name in ROUND_COLUMNS] for row in rounds]
+    if len(rows) > MOST_ROWS:
+        left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
+        rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
+    late = ", late racks" if document["stragglers"] else ""
+    title = (
+        f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
+        f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
+    )
+    ratio = document["times_bound"]
+    distance = f", which is {ratio:.2f} times" if ratio is not None else ","
+    caption = (
+        f"done after {document['completion_ms']:.3f} ms{distance} the lower bound of "
+        f"{document['bound_ms']:.3f} ms; {document['energy_j'] * 1e3:.3g} mJ sent"
+    )
+    return table(title, ROUND_COLUMNS, rows, caption)

@@ -1,0 +1,124 @@
+"""The synthesis experiment's setting: one ring, who talks to whom, and who is late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel import ChannelModel
+from thzsync.collectives import Demand, Kind, Reduction, Schedule, Transfer
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Scenario
+from thzsync.streams import Streams
+from thzsync.synthesis import find_method
+from thzsync.topology import Topology
+
+A2A_BYTES_PER_RACK: Final = 64 * 2**20
+ALLREDUCE_BYTES: Final = 512 * 2**20
+P2P_BYTES: Final = 16 * 2**20
+LATE_S: Final = (0.05, 0.1)
+RACKS_PER_LATE_RACK: Final = 8
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One collective among the first racks of a ring: demand, channel and lateness of a seed.
+
+    Everything but the method, so that all methods face the same instance.
+    """
+
+    scenario: Scenario
+    kind: Kind
+    racks: int
+    stragglers: bool
+    seed: int
+    size_bytes: int | None = None
+    """Tensor, outgoing bytes per rack, or bytes per lane; the paper's when absent [bytes]."""
+
+    def __post_init__(self) -> None:
+        floor = self.scenario.floor
+        if not 2 <= self.racks <= floor.racks:
+            raise ThzSyncError(f"racks: found {self.racks}; the floor takes 2..{floor.racks}")
+
+    @property
+    def members(self) -> IntArray:
+        """The active racks: the first positions, not spread over the ring."""
+        return np.arange(self.racks, dtype=np.int64)
+
+    @cached_property
+    def topology(self) -> Topology:
+        """Where the racks stand."""
+        return Topology(self.scenario.floor)
+
+    @cached_property
+    def channel(self) -> ChannelModel:
+        """Gains of this seed."""
+        scenario = self.scenario
+        streams = Streams(self.seed)
+        return ChannelModel.build(scenario.channel, scenario.thz, self.topology, streams)
+
+    @cached_property
+    def demand(self) -> Demand:
+        """What the collective asks for."""
+        if self.kind is Kind.ALLREDUCE:
+            return Reduction(self.size_bytes or ALLREDUCE_BYTES)
+        if self.kind is Kind.P2P:
+            senders = np.arange(self.racks - 1)
+            sizes = np.full(self.racks - 1, self.size_bytes or P2P_BYTES)
+            return Transfer.of(senders, senders + 1, sizes)
+        generator = Streams(self.seed).generator("demand", self.racks)
+        return uneven_a2a(self.racks, self.size_bytes or A2A_BYTES_PER_RACK, generator)
+
+    @cached_property
+    def late_s(self) -> FloatArray:
+        """How late every rack's data is [s]."""
+        if not self.stragglers:
+            return np.zeros(self.racks)
+        return late_racks_s(self.racks, Streams(self.seed).generator("stragglers", self.racks))
+
+    def run(self, method: str) -> Schedule:
+        """Carry the collective out by one method; the schedule has been checked."""
+        from thzsync.wireless.standalone import run_collective
+
+        return run_collective(
+            self.demand,
+            self.members,
+            find_method(self.kind, method),
+            self.scenario,
+            self.topology,
+            self.channel,
+            self.late_s,
+        )
+
+    def bound_ms(self) -> float:
+        """No method can complete earlier [ms]."""
+        from thzsync.synthesis.bounds import bound_s
+
+        gains = self.channel.gain_matrix(self.members, 0)
+        thz = self.scenario.thz
+        return 1e3 * bound_s(self.kind, self.demand, self.members, gains, thz, self.late_s)
+
+
+def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) -> Transfer:
+    """Every rack sends exactly ``bytes_per_rack``, in shares of uniform random weights."""
+    weight = generator.random((racks, racks))
+    np.fill_diagonal(weight, 0.0)
+    share = weight / weight.sum(axis=1, keepdims=True) * bytes_per_rack
+    size = np.floor(share).astype(np.int64)
+    for row, exact in zip(size, share, strict=True):  # bytes lost by rounding: largest first
+        missing = bytes_per_rack - int(row.sum())
+        row[np.argsort(row - exact, kind="stable")[:missing]] += 1
+    src, dst = np.nonzero(~np.eye(racks, dtype=np.bool_))
+    return Transfer.of(src, dst, size[src, dst])
+
+
+def late_racks_s(racks: int, generator: np.random.Generator) -> FloatArray:
+    """Lateness [s]: max(1, ceil(N / 8)) racks by 50 to 100 ms, the others by nothing."""
+    count = max(1, -(-racks // RACKS_PER_LATE_RACK))
+    late_s = np.zeros(racks)
+    late_s[generator.choice(racks, count, replace=False)] = generator.uniform(*LATE_S, count)
+    return late_s

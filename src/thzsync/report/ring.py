@@ -1,0 +1,140 @@
+"""A schedule's rounds drawn on the ring: who sends to whom, on which subband, how strongly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.collectives import Schedule
+from thzsync.errors import ThzSyncError
+from thzsync.report.labels import COLOURS, KIND_LABELS, METHOD_LABELS, label
+from thzsync.topology import Topology
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES: Final = (".svg", ".png")
+MOST_ROUNDS: Final = 12
+_COLUMNS: Final = 4
+_INK: Final = "#333333"
+_PALE: Final = "#bbbbbb"
+
+
+def draw_rounds(schedule: Schedule, topology: Topology, path: str | Path) -> Path:
+    """Write an SVG or PNG, by the file's suffix; of many rounds, twelve evenly spaced ones."""
+    file = Path(path)
+    if file.suffix.lower() not in SUFFIXES:
+        raise ThzSyncError(f"{path}: unknown picture format; end the name in .svg or .png")
+    figure = _figure(schedule, topology)
+    try:
+        # No time stamp: the same schedule gives the same file.
+        figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
+    return file
+
+
+def _figure(schedule: Schedule, topology: Topology) -> Figure:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    shown = _shown_rounds(schedule.rounds)
+    columns = min(_COLUMNS, max(1, len(shown)))
+    rows = max(1, -(-len(shown) // columns))
+    with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
+        figure = Figure(figsize=(2.5 * columns, 2.6 * rows + 0.9), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axis in axes:
+            axis.set_axis_off()
+        strongest_w = float(schedule.power_w.max(initial=0.0)) or 1.0
+        for axis, number in zip(axes, shown, strict=False):
+            _draw_round(axis, schedule, topology, int(number), strongest_w)
+        _explain(figure, schedule, len(shown), strongest_w)
+    return figure
+
+
+def _shown_rounds(rounds: int) -> IntArray:
+    return np.unique(np.linspace(0, max(rounds - 1, 0), min(rounds, MOST_ROUNDS)).round()).astype(
+        np.int64
+    )
+
+
+def _draw_round(
+    axis: Axes, schedule: Schedule, topology: Topology, number: int, strongest_w: float
+) -> None:
+    plan = schedule.plan
+    rows = np.flatnonzero(schedule.round == number)
+    start_ms, end_ms = (column[rows[0]] / 1e9 for column in (schedule.start_ps, schedule.end_ps))
+    position_m = topology.position_m
+    _draw_racks(axis, position_m, plan.racks, topology)
+    for row in rows:
+        flow = schedule.flow[row]
+        _draw_link(
+            axis,
+            position_m[plan.src[flow]],
+            position_m[plan.dst[flow]],
+            int(schedule.subband[row]),
+            float(schedule.power_w[row]) / strongest_w,
+        )
+    axis.set_title(f"round {number + 1}: {start_ms:.2f} to {end_ms:.2f} ms", color=_INK)
+    axis.set_aspect("equal")
+    reach = 1.22 * float(np.abs(position_m).max())
+    axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
+
+
+def _draw_racks(axis: Axes, position_m: FloatArray, racks: IntArray, topology: Topology) -> None:
+    from matplotlib.patches import Circle
+
+    for radius in topology.radius_m:
+        axis.add_patch(Circle((0, 0), radius, fill=False, color="#e6e6e6", zorder=0))
+    axis.scatter(position_m[:, 0], position_m[:, 1], s=9, color=_PALE, zorder=1)
+    axis.scatter(position_m[racks, 0], position_m[racks, 1], s=22, color=_INK, zorder=4)
+    for rack in racks:
+        x, y = position_m[rack] * 1.13
+        axis.text(x, y, str(rack), ha="center", va="center", fontsize=6.5, color=_INK)
+
+
+def _draw_link(
+    axis: Axes, start: FloatArray, end: FloatArray, subband: int, strength: float
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    axis.add_patch(
+        FancyArrowPatch(
+            (float(start[0]), float(start[1])),
+            (float(end[0]), float(end[1])),
+            # Bent by subband, so that parallel links of one pair stay apart.
+            connectionstyle=f"arc3,rad={0.06 + 0.07 * subband}",
+            arrowstyle="-|>",
+            mutation_scale=6,
+            shrinkA=3,
+            shrinkB=3,
+            linewidth=0.6 + 1.8 * strength,
+            color=COLOURS[subband % len(COLOURS)],
+            alpha=0.9,
+            zorder=3,
+        )
+    )
+
+
+def _explain(figure: Figure, schedule: Schedule, shown: int, strongest_w: float) -> None:
+    from matplotlib.lines import Line2D
+
+    plan = schedule.plan
+    used = np.unique(schedule.subband).tolist()
+    marks: list[Any] = [
+        Line2D([], [], color=COLOURS[c % len(COLOURS)], lw=2, label=f"subband {c + 1}")
+        for c in used
+    ]
+    for power_w in (strongest_w / 4, strongest_w):
+        width = 0.6 + 1.8 * power_w / strongest_w
+        marks.append(Line2D([], [], color=_INK, lw=width, label=f"{power_w * 1e3:.3g} mW"))
+    name = f"{label(KIND_LABELS, plan.kind)}, {label(METHOD_LABELS, plan.method).lower()}"
+    rounds = f"{schedule.rounds} rounds" + (f", {shown} shown" if shown < schedule.rounds else "")
+    done_ms = schedule.completion_ps / 1e9
+    figure.suptitle(f"{name}: {len(plan.racks)} racks, {rounds}, done after {done_ms:.2f} ms")
+    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False)
