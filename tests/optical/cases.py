@@ -122,6 +122,12 @@ def play(case: Case, until_ps: int, *, trains: bool = True, step_ps: int = 0) ->
             return fabric
 
 
+def run_to(fabric: OpticalFabric, until_ps: int = 10**12) -> None:
+    """Advance past all reports."""
+    while fabric.now_ps < until_ps:
+        fabric.advance(until_ps)
+
+
 def sorted_trace(fabric: OpticalFabric) -> IntArray:
     """Passages ordered by link and start."""
     rows = fabric.packet_trace()

@@ -45,14 +45,14 @@ def wanted_bytes(st: State, r: int) -> int:
     links = len(st.link)
     if r < links:
         return int(st.pkt[st.link[r, c.HEAD], c.P_BYTES])
-    return int(min(st.link[r - links, c.BG_LEFT], st.ctl[c.PACKET]))
+    return int(min(st.burst[r - links, c.BG_LEFT], st.ctl[c.PACKET]))
 
 
 @kernel
 def admit_background(st: State, q: int, now_ps: int) -> None:
     """Let the next packet of a waiting burst into its queue; the rest asks again."""
     link, pkt = st.link, st.pkt
-    size = min(link[q, c.BG_LEFT], st.ctl[c.PACKET])
+    size = min(st.burst[q, c.BG_LEFT], st.ctl[c.PACKET])
     st.switch[link[q, c.SWITCH], c.LOAD] -= size  # counted since the burst came
     reserve(st, q, size, now_ps)
     p = take_packet(st)
@@ -61,11 +61,11 @@ def admit_background(st: State, q: int, now_ps: int) -> None:
     pkt[p, c.P_LEFT] = -1
     pkt[p, c.P_DOWN] = -1
     enter(st, q, p, now_ps)
-    link[q, c.BG_LEFT] -= size
-    if link[q, c.BG_LEFT] == 0 and link[q, c.BG_BURSTS] > 0:
-        link[q, c.BG_BURSTS] -= 1
-        link[q, c.BG_LEFT] = st.ctl[c.BURST]
-    if link[q, c.BG_LEFT] > 0:
+    st.burst[q, c.BG_LEFT] -= size
+    if st.burst[q, c.BG_LEFT] == 0 and st.burst[q, c.BG_BURSTS] > 0:
+        st.burst[q, c.BG_BURSTS] -= 1
+        st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
+    if st.burst[q, c.BG_LEFT] > 0:
         request(st, len(link) + q, q)
 
 
@@ -156,7 +156,7 @@ def serve_grants(st: State, now_ps: int) -> bool:
         if is_switch:
             st.switch[s, c.S_MARKED] = 0
         else:
-            link[entry, c.MARKED] = 0
+            link[entry, c.MARKED] &= ~c.GRANT_MARK
         ctl[c.CURSOR] += 1
     ctl[c.CURSOR] = 0
     ctl[c.N_GRANTS] = 0

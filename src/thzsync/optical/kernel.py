@@ -31,22 +31,22 @@ from thzsync.optical.tournament import set_key
 
 
 @kernel
-def burst(st: State, q: int, now_ps: int) -> None:
+def begin_burst(st: State, q: int, now_ps: int) -> None:
     """A background burst reaches a switch output."""
     link, switch = st.link, st.switch
     s = link[q, c.SWITCH]
     switch[s, c.LOAD] += st.ctl[c.BURST]
-    if link[q, c.BG_LEFT] == 0:
-        link[q, c.BG_LEFT] = st.ctl[c.BURST]
+    if st.burst[q, c.BG_LEFT] == 0:
+        st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
         request(st, len(link) + q, q)
     else:
-        link[q, c.BG_BURSTS] += 1
+        st.burst[q, c.BG_BURSTS] += 1
     if switch[s, c.LOAD] > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
         turn_eager(st, s, now_ps)
-    link[q, c.BG_POS] += 1
+    st.burst[q, c.BG_POS] += 1
     following = c.NEVER
-    if link[q, c.BG_POS] < st.bg_at.shape[1]:
-        following = st.bg_at[q, link[q, c.BG_POS]]
+    if st.burst[q, c.BG_POS] < st.burst.shape[1]:
+        following = st.burst[q, st.burst[q, c.BG_POS]]
     else:
         st.ctl[c.BURSTS_SHORT] = 1
     set_key(st.bg_key, st.bg_tree, q, following)
@@ -75,7 +75,7 @@ def serve_links(st: State, now_ps: int) -> bool:
         ctl[c.RESUME] = -1
         attempt(st, ln, now_ps)
     while st.bg_key[st.bg_tree[1]] == now_ps:
-        burst(st, st.bg_tree[1], now_ps)
+        begin_burst(st, st.bg_tree[1], now_ps)
     return True
 
 
@@ -89,7 +89,7 @@ def next_instant(st: State) -> int:
 
 
 @kernel
-def run(st: State, until_ps: int) -> int:  # noqa: PLR0911 - one exit per reason to stop
+def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     ctl = st.ctl
     while True:
@@ -112,14 +112,16 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911 - one exit per reason
             if not serve_links(st, now):
                 return c.NEED_PACKETS
             ctl[c.STAGE] = c.NODES
+        # most instants have no work in the later stages: do not even call them
         if ctl[c.STAGE] == c.NODES:
-            serve_nodes(st, now)
+            if ctl[c.WORK] > 0 or (ctl[c.TIMERS] > 0 and st.slots[0, c.HEAP_AT] <= now):
+                serve_nodes(st, now)
             ctl[c.STAGE] = c.KICKS
         if ctl[c.STAGE] == c.KICKS:
-            if not serve_kicks(st, now):
+            if ctl[c.N_KICKS] > 0 and not serve_kicks(st, now):
                 return c.NEED_PACKETS
             ctl[c.STAGE] = c.GRANTS
-        if not serve_grants(st, now):
+        if ctl[c.N_GRANTS] > 0 and not serve_grants(st, now):
             return c.NEED_PACKETS
         ctl[c.STAGE] = c.NEXT_INSTANT
 
@@ -140,13 +142,13 @@ def advance(
     slots: IntArray,
     bg_key: IntArray,
     bg_tree: IntArray,
-    bg_at: IntArray,
+    burst: IntArray,
     trace: IntArray,
     until_ps: int,
 ) -> int:
     """`run` with its arrays one by one: a call from Python costs half as much that way."""
     st = State(
         ctl, link, pkt, node, edge, flow, switch, key, tree, wait, todo, slots,
-        bg_key, bg_tree, bg_at, trace,
+        bg_key, bg_tree, burst, trace,
     )  # fmt: skip
     return run(st, until_ps)

@@ -33,11 +33,17 @@ REPORTS, WORK, N_KICKS, N_GRANTS, HOPS, TRACED, TRACING, TRAINS = 8, 9, 10, 11, 
 RACKS, RINGS, PACKET, DELAY, BURST, BURSTS_SHORT = 16, 17, 18, 19, 20, 21
 CTL_COLUMNS = 24
 
-# link: the queue in front of a directed link, and the link
+# link: the queue in front of a directed link, and the link (two cache lines, the busier first)
 HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = 0, 1, 2, 3, 4, 5, 6, 7
-WAIT_TAIL, RATE, LAST_END, MARKED, CARRIED, BG_CARRIED, BEGAN = 8, 9, 10, 11, 12, 13, 14
-RING_HEAD, RING_TAIL, BG_LEFT, BG_BURSTS, BG_POS, KICK_MARK = 15, 16, 17, 18, 19, 20
-LINK_COLUMNS = 24
+RATE, LAST_END, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, MARKED = range(8, 16)
+BEGAN = LAST_END  # one is kept for rack-facing links, the other for all others
+LINK_COLUMNS = 16
+
+# in MARKED: requests for room must be looked at; the link may have something to send
+GRANT_MARK, KICK_MARK = 1, 2
+
+# burst: the background of a switch output, then the instants of its next bursts
+BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
 
 # pkt: a packet in some queue
 P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = 0, 1, 2, 3, 4, 5, 6, 7
@@ -89,5 +95,5 @@ class State(NamedTuple):
     slots: IntArray
     bg_key: IntArray
     bg_tree: IntArray
-    bg_at: IntArray
+    burst: IntArray
     trace: IntArray

@@ -9,20 +9,17 @@ from thzsync.optical import layout as c
 from thzsync.optical.background import Background, gaps_ps
 from thzsync.optical.layout import State
 from thzsync.optical.network import Network
+from thzsync.optical.pools import zero_rows
 from thzsync.optical.tournament import empty_tree, set_key
 
 BURSTS_AHEAD = 128
 """Background bursts worked out at a time, per link."""
 
 
-def _rows(count: int, columns: int) -> IntArray:
-    return np.zeros((count, columns), dtype=np.int64)
-
-
 def lower_links(network: Network) -> IntArray:
     """One row per directed link and the queue before it."""
     racks, switches = network.racks, network.switches
-    link = _rows(network.links, c.LINK_COLUMNS)
+    link = zero_rows(network.links, c.LINK_COLUMNS)
     for column in (c.HEAD, c.TAIL, c.WAIT_HEAD, c.WAIT_TAIL, c.RING_HEAD, c.RING_TAIL):
         link[:, column] = -1
     link[:, c.LIMIT] = network.output_queue_bytes
@@ -39,7 +36,7 @@ def lower_links(network: Network) -> IntArray:
 
 def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
     """One row per switch, and the outputs of all switches one after the other."""
-    switch = _rows(network.switches, c.SWITCH_COLUMNS)
+    switch = zero_rows(network.switches, c.SWITCH_COLUMNS)
     outputs = [network.outputs(s) for s in range(network.switches)]
     ends = np.cumsum([len(o) for o in outputs])
     switch[:, c.OUT_HI] = ends
@@ -63,7 +60,7 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
     key, tree = empty_tree(network.links)
     bursts = background is not None and background.load > 0
     bg_key, bg_tree = empty_tree(network.links if bursts else 1)
-    pkt = _rows(1024, c.PACKET_COLUMNS)
+    pkt = zero_rows(1024, c.PACKET_COLUMNS)
     ctl = np.zeros(c.CTL_COLUMNS, dtype=np.int64)
     ctl[c.FREE] = -1
     ctl[c.RESUME] = -1
@@ -81,19 +78,19 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
         ctl=ctl,
         link=lower_links(network),
         pkt=pkt,
-        node=_rows(1024, c.NODE_COLUMNS),
+        node=zero_rows(1024, c.NODE_COLUMNS),
         edge=np.zeros(1024, dtype=np.int64),
-        flow=_rows(64, c.FLOW_COLUMNS),
+        flow=zero_rows(64, c.FLOW_COLUMNS),
         switch=switch,
         key=key,
         tree=tree,
-        wait=_rows(2 * network.links, 2),
+        wait=zero_rows(2 * network.links, 2),
         todo=todo,
-        slots=_rows(2048, c.SLOT_COLUMNS),
+        slots=zero_rows(2048, c.SLOT_COLUMNS),
         bg_key=bg_key,
         bg_tree=bg_tree,
-        bg_at=_rows(network.links if bursts else 1, BURSTS_AHEAD),
-        trace=_rows(4096 if trace else 1, c.TRACE_COLUMNS),
+        burst=zero_rows(network.links if bursts else 1, c.FIRST_BURST + BURSTS_AHEAD),
+        trace=zero_rows(4096 if trace else 1, c.TRACE_COLUMNS),
     )
 
 
@@ -117,14 +114,14 @@ class BurstClock:
 
     def refill(self, st: State) -> None:
         """Draw new bursts for every link that has used up its own."""
-        count = st.bg_at.shape[1]
         for q in self._outputs:
-            if self._drawn[q] and st.link[q, c.BG_POS] < count:
+            if self._drawn[q] and st.burst[q, c.BG_POS] < st.burst.shape[1]:
                 continue
-            gaps = gaps_ps(self._key, q, int(self._drawn[q]), count, self._mean_ps[q])
-            st.bg_at[q] = self._last_ps[q] + np.cumsum(gaps)
-            self._drawn[q] += count
-            self._last_ps[q] = st.bg_at[q, -1]
-            st.link[q, c.BG_POS] = 0
-            set_key(st.bg_key, st.bg_tree, q, int(st.bg_at[q, 0]))
+            gaps = gaps_ps(self._key, q, int(self._drawn[q]), BURSTS_AHEAD, self._mean_ps[q])
+            instants = self._last_ps[q] + np.cumsum(gaps)
+            st.burst[q, c.FIRST_BURST :] = instants
+            st.burst[q, c.BG_POS] = c.FIRST_BURST
+            self._drawn[q] += BURSTS_AHEAD
+            self._last_ps[q] = instants[-1]
+            set_key(st.bg_key, st.bg_tree, q, int(instants[0]))
         st.ctl[c.BURSTS_SHORT] = 0

@@ -32,8 +32,8 @@ def push_done(st: State, node: int) -> None:
 @hot
 def kick(st: State, ln: int) -> None:
     """Remember that a link may have something to send."""
-    if st.link[ln, c.KICK_MARK] == 0:
-        st.link[ln, c.KICK_MARK] = 1
+    if st.link[ln, c.MARKED] & c.KICK_MARK == 0:
+        st.link[ln, c.MARKED] |= c.KICK_MARK
         st.todo[st.ctl[c.N_KICKS], c.KICKED] = ln
         st.ctl[c.N_KICKS] += 1
 
@@ -204,7 +204,7 @@ def serve_kicks(st: State, now_ps: int) -> bool:
         ln = st.todo[ctl[c.CURSOR], c.KICKED]
         if ln < ctl[c.RACKS] and not admit(st, ln, now_ps):
             return False
-        link[ln, c.KICK_MARK] = 0
+        link[ln, c.MARKED] &= ~c.KICK_MARK
         if link[ln, c.STATE] == c.RESTING:
             attempt(st, ln, now_ps)
         ctl[c.CURSOR] += 1

@@ -88,8 +88,8 @@ def mark(st: State, q: int) -> None:
             switch[s, c.S_MARKED] = 1
             st.todo[ctl[c.N_GRANTS], c.GRANTED] = len(link) + s
             ctl[c.N_GRANTS] += 1
-    elif link[q, c.MARKED] == 0:
-        link[q, c.MARKED] = 1
+    elif link[q, c.MARKED] & c.GRANT_MARK == 0:
+        link[q, c.MARKED] |= c.GRANT_MARK
         st.todo[ctl[c.N_GRANTS], c.GRANTED] = q
         ctl[c.N_GRANTS] += 1
 
