@@ -22,19 +22,23 @@ from thzsync.scenario.job import (
     Stragglers,
     Training,
 )
+from thzsync.scenario.learning import Bandit, Ddqn, Learner
 from thzsync.scenario.scenario import Scenario
 
 __all__ = [
     "Background",
+    "Bandit",
     "Blockage",
     "Channel",
     "Collectives",
     "ComputeFrozen",
     "Coordinator",
+    "Ddqn",
     "Fault",
     "FibreDegraded",
     "Floor",
     "Job",
+    "Learner",
     "ModelJob",
     "Optical",
     "PairBlocked",

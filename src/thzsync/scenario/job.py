@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from thzsync.scenario.base import Bytes, Count, Fraction, Index, Model, Seconds
+from thzsync.scenario.learning import Bandit, Ddqn
 
 
 class Training(Model):
@@ -155,12 +156,18 @@ class Collectives(Model):
 
 
 class Coordinator(Model):
-    """The action space that every policy shares."""
+    """The action space that every policy shares, and how the learning ones learn."""
 
     power_levels: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.25, 0.5, 0.75, 1.0)
     """B, power budgets a sending rack may get, as shares of its maximum."""
     wired_to_thz: bool = True
     """Whether wired chunks stuck on a dead fibre may move to THz."""
+    bandit: Bandit = Bandit()
+    """NeuralLinearUCB with one model per collective type (policy thz-sync)."""
+    shared_bandit: Bandit = Bandit()
+    """NeuralLinearUCB with one model for all types (policy shared-bandit)."""
+    ddqn: Ddqn = Ddqn()
+    """Double Q-learning (policy ddqn)."""
 
     @model_validator(mode="after")
     def _levels(self) -> Coordinator:

@@ -1,0 +1,245 @@
+"""Coordinate-wise beam search over chunk counts and power levels (eq:bandit_ucb_selection).
+
+The structured candidate set A_e of one event: first every uniform action (one share, one power
+level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
+count of each flow and the level of each active sender, tries all its values in every survivor and
+again the best stay. A partial action is scored with its open coordinates as the uniform action
+left them, so the best score never falls from one coordinate to the next. Ties go to the earlier
+survivor and the smaller value: the result is a function of the arguments.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.coordinator.encoder import Encoder
+from thzsync.coordinator.features import Features
+from thzsync.coordinator.scoring import Event, Head, Rest, add_flow, prepare, score, settle
+
+
+class Beam(NamedTuple):
+    """The survivors, best first; an empty place has a score of minus infinity."""
+
+    counts: IntArray
+    """THz chunks (survivor, flow)."""
+    level: IntArray
+    """Power level (survivor, sender), also of senders that are silent so far."""
+    sums: FloatArray
+    """Hidden units summed over each sender's flows (survivor, sender, unit)."""
+    score: FloatArray
+
+
+class Trial(NamedTuple):
+    """Every value of one coordinate in every survivor."""
+
+    score: FloatArray
+    """(survivor, option)."""
+    sums: FloatArray
+    """Hidden units of the varied sender (survivor, option, unit)."""
+    value: IntArray
+    """What an option stands for: a chunk count, or a level index."""
+
+
+@kernel
+def search(
+    encoder: Encoder,
+    head: Head,
+    features: Features,
+    levels: FloatArray,
+    count_levels: int,
+    beam_width: int,
+) -> tuple[IntArray, IntArray, float]:
+    """THz chunks per flow, level index per sender, and the score of the best action found."""
+    flows, senders = len(features.chunks), len(features.start) - 1
+    event, rest = prepare(encoder, features, head, levels)
+    beam = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
+    spare = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
+    _seed(event, rest, beam, count_levels)
+    options = max(count_levels, len(levels))
+    trial = Trial(
+        np.empty((beam_width, options)),
+        np.empty((beam_width, options, len(encoder.flow_bias))),
+        np.empty(options, dtype=np.int64),
+    )
+    for coordinate in range(flows + senders):
+        if coordinate < flows:
+            group = features.group[coordinate]
+            tried = _try_counts(event, rest, beam, coordinate, count_levels, trial)
+        else:
+            group = coordinate - flows
+            tried = _try_levels(event, rest, beam, group, trial)
+        _survive(beam, spare, trial, tried, coordinate, group)
+        beam, spare = spare, beam
+    return beam.counts[0], beam.level[0], beam.score[0]
+
+
+@kernel
+def spread_count(chunks: int, step: int, count_levels: int) -> int:
+    """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
+    steps = count_levels - 1
+    return (2 * step * chunks + steps) // (2 * steps)
+
+
+@kernel
+def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
+    return Beam(
+        np.zeros((width, flows), dtype=np.int64),
+        np.zeros((width, senders), dtype=np.int64),
+        np.zeros((width, senders, hidden)),
+        np.full(width, -np.inf),
+    )
+
+
+@kernel
+def _seed(event: Event, rest: Rest, beam: Beam, count_levels: int) -> None:
+    """Fill the beam with the best uniform actions."""
+    for step in range(count_levels):
+        changed, silent = step == 0, True
+        for chunks in event.features.chunks:
+            count = spread_count(chunks, step, count_levels)
+            silent = silent and count == 0
+            changed = changed or count != spread_count(chunks, step - 1, count_levels)
+        for level in range(len(event.levels)):
+            # Without THz chunks every power is the same action.
+            if changed and (level == len(event.levels) - 1 or not silent):
+                _insert_uniform(event, rest, beam, step, level, count_levels)
+
+
+@kernel
+def _insert_uniform(
+    event: Event, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
+) -> None:
+    """Score one uniform action and put it in its place, if it has one."""
+    features = event.features
+    sums = np.zeros((beam.sums.shape[1], beam.sums.shape[2]))
+    for f in range(len(features.chunks)):
+        count = spread_count(features.chunks[f], step, count_levels)
+        add_flow(event, f, count, level, sums[features.group[f]])
+    rest.siblings[:] = 0.0
+    settle(event, sums, len(sums), rest)
+    value = score(event, rest, rest.siblings, 1)
+    place = len(beam.score)
+    while place > 0 and value > beam.score[place - 1]:
+        place -= 1
+    if place == len(beam.score):
+        return
+    for b in range(len(beam.score) - 1, place, -1):
+        _copy(beam, b - 1, beam, b)
+    beam.score[place] = value
+    for f in range(len(features.chunks)):
+        beam.counts[place, f] = spread_count(features.chunks[f], step, count_levels)
+    for s in range(len(sums)):
+        beam.level[place, s] = level
+        for k in range(sums.shape[1]):
+            beam.sums[place, s, k] = sums[s, k]
+
+
+@kernel
+def _try_counts(
+    event: Event, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
+) -> int:
+    """Score the counts of one flow in every survivor; how many counts there are.
+
+    A flow of few chunks tries them all; otherwise an even spread.
+    """
+    features = event.features
+    chunks, sender = features.chunks[flow], features.group[flow]
+    first, last = features.start[sender], features.start[sender + 1]
+    tried: int = min(chunks, count_levels - 1) + 1
+    varied = np.empty(len(rest.siblings))
+    for option in range(tried):
+        few = chunks < count_levels
+        trial.value[option] = option if few else spread_count(chunks, option, count_levels)
+    for b in range(len(beam.score)):
+        rest.siblings[:] = 0.0
+        for m in range(first, last):
+            f = features.members[m]
+            if f != flow:
+                add_flow(event, f, beam.counts[b, f], beam.level[b, sender], rest.siblings)
+        settle(event, beam.sums[b], sender, rest)
+        for option in range(tried):
+            varied[:] = 0.0
+            add_flow(event, flow, trial.value[option], beam.level[b, sender], varied)
+            trial.score[b, option] = score(event, rest, varied, last - first)
+            for k in range(len(varied)):
+                trial.sums[b, option, k] = rest.siblings[k] + varied[k]
+    return tried
+
+
+@kernel
+def _try_levels(event: Event, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
+    """Score the levels of one sender in every survivor; a silent sender has no choice."""
+    features = event.features
+    first, last = features.start[sender], features.start[sender + 1]
+    rest.siblings[:] = 0.0
+    for b in range(len(beam.score)):
+        active = False
+        for m in range(first, last):
+            active = active or beam.counts[b, features.members[m]] > 0
+        settle(event, beam.sums[b], sender, rest)
+        for level in range(len(event.levels)):
+            varied = trial.sums[b, level]
+            varied[:] = 0.0
+            for m in range(first, last):
+                f = features.members[m]
+                add_flow(event, f, beam.counts[b, f], level, varied)
+            trial.value[level] = level
+            trial.score[b, level] = -np.inf
+            if active or level == beam.level[b, sender]:
+                trial.score[b, level] = score(event, rest, varied, last - first)
+    return len(event.levels)
+
+
+@kernel
+def _survive(
+    beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int
+) -> None:
+    """Write the best distinct candidates of one coordinate into ``after``."""
+    flows = beam.counts.shape[1]
+    for b in range(len(beam.score)):
+        if beam.score[b] == -np.inf:
+            trial.score[b] = -np.inf
+    for place in range(len(after.score)):
+        parent, option = 0, 0
+        for b in range(len(beam.score)):
+            for o in range(tried):
+                if trial.score[b, o] > trial.score[parent, option]:
+                    parent, option = b, o
+        _copy(beam, parent, after, place)
+        after.score[place] = trial.score[parent, option]
+        for k in range(beam.sums.shape[2]):
+            after.sums[place, group, k] = trial.sums[parent, option, k]
+        if coordinate < flows:
+            after.counts[place, coordinate] = trial.value[option]
+        else:
+            after.level[place, group] = trial.value[option]
+        for b in range(len(beam.score)):
+            if _agree(beam, parent, b, coordinate):
+                trial.score[b, option] = -np.inf  # the same action from another survivor
+
+
+@kernel
+def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
+    target.score[b] = source.score[a]
+    for f in range(source.counts.shape[1]):
+        target.counts[b, f] = source.counts[a, f]
+    for s in range(source.level.shape[1]):
+        target.level[b, s] = source.level[a, s]
+        for k in range(source.sums.shape[2]):
+            target.sums[b, s, k] = source.sums[a, s, k]
+
+
+@kernel
+def _agree(beam: Beam, a: int, b: int, coordinate: int) -> bool:
+    """Whether two survivors are the same action but for one coordinate."""
+    flows = beam.counts.shape[1]
+    for f in range(flows):
+        if f != coordinate and beam.counts[a, f] != beam.counts[b, f]:
+            return False
+    for s in range(beam.level.shape[1]):
+        if flows + s != coordinate and beam.level[a, s] != beam.level[b, s]:
+            return False
+    return True

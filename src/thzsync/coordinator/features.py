@@ -1,0 +1,117 @@
+"""The context as numbers: one normalised row per flow (eq:bandit_flow_context).
+
+Every flow slot is read by the same first-layer weights and slots are pooled under a mask, so the
+padded vector of the paper may grow without retraining and empty slots change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.interface import Action, Context
+
+FEATURE_VERSION: Final = 1
+"""Raised whenever a column changes its meaning; saved policies name the one they were made with."""
+
+QUEUE_BYTES: Final = 8 * 2**20
+"""Queued bytes that count as 1: two default output queues."""
+GAIN_CENTRE_DB: Final = 25.0
+GAIN_SPREAD_DB: Final = 10.0
+"""Gains over noise lie between about 5 dB (blocked) and 45 dB on a floor of tens of metres."""
+GAIN_LIMIT: Final = 4.0
+"""Dead links (-inf dB) are clipped here, in units of the spread."""
+LOG_COUNT: Final = 8.0
+"""log2 of the chunk or flow count that counts as 1."""
+
+REFERENCE_EFFICIENCY: Final = 6.0
+"""Spectral efficiency at which a whole flow's air time counts as 1 [bit/s/Hz]."""
+FULL_POWER_DB: Final = -10.0
+"""A rack's full power of 0.1 W, over one watt [dB]."""
+LONGEST_AIR: Final = 8.0
+"""Air times of hopeless links are cut here."""
+
+FIXED_COLUMNS: Final = 7
+ACTION_COLUMNS: Final = 3
+
+
+class Features(NamedTuple):
+    """One event, ready for the encoder; flows of one sender form a group."""
+
+    rows: FloatArray
+    """Normalised context per flow; action columns are not in here."""
+    group: IntArray
+    """Position of every flow's source among the senders."""
+    members: IntArray
+    """Flows sorted by group."""
+    start: IntArray
+    """Where every group begins in ``members`` (one more entry)."""
+    chunks: IntArray
+    """K_f of every flow."""
+    air: FloatArray
+    """Air time of the whole flow at every power level (flow, level)."""
+
+
+def columns(subbands: int) -> int:
+    """Inputs of the first layer: context, then the flow's share, air time and radiated energy."""
+    return FIXED_COLUMNS + subbands + ACTION_COLUMNS
+
+
+def featurise(context: Context) -> Features:
+    """Rows of eq:bandit_flow_context, normalised with fixed constants; gains best first."""
+    plan = context.plan
+    flows, subbands = context.gain_db.shape
+    rows = np.empty((flows, FIXED_COLUMNS + subbands))
+    rows[:, 0] = plan.src
+    rows[:, 1] = plan.dst
+    rows[:, :2] /= context.racks
+    rows[:, 2] = np.log2(plan.chunks) / LOG_COUNT
+    rows[:, 3] = context.straggler
+    rows[:, 4] = context.queued_bytes / QUEUE_BYTES
+    rows[:, 5] = context.shared_occupancy
+    rows[:, 6] = np.log2(max(flows, 1)) / LOG_COUNT
+    # The executor takes the best free subband, whichever it is: order by quality, not by number.
+    best_first = -np.sort(-context.gain_db, axis=1)
+    scaled = (best_first - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
+    rows[:, FIXED_COLUMNS:] = np.clip(scaled, -GAIN_LIMIT, GAIN_LIMIT)
+    group = np.searchsorted(plan.senders, plan.src)
+    return group_flows(rows, group, plan.chunks, context.power_levels)
+
+
+def group_flows(
+    rows: FloatArray, group: IntArray, chunks: IntArray, levels: FloatArray
+) -> Features:
+    """Features from rows and the sender position of every flow."""
+    senders = int(group.max()) + 1 if len(group) else 0
+    start = np.zeros(senders + 1, dtype=np.int64)
+    np.cumsum(np.bincount(group, minlength=senders), out=start[1:])
+    members = np.argsort(group, kind="stable")
+    return Features(rows, group, members, start, chunks, air_time(rows, levels))
+
+
+def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
+    """How long a whole flow would be on air on its best subband, relative (eq:thz_rate).
+
+    The product of share and air time is what a THz completion time is made of, and what a
+    rectifier network would need many samples to find by itself.
+    """
+    gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * rows[:, FIXED_COLUMNS, None]
+    snr = power * 10 ** ((gain_db + FULL_POWER_DB) / 10)
+    shortest = REFERENCE_EFFICIENCY / LONGEST_AIR
+    efficiency = np.maximum(np.log2(1 + snr), shortest)
+    time: FloatArray = REFERENCE_EFFICIENCY / efficiency
+    return time
+
+
+def action_columns(features: Features, context: Context, action: Action) -> FloatArray:
+    """THz share, air time and radiated energy of every flow, for eq:bandit_action_vector.
+
+    Share and power decide all three; unlike the bare power they fade out with the last THz chunk.
+    """
+    plan = context.plan
+    power = action.power[np.searchsorted(plan.racks, plan.src)]
+    share = action.thz_chunks / plan.chunks
+    air = share * air_time(features.rows, power[:, None])[:, 0]
+    return np.column_stack((share, air, power * air))

@@ -1,0 +1,108 @@
+"""The linear head: Bayesian ridge regression on phi with a factored precision.
+
+The precision is kept twice: A itself, and its upper Cholesky factor R with A = R^T R. R makes the
+uncertainty a norm, ||R^-T phi||, which cannot turn negative; A is what R is rebuilt from when
+rounding has spoilt it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, kernel
+from thzsync.errors import ThzSyncError
+
+
+@kernel
+def rank_one_update(factor: FloatArray, vector: FloatArray) -> None:
+    """Turn the upper factor of A into that of A + v v^T, in place (Givens rotations)."""
+    size = len(vector)
+    for k in range(size):
+        old = factor[k, k]
+        new = np.hypot(old, vector[k])
+        cosine, sine = old / new, vector[k] / new
+        factor[k, k] = new
+        for j in range(k + 1, size):
+            above = factor[k, j]
+            factor[k, j] = cosine * above + sine * vector[j]
+            vector[j] = cosine * vector[j] - sine * above
+
+
+def stable_factor(precision: FloatArray) -> FloatArray:
+    """Upper Cholesky factor of a symmetric matrix, with as much jitter as it takes."""
+    if not np.isfinite(precision).all():
+        raise ThzSyncError("policy: its posterior overflowed; use a smaller learning_rate")
+    symmetric = (precision + precision.T) / 2
+    scale = max(float(np.trace(symmetric)) / len(symmetric), np.finfo(np.float64).tiny)
+    jitter = 0.0
+    while True:
+        try:
+            lower = np.linalg.cholesky(symmetric + jitter * np.eye(len(symmetric)))
+        except np.linalg.LinAlgError:
+            jitter = max(10 * jitter, 1e-12 * scale)
+            continue
+        return np.ascontiguousarray(lower.T)
+
+
+class LinearHead:
+    """Posterior over reward weights: A = lambda I + sum phi phi^T and b = sum r phi."""
+
+    def __init__(self, size: int, ridge: float) -> None:
+        self.ridge = ridge
+        self.precision: FloatArray = ridge * np.eye(size)
+        self.moment: FloatArray = np.zeros(size)
+        self.factor: FloatArray = np.sqrt(ridge) * np.eye(size)
+        self._solve()
+
+    def restore(self, precision: FloatArray, moment: FloatArray, factor: FloatArray) -> None:
+        """Take over a saved state, factor included, so that decisions stay the same to the bit."""
+        self.precision, self.moment, self.factor = precision, moment, factor
+        self._solve()
+
+    def update(self, phi: FloatArray, reward: float) -> None:
+        """One sample (eq:bandit_A_update, eq:bandit_b_update)."""
+        self.precision += np.outer(phi, phi)
+        self.moment += reward * phi
+        rank_one_update(self.factor, phi.copy())
+        self._solve()
+
+    def rebuild(self, phi: FloatArray, reward: FloatArray) -> None:
+        """Forget the old representation: the posterior of these samples, one row each."""
+        self.precision = self.ridge * np.eye(len(self.moment)) + phi.T @ phi
+        self.moment = phi.T @ reward
+        self.factor = stable_factor(self.precision)
+        self._solve()
+
+    def mean(self, phi: FloatArray) -> float:
+        """Expected reward (eq:bandit_mean)."""
+        return float(self.weights @ phi)
+
+    def uncertainty(self, phi: FloatArray) -> float:
+        """Width of the confidence interval (eq:bandit_uncertainty)."""
+        return float(np.linalg.norm(phi @ self.inverse_factor))
+
+    def _solve(self) -> None:
+        """Weights and R^-1 from the factor; a factor that rounding has spoilt is made anew."""
+        if not self._healthy():
+            self.factor = stable_factor(self.precision)
+        self.inverse_factor: FloatArray = _inverse_upper(self.factor)
+        self.weights: FloatArray = self.inverse_factor @ (self.moment @ self.inverse_factor)
+
+    def _healthy(self) -> bool:
+        diagonal = np.diagonal(self.factor)
+        finite = bool(np.isfinite(self.factor).all())
+        return finite and float(diagonal.min()) > 1e-7 * float(diagonal.max())
+
+
+@kernel
+def _inverse_upper(factor: FloatArray) -> FloatArray:
+    """Inverse of an upper triangular matrix by back substitution, rows kept contiguous."""
+    size = len(factor)
+    inverse = np.zeros((size, size))
+    for k in range(size - 1, -1, -1):
+        inverse[k, k] = 1.0 / factor[k, k]
+        for i in range(k + 1, size):
+            weight = factor[k, i] / factor[k, k]
+            for j in range(i, size):
+                inverse[k, j] -= weight * inverse[i, j]
+    return inverse

@@ -1,0 +1,95 @@
+"""The replay memory: padded, masked samples in the order they came, the oldest leaving first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.coordinator.encoder import Batch
+from thzsync.coordinator.features import ACTION_COLUMNS, Features, group_flows
+
+
+class Replay:
+    """A ring of samples in arrays that grow with the number and the width of what is stored."""
+
+    def __init__(self, capacity: int, inputs: int) -> None:
+        self.capacity = capacity
+        self.added = 0
+        self.rows: FloatArray = np.zeros((0, 0, inputs))
+        self.group: IntArray = np.zeros((0, 0), dtype=np.int64)
+        self.chunks: IntArray = np.zeros((0, 0), dtype=np.int64)
+        self.reward: FloatArray = np.zeros(0)
+
+    def __len__(self) -> int:
+        return min(self.added, self.capacity)
+
+    def add(self, features: Features, action: FloatArray, reward: float) -> int:
+        """Store a sample; its serial number. A reward of NaN is one that has yet to come."""
+        flows = len(features.rows)
+        serial = self.added
+        slot = serial % self.capacity
+        self._make_room(slot + 1, flows)
+        self.rows[slot] = 0.0
+        self.rows[slot, :flows, :-ACTION_COLUMNS] = features.rows
+        self.rows[slot, :flows, -ACTION_COLUMNS:] = action
+        self.group[slot] = -1
+        self.group[slot, :flows] = features.group
+        self.chunks[slot, :flows] = features.chunks
+        self.reward[slot] = reward
+        self.added += 1
+        return serial
+
+    def holds(self, serial: int) -> bool:
+        """Whether a sample is still (or already) in the memory."""
+        return self.added - len(self) <= serial < self.added
+
+    def batch(self, slots: IntArray) -> Batch:
+        """Samples with their actions, padded to the widest of them."""
+        group = self.group[slots]
+        width = int((group >= 0).sum(axis=1).max(initial=0))
+        return Batch(self.rows[slots, :width], np.ascontiguousarray(group[:, :width]))
+
+    def features(self, slot: int, levels: FloatArray) -> Features:
+        """The context of one sample, without its action."""
+        flows = int((self.group[slot] >= 0).sum())
+        rows = self.rows[slot, :flows, :-ACTION_COLUMNS].copy()
+        return group_flows(rows, self.group[slot, :flows], self.chunks[slot, :flows], levels)
+
+    @property
+    def known(self) -> BoolArray:
+        """Slots whose reward has come."""
+        return np.isfinite(self.reward[: len(self)])
+
+    def state(self) -> dict[str, AnyArray]:
+        """Everything stored, as arrays."""
+        size = len(self)
+        return {
+            "rows": self.rows[:size],
+            "group": self.group[:size],
+            "chunks": self.chunks[:size],
+            "reward": self.reward[:size],
+            "added": np.array([self.added]),
+        }
+
+    def restore(self, state: dict[str, AnyArray]) -> None:
+        """The inverse of ``state``."""
+        self.rows, self.group = state["rows"], state["group"]
+        self.chunks, self.reward = state["chunks"], state["reward"]
+        self.added = int(state["added"][0])
+
+    def _make_room(self, samples: int, width: int) -> None:
+        old_samples, old_width = self.group.shape
+        if samples <= old_samples and width <= old_width:
+            return
+        wider = max(width, old_width)
+        more = old_samples if samples <= old_samples else min(2 * samples, self.capacity)
+        self.rows = _grown(self.rows, (more, wider, self.rows.shape[2]), 0)
+        self.group = _grown(self.group, (more, wider), -1)
+        self.chunks = _grown(self.chunks, (more, wider), 0)
+        self.reward = _grown(self.reward, (more,), np.nan)
+
+
+def _grown(old: AnyArray, shape: tuple[int, ...], fill: float) -> AnyArray:
+    new = np.full(shape, fill, dtype=old.dtype)
+    new[tuple(slice(0, n) for n in old.shape)] = old
+    return new

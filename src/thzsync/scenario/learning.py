@@ -1,0 +1,66 @@
+"""How the learning coordinators learn: sizes, exploration, training schedule and search."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from thzsync.scenario.base import Count, Fraction, Model
+
+
+class Learner(Model):
+    """What every learning policy has: an encoder, a replay memory and a beam search."""
+
+    flow_units: Count = 32
+    """Hidden units of the layer that all flow slots share."""
+    units: Count = 32
+    """Hidden units after pooling; the representation phi has one more, a constant."""
+    replay: Count = 4096
+    """Samples kept for training; the oldest leave first."""
+    train_every: Count = 32
+    """Samples between two trainings of the encoder."""
+    train_steps: int = Field(default=64, ge=0)
+    """Gradient steps of one training; 0 keeps the random encoder."""
+    batch: Count = 64
+    """Samples per gradient step."""
+    learning_rate: float = Field(default=3e-3, gt=0, allow_inf_nan=False)
+    """Step size of Adam."""
+    weight_decay: float = Field(default=1e-4, ge=0, allow_inf_nan=False)
+    """Decoupled weight decay per step, as a multiple of the step size."""
+    beam_width: Count = 4
+    """Partial actions kept at every step of the search."""
+    count_levels: int = Field(default=17, ge=2)
+    """Chunk counts tried per flow, evenly spread from none to all."""
+
+
+class Bandit(Learner):
+    """NeuralLinearUCB (eq:bandit_representation to eq:bandit_b_update)."""
+
+    ridge: float = Field(default=0.01, gt=0, allow_inf_nan=False)
+    """lambda, the prior precision of the linear head."""
+    exploration: float = Field(default=0.02, ge=0, allow_inf_nan=False)
+    """alpha, the weight of the uncertainty in eq:bandit_ucb_selection."""
+    warm_up: int = Field(default=24, ge=0)
+    """First decisions of a model, spread evenly over uniform actions before any is trusted."""
+
+
+class Ddqn(Learner):
+    """Double Q-learning with a target network and an epsilon schedule."""
+
+    discount: Fraction = 0.5
+    """gamma, the weight of the next event's value."""
+    epsilon_start: Fraction = 1.0
+    """Share of random actions at first."""
+    epsilon_end: Fraction = 0.02
+    """Share of random actions after the schedule."""
+    epsilon_events: Count = 480
+    """Events over which the share of random actions falls linearly."""
+    target_every: Count = 2
+    """Trainings between two copies of the network into the target network."""
+
+    @model_validator(mode="after")
+    def _falls(self) -> Ddqn:
+        if self.epsilon_end > self.epsilon_start:
+            raise ValueError(
+                f"epsilon_end ({self.epsilon_end}) is above epsilon_start ({self.epsilon_start})"
+            )
+        return self
