@@ -42,15 +42,18 @@ def _squeeze(values: Sequence[float], width: int) -> list[float]:
     return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges) if b > a]
 
 
-def number(value: object, digits: int = 4) -> str:
-    """A cell's text: numbers with few digits, a dash for what is missing."""
+def number(value: object, digits: int = 4, pad: bool = False) -> str:
+    """A cell's text: numbers with few digits (``pad`` keeps zeros), a dash for what is missing."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return "–"
-    if isinstance(value, float):
-        rounded = f"{value:.{digits}g}"
-        text = f"{float(rounded):,.0f}" if "e+" in rounded else rounded
-        return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
-    return str(value)
+    if not isinstance(value, float):
+        return str(value)
+    rounded = float(f"{value:.{digits}g}")
+    if abs(rounded) >= 1000:
+        text = f"{rounded:,.0f}"
+    else:
+        text = f"{rounded:{'#' if pad else ''}.{digits}g}".rstrip(".")
+    return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
 
 
 def html_table(

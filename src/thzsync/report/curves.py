@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 METRICS: Final = (
     ("reward", "Reward", "", "high"),
-    ("completion_ms", "Collective completion time", "ms", "low"),
-    ("energy_j", "Transmission energy", "J", "low"),
+    ("completion_ms", "Completion time", "ms", "low"),
+    ("energy_j", "Energy", "J", "low"),
 )
 """Column, title, unit and which end is better, in the order of the paper's figures."""
 BINS: Final = 48

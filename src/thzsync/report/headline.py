@@ -41,6 +41,8 @@ class Table:
     groups: tuple[tuple[str, int], ...]
     columns: tuple[str, ...]
     rows: list[list[Cell]]
+    section: str = "headline"
+    """The section of the report that it stands in."""
 
 
 def headline_tables(results: Results) -> list[Table]:
@@ -74,15 +76,14 @@ def deviation_cell(ours: Any, published: Any) -> Cell:
 
 
 def _value(row: Row, key: str, digits: int = 4, best: bool = False) -> Cell:
-    half = row.get(f"ci95_{key}")
-    note = "" if number(half) == "–" else f"± {number(float(half), 2)}"
-    return Cell(number(_float(row.get(key)), digits), note, "best" if best else "")
+    value = number(_float(row.get(key)), digits, pad=True)
+    return Cell(value, _half(row.get(f"ci95_{key}")), "best" if best else "")
 
 
-def _triple(row: Row, key: str, best: bool = False) -> list[Cell]:
+def _triple(row: Row, key: str, digits: int = 4, best: bool = False) -> list[Cell]:
     paper = row.get(f"paper_{key}")
     return [
-        _value(row, key, best=best),
+        _value(row, key, digits, best),
         Cell(number(_float(paper))),
         deviation_cell(row.get(key), paper),
     ]
@@ -92,26 +93,29 @@ def _policy_table(results: Results) -> Table:
     rows = results.rows
     marks = {s["key"]: s for s in styles(POLICY_LABELS, [r["policy"] for r in rows])}
     published = any(row.get("paper_completion_ms") is not None for row in rows)
-    metrics = (("completion_ms", min), ("energy_j", min), ("reward", max))
-    best = {key: pick(row[key] for row in rows) for key, pick in metrics}
+    metrics = (("completion_ms", min, 4), ("energy_j", min, 4), ("reward", max, 3))
+    best = {key: pick(row[key] for row in rows) for key, pick, _ in metrics}
     several = len(rows) > 1
     body = []
     for row in rows:
         mark = marks[row["policy"]]
         cells = [Cell(mark["label"], style=mark["style"])]
-        for key, _ in metrics:
+        for key, _, digits in metrics:
             wins = several and row[key] == best[key]
-            cells += _triple(row, key, wins) if published else [_value(row, key, best=wins)]
+            made = (
+                _triple(row, key, digits, wins) if published else [_value(row, key, digits, wins)]
+            )
+            cells += made
         cells += [_value(row, "makespan_ms"), Cell(f"{100 * row['thz_share']:.0f} %")]
         body.append(cells)
     names = ("Completion [ms]", "Energy [J]", "Reward")
-    last = ("Makespan [ms]", "Bytes on THz")
+    last = ("Makespan [ms]", "on THz")
     if not published:
         groups: tuple[tuple[str, int], ...] = ()
         columns: tuple[str, ...] = ("Policy", *names, *last)
     else:
         groups = (("", 1), *((name, 3) for name in names), ("", 2))
-        columns = ("Policy", *("ours", "published", "deviation") * 3, *last)
+        columns = ("Policy", *("ours", "paper", "deviation") * 3, *last)
     return Table("Policies on the training trace", _window(results), groups, columns, body)
 
 
@@ -136,7 +140,7 @@ def _synthesis_table(rows: Sequence[Row]) -> Table:
             Cell(label(METHOD_LABELS, row["method"])),
             Cell(str(row["racks"])),
             Cell("yes" if row["stragglers"] else "no"),
-            Cell(number(_float(row["mean_ms"])), _half(row.get("ci95_ms"))),
+            Cell(number(_float(row["mean_ms"]), pad=True), _half(row.get("ci95_ms"))),
             Cell(number(_float(row.get("paper_ms")))),
             deviation_cell(row["mean_ms"], row.get("paper_ms")),
             Cell(_times(row["mean_ms"], row.get("bound_ms"))),
@@ -149,12 +153,12 @@ def _synthesis_table(rows: Sequence[Row]) -> Table:
         "Racks",
         "Stragglers",
         "ours [ms]",
-        "published [ms]",
+        "paper [ms]",
         "deviation",
         "× lower bound",
     )
     caption = f"Published settings, and all methods at {largest} racks."
-    return Table("One collective on a single THz ring", caption, (), columns, body)
+    return Table("Published and ours", caption, (), columns, body, "synthesis")
 
 
 def _weights_table(rows: Iterable[Row]) -> Table:
@@ -167,12 +171,13 @@ def _weights_table(rows: Iterable[Row]) -> Table:
         for row in rows
     ]
     groups = (("", 1), ("Completion [ms]", 3), ("Energy [J]", 3))
-    columns = ("Weights time / energy", *("ours", "published", "deviation") * 2)
-    return Table("The reward's weights", "Means over the last iterations.", groups, columns, body)
+    columns = ("Weights time / energy", *("ours", "paper", "deviation") * 2)
+    caption = "Means over the last iterations."
+    return Table("Published and ours", caption, groups, columns, body, "weights")
 
 
 def _half(value: Any) -> str:
-    return "" if number(value) == "–" else f"± {number(float(value), 2)}"
+    return "" if number(value) == "–" else f"± {number(float(value), 2, pad=True)}"
 
 
 def _times(value: float, bound: Any) -> str:

@@ -41,12 +41,14 @@ _CHARTS: Final = (
         "curves",
         "curves",
         "Learning",
+        "Learning",
         "Means per training iteration; the band is the 95 % interval over seeds. "
         "Press a name to hide it.",
     ),
     (
         "plane",
         "plane",
+        "Delay and energy",
         "Delay and energy",
         "Every policy by what it costs in time and in energy. Small dots are single seeds "
         "(iterations where there is one seed), the dashed line joins the policies that no other "
@@ -55,12 +57,14 @@ _CHARTS: Final = (
     (
         "split",
         "split",
+        "Bytes and joules",
         "Where bytes and joules went",
         "What each fabric carried and spent, and how much of every collective type went over THz.",
     ),
     (
         "distributions",
         "distributions",
+        "Distributions",
         "Completion time per collective type",
         "Density over all events; the circle is the median, the thick line the middle half, "
         "the thin line reaches from 5 to 95 %.",
@@ -68,18 +72,22 @@ _CHARTS: Final = (
     (
         "traffic",
         "closeups",
+        "Traffic",
         "Traffic, link by link",
-        "One iteration of one seed. Darker is more; both fabrics and all policies share one scale.",
+        "One iteration of one seed. The stronger the colour, the more; both fabrics and all "
+        "policies share one scale.",
     ),
     (
         "gantt",
         "closeups",
+        "Timeline",
         "Timeline of the iteration",
         "Compute and collectives of every pipeline stage. Numbers are micro-batches.",
     ),
     (
         "replay",
         "closeups",
+        "Replay",
         "Replay of the floor plan",
         "The rings from above. Coloured links are THz transmissions (colour: subband, width: "
         "rate), grey spokes are fibres (width and depth: load), the squares in the middle are "
@@ -88,6 +96,7 @@ _CHARTS: Final = (
     (
         "synthesis",
         "synthesis",
+        "Synthesis",
         "Synthesis of single collectives",
         "Mean completion time over seeds on one THz ring; bars are 95 % intervals, the dotted "
         "line is a lower bound that no schedule can beat.",
@@ -95,11 +104,12 @@ _CHARTS: Final = (
     (
         "weights",
         "weights",
+        "Weights",
         "What the weights buy",
         "THz-SynC under three pairs of reward weights; hollow marks are published values.",
     ),
 )
-"""Section, the data it needs, title and how to read it."""
+"""Section, the data it needs, its name in the navigation, its title and how to read it."""
 _HOLDERS: Final = {"plane": "plane-chart", "gantt": "gantt-chart", "replay": "replay-player"}
 
 
@@ -107,12 +117,14 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
     tables = headline_tables(results)
     shown = [chart for chart in _CHARTS if data.get(chart[1])]
-    links = [("answer", "Answer"), *([("headline", "Numbers")] if tables else [])]
-    links += [(name, title) for name, _, title, _ in shown]
+    links = [("answer", "Answer")]
+    if results.rows:
+        links.append(("headline", "Numbers"))
+    links += [(name, word) for name, _, word, _, _ in shown]
     script = "{\n" + "\n".join(_asset(name) for name in SCRIPTS) + "\n}"
     theme = _asset("theme.js")
-    body = [_answer_html(answer(results)), _tables_html(tables)]
-    body += [_section_html(name, title, lead, data) for name, _, title, lead in shown]
+    body = [_answer_html(answer(results)), _headline_html(tables)]
+    body += [_section_html(name, title, lead, data, tables) for name, _, _, title, lead in shown]
     return fill(
         _asset("report.html"),
         {
@@ -196,17 +208,25 @@ def _answer_html(found: Answer) -> str:
         for value, unit, what in found.figures
     )
     reasons = "".join(
-        f"<dt>{escape(word)}</dt><dd>{escape(sentence)}</dd>" for word, sentence in found.reasons
+        f"<div><dt>{escape(word)}</dt><dd>{escape(_bind(sentence))}</dd></div>"
+        for word, sentence in found.reasons
     )
     return (
         f'<section id="answer" class="card answer" aria-label="The answer at a glance">'
-        f"<h2>{escape(found.headline)}</h2>"
+        f"<h2>{escape(_bind(found.headline))}</h2>"
         + (f'<div class="figures">{figures}</div>' if figures else "")
         + f'<dl class="reasons">{reasons}</dl></section>'
     )
 
 
-def _section_html(name: str, title: str, lead: str, data: Mapping[str, Any]) -> str:
+def _bind(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=%|ms\b|J\b)", "\N{NO-BREAK SPACE}", text)
+
+
+def _section_html(
+    name: str, title: str, lead: str, data: Mapping[str, Any], tables: list[Table]
+) -> str:
     holder = _HOLDERS.get(name, f"{name}-charts")
     body = f'<div class="card"><div id="{holder}"></div></div>'
     picker = '<div id="picker" class="picker"></div>' if name == "traffic" else ""
@@ -214,15 +234,21 @@ def _section_html(name: str, title: str, lead: str, data: Mapping[str, Any]) -> 
         picker = '<div id="picker" hidden></div>'
     return (
         f'<section id="{name}"><h2>{escape(title)}</h2><p class="lead">{escape(lead)}</p>'
-        f"{picker}{body}</section>"
+        f"{picker}{body}{_tables_html(tables, name)}</section>"
     )
 
 
-def _tables_html(tables: list[Table]) -> str:
-    if not tables:
-        return ""
-    inner = "".join(f'<div class="card">{_table_html(table)}</div>' for table in tables)
-    return f'<section id="headline" class="stack" aria-label="Numbers">{inner}</section>'
+def _headline_html(tables: list[Table]) -> str:
+    inner = _tables_html(tables, "headline")
+    return f'<section id="headline" aria-label="Numbers">{inner}</section>' if inner else ""
+
+
+def _tables_html(tables: list[Table], section: str) -> str:
+    return "".join(
+        f'<div class="card">{_table_html(table)}</div>'
+        for table in tables
+        if table.section == section
+    )
 
 
 def _table_html(table: Table) -> str:
@@ -238,10 +264,11 @@ def _table_html(table: Table) -> str:
         for row in table.rows
     )
     caption = f"<caption><b>{escape(table.title)}</b>{escape(table.caption)}</caption>"
+    look = ' class="stacked"' if table.groups else ""
     head = (f"<tr>{groups}</tr>" if groups else "") + f"<tr>{heads}</tr>"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
-        f"<table>{caption}<thead>{head}</thead><tbody>{body}</tbody></table></div>"
+        f"<table{look}>{caption}<thead>{head}</thead><tbody>{body}</tbody></table></div>"
     )
 
 

@@ -60,9 +60,10 @@ def _open(source: Path, marker: str) -> Results:
         return _open_comparison(source, kind, document)
     if marker == "reproduce.json" and kind == "reproduce":
         return _open_reproduction(source, document)
-    if marker == f"{kind}.json":
-        rows = _rows(source / marker, document)
-        return Results(kind, source, document=document, **{kind: rows})
+    if marker == "synthesis.json" and kind == "synthesis":
+        return Results(kind, source, document=document, synthesis=_rows(source / marker, document))
+    if marker == "weights.json" and kind == "weights":
+        return Results(kind, source, document=document, weights=_rows(source / marker, document))
     raise ThzSyncError(f"{source / marker}: its kind is {kind!r}; this version cannot show that")
 
 

@@ -29,7 +29,7 @@ function drawSplit(box, width) {
   columns.forEach((column, k) => {
     const room = narrow ? width : ((width - gutter) * weights[k]) / whole;
     const top = narrow ? k * (block + 14) : 0;
-    const span = room - (narrow || k === across - 1 ? 2 : 22);
+    const span = room - (column.share ? 44 : 62) - (narrow || k === across - 1 ? 2 : 20);
     shape(svg, "text", { x: left, y: top + 13 }, column.title);
     rows.forEach((row, n) => { marks += splitBar(svg, column, row, left, top + 26 + n * rowHeight, span, narrow); });
     if (!narrow) left += room;
@@ -49,7 +49,7 @@ function splitBar(svg, column, row, left, top, span, narrow) {
   shape(svg, "rect", { x: left, y, width: Math.max(0, a), height: tall, rx: 3, style: "fill:var(--thz)" });
   shape(svg, "rect", { x: left + a, y, width: Math.max(0, b), height: tall, rx: 3, style: "fill:var(--fibre)" });
   const hit = shape(svg, "rect", { x: left, y, width: span, height: tall, fill: "transparent" });
-  if (column.share) shape(svg, "text", { x: left + span - 5, y: y + tall - 4, "text-anchor": "end", style: "fill:var(--ink);font-weight:600;pointer-events:none", class: "halo" }, percent(thz, 2));
+  shape(svg, "text", { x: left + span + 6, y: y + tall - 4 }, column.share ? percent(thz, 2) : column.text(fibre + thz));
   hit.addEventListener("pointermove", (event) => showTip(event.clientX, event.clientY, `${name}: ${column.title.toLowerCase()}`, [
     ["THz", column.text(thz), "var(--thz)"], ["Fibre", column.text(fibre), "var(--fibre)"],
   ]));

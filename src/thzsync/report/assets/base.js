@@ -58,7 +58,8 @@ function extent(values, pad = 0.06, zero = false) {
   if (!known.length) { low = 0; high = 1; }
   if (zero) { low = Math.min(0, low); high = Math.max(0, high); }
   const room = (high - low || Math.abs(high) || 1) * pad;
-  return [zero && low === 0 ? 0 : low - room, zero && high === 0 ? 0 : high + room];
+  const from = zero && low === 0 ? 0 : low - room;
+  return [low >= 0 ? Math.max(0, from) : from, zero && high === 0 ? 0 : high + room];
 }
 
 // -- colours and marks --------------------------------------------------------------------------

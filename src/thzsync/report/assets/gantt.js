@@ -83,7 +83,7 @@ function paintGantt(pen, line, layout, view, width) {
   pen.clearRect(0, 0, width, height);
   pen.font = "11.5px system-ui, sans-serif";
   pen.textAlign = "center";
-  for (const t of ticks(view.from / line.ticks_per_ms, view.to / line.ticks_per_ms, (width - left) / 90)) {
+  for (const t of ticks(view.from / line.ticks_per_ms, view.to / line.ticks_per_ms, (width - left) / 75)) {
     const place = x(t * line.ticks_per_ms);
     pen.fillStyle = colours.grid;
     pen.fillRect(place, top - 6, 1, height - top);
@@ -116,7 +116,7 @@ function paintBars(pen, row, y, x, { left, bar, width }, colours) {
   for (const one of row.bars) {
     const a = Math.max(left, x(one[0])), b = Math.min(width - 4, x(one[1]));
     if (b < left || a > width - 4) continue;
-    const top = y + one[2] * bar + 1, wide = Math.max(0.8, b - a - 0.5), tall = bar - 2;
+    const top = y + one[2] * bar + 1, wide = Math.max(1.5, b - a - 0.5), tall = bar - 2;
     pen.fillStyle = css(compute ? `--${one[4]}` : `--${row.lane}`) || css("--s6");
     if (compute) pen.fillRect(a, top, wide, tall);
     else {
@@ -126,7 +126,7 @@ function paintBars(pen, row, y, x, { left, bar, width }, colours) {
       pen.fillRect(a, top + tall * (1 - one[5]), wide, tall * one[5]);
     }
     if (wide > 16) {
-      pen.fillStyle = compute ? colours.ink : colours.ink;
+      pen.fillStyle = colours.ink;
       pen.textAlign = "center";
       pen.font = "10.5px system-ui, sans-serif";
       if (compute) pen.fillText(String(one[3]), a + wide / 2, top + tall - 3);

@@ -3,7 +3,7 @@ const hiddenSeries = new Set();
 
 function drawLines(box, width, spec) {
   const height = Math.round(Math.max(230, Math.min(320, width * 0.66)));
-  const edge = { left: 52, right: spec.room || 16, top: 10, bottom: 38 };
+  const edge = { left: 52, right: spec.room || 16, top: 20, bottom: 38 };
   const svg = fresh(box, width, height, spec.label);
   const series = spec.series.filter((s) => !hiddenSeries.has(s.key));
   const values = series.flatMap((s) => [
@@ -26,9 +26,9 @@ function lineAxes(svg, x, y, width, height, edge, spec, xs) {
   if (spec.first && spec.first > xs[0]) {
     const from = x(spec.first - 0.5);
     shape(svg, "rect", { x: from, y: edge.top, width: width - edge.right - from, height: height - edge.top - edge.bottom, style: "fill:var(--wash)" });
-    shape(svg, "text", { x: width - edge.right - 4, y: height - edge.bottom - 6, "text-anchor": "end", "font-size": 11 }, "averaged");
+    shape(svg, "text", { x: width - edge.right, y: 12, "text-anchor": "end" }, "averaged");
   }
-  for (const t of ticks(y.low, y.high, height / 60)) {
+  for (const t of ticks(y.low, y.high, height / 46)) {
     shape(svg, "line", { class: "grid", x1: edge.left, x2: width - edge.right, y1: y(t), y2: y(t) });
     shape(svg, "text", { x: edge.left - 8, y: y(t) + 4, "text-anchor": "end" }, show(t));
   }

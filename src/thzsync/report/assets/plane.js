@@ -2,7 +2,7 @@
 function drawPlane(box, width) {
   const { points, frontier, oracle } = DATA.plane;
   const height = Math.round(Math.max(300, Math.min(460, width * 0.55)));
-  const edge = { left: 52, right: 20, top: 16, bottom: 42 };
+  const edge = { left: 52, right: 20, top: 24, bottom: 42 };
   const svg = fresh(box, width, height, "Completion time and energy of every policy");
   const all = (key) => [...points.flatMap((p) => [p[key], p["paper_" + key], ...p.cloud.map((c) => c[key === "x" ? 0 : 1])]), oracle ? oracle[key] : null];
   const x = scale(...extent(all("x"), 0.1), edge.left, width - edge.right);
@@ -30,7 +30,7 @@ function planeAxes(svg, x, y, width, height, edge) {
     shape(svg, "text", { x: x(t), y: height - edge.bottom + 17, "text-anchor": "middle" }, show(t));
   }
   shape(svg, "text", { x: (edge.left + width - edge.right) / 2, y: height - 6, "text-anchor": "middle" }, "completion time [ms]");
-  shape(svg, "text", { x: edge.left + 8, y: edge.top + 6 }, "energy [J]");
+  shape(svg, "text", { x: 4, y: 12 }, "energy [J]");
   shape(svg, "text", { x: edge.left + 8, y: height - edge.bottom - 10 }, "↙ better");
 }
 
@@ -76,10 +76,11 @@ function drawPolicyPoint(svg, p, x, y, taken, frame) {
   const wide = policy.label.length * 7.2;
   const spots = [[12, 4, "start"], [-12, 4, "end"], [0, -14, "middle"], [0, 24, "middle"], [12, -12, "start"], [-12, -12, "end"]];
   const boxOf = ([dx, dy, anchor]) => [cx + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0), cy + dy - 11, wide, 15];
+  const inside = ([a, b, w, h]) => a > frame.edge.left && a + w < frame.width - 4 && b > 2 && b + h < frame.height - frame.edge.bottom;
   const free = ([a, b, w, h]) =>
-    a > frame.edge.left && a + w < frame.width - 4 && b > 2 && b + h < frame.height - frame.edge.bottom &&
+    inside([a, b, w, h]) &&
     taken.every(([c, d, e, f]) => a + w < c || c + e < a || b + h < d || d + f < b);
-  const spot = spots.find((s) => free(boxOf(s))) || spots[0];
+  const spot = spots.find((s) => free(boxOf(s))) || spots.find((s) => inside(boxOf(s))) || spots[1];
   taken.push(boxOf(spot));
   shape(group, "text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: "name halo" }, policy.label);
   const tell = (left, top) => showTip(left, top, policy.label, [

@@ -48,7 +48,7 @@ function replayPlayer(box, current) {
     if (clock.at >= film().end) go(0);
     state.playing = true;
     state.last = performance.now();
-    ui.play.textContent = "❚❚ Pause";
+    ui.play.textContent = "Pause";
     ui.play.setAttribute("aria-label", "Pause the replay");
     requestAnimationFrame(tick);
   }
@@ -93,10 +93,10 @@ function replayPlayer(box, current) {
 function playerMarkup(box) {
   const tools = make(box, "div", { class: "tools", role: "group", "aria-label": "Replay" });
   const button = (text, label, extra = "") => make(tools, "button", { type: "button", class: "button " + extra, "aria-label": label }, text);
-  const back = button("⏮", "Step to the previous round");
+  const back = button("‹ Step", "Step to the previous round");
   const play = button("▶ Play", "Play the replay", "main");
   play.id = "play";
-  const forth = button("⏭", "Step to the next round");
+  const forth = button("Step ›", "Step to the next round");
   const label = make(tools, "label", { class: "hint", style: "margin-left:8px" }, "speed ");
   const speed = make(label, "select", { "aria-label": "Speed: simulated milliseconds per second" });
   for (const pace of [0.5, 1, 2, 5, 10, 25, 50, 100, 250]) make(speed, "option", { value: pace }, `${pace} ms per s`);

@@ -38,11 +38,11 @@ function spanAt(film, t) {
   if (span && span[0] <= t) for (let k = 0; k < span[2].length; k += 3) loads.set(span[2][k], [span[2][k + 1] / 1000, span[2][k + 2] / 1000]);
   return loads;
 }
-function subbandColour(index, alpha = 1) {
-  const stops = ["--band-low", "--band-mid", "--band-high"].map((n) => css(n).split(",").map(Number));
-  const count = DATA.floor.subbands.length, at = count > 1 ? (2 * index) / (count - 1) : 0;
-  const k = Math.min(1, Math.floor(at)), mix = at - k;
-  return `rgba(${stops[k].map((v, i) => Math.round(v + (stops[k + 1][i] - v) * mix)).join(",")},${alpha})`;
+function subbandColour(index) {
+  const stops = [0, 1, 2, 3].map((n) => css(`--band${n}`).split(",").map(Number));
+  const count = DATA.floor.subbands.length, at = count > 1 ? (3 * index) / (count - 1) : 0;
+  const k = Math.min(2, Math.floor(at)), mix = at - k;
+  return `rgb(${stops[k].map((v, i) => Math.round(v + (stops[k + 1][i] - v) * mix)).join(",")})`;
 }
 
 function paintFloor(target, width, film, from, now) {
@@ -51,7 +51,7 @@ function paintFloor(target, width, film, from, now) {
   const floor = DATA.floor, reach = Math.max(...floor.radii);
   const unit = (side / 2 - 22) / reach, centre = [width / 2, side / 2];
   const place = ([a, b]) => [centre[0] + a * unit, centre[1] - b * unit];
-  const dot = Math.max(2.5, Math.min(10, (unit * floor.radii[0] * 2.2) / Math.max(4, floor.lanes), unit * 0.8));
+  const dot = Math.max(2.5, Math.min(10, (unit * floor.radii[0] * 2.2) / Math.max(4, floor.lanes), unit * 0.66));
   pen.clearRect(0, 0, width, side);
   pen.lineWidth = 1;
   pen.strokeStyle = css("--grid");
@@ -62,12 +62,21 @@ function paintFloor(target, width, film, from, now) {
   const busy = new Set();
   const palette = floor.subbands.map((_, k) => subbandColour(k));
   for (const k of shown) paintLink(pen, film, k, place, palette, now, from, busy);
+  paintSwitches(pen, unit, centre);
   paintRacks(pen, place, dot, busy);
   return { canvas, place, dot, loads, shown };
 }
+const hubRadius = (unit) => DATA.floor.radii[0] * unit * 0.55;
+function switchPlaces(unit, centre) {
+  const { rings } = DATA.floor;
+  return range(rings).map((s) => {
+    const angle = (2 * Math.PI * (s + 0.5)) / rings, r = rings > 1 ? hubRadius(unit) * 0.6 : 0;
+    return [centre[0] + r * Math.cos(angle), centre[1] - r * Math.sin(angle)];
+  });
+}
 function paintFibre(pen, loads, place, unit, centre, dot) {
-  const { rings, lanes, racks, radii } = DATA.floor, colour = css("--fibre");
-  const hub = radii[0] * unit * 0.55, apart = Math.min(4, (dot * 1.4) / Math.max(1, rings - 1) * 2);
+  const { rings, lanes, racks } = DATA.floor, colour = css("--fibre");
+  const hub = hubRadius(unit), apart = Math.min(4, (dot * 1.4) / Math.max(1, rings - 1) * 2);
   const load = (link) => { const [own, other] = loads.get(link) || [0, 0]; return own + other; };
   pen.strokeStyle = colour;
   racks.forEach((spot, rack) => {
@@ -82,10 +91,7 @@ function paintFibre(pen, loads, place, unit, centre, dot) {
     pen.lineTo(centre[0] + ux * hub - uy * off, centre[1] + uy * hub + ux * off);
     pen.stroke();
   });
-  const switches = Array.from({ length: rings }, (_, s) => {
-    const angle = (2 * Math.PI * (s + 0.5)) / rings, r = rings > 1 ? hub * 0.6 : 0;
-    return [centre[0] + r * Math.cos(angle), centre[1] - r * Math.sin(angle)];
-  });
+  const switches = switchPlaces(unit, centre);
   for (let s = 0; s < rings; s += 1) for (let t = s + 1; t < rings; t += 1) {
     const base = 2 * racks.length;
     const share = Math.min(1, Math.max(load(base + s * rings + t), load(base + t * rings + s)));
@@ -96,11 +102,13 @@ function paintFibre(pen, loads, place, unit, centre, dot) {
   pen.globalAlpha = 1;
   pen.lineWidth = 1;
   pen.beginPath(); pen.arc(...centre, hub, 0, 2 * Math.PI); pen.stroke();
-  const half = Math.max(2, Math.min(8, hub * 0.2));
+}
+function paintSwitches(pen, unit, centre) {
+  const hub = hubRadius(unit), half = Math.max(2, Math.min(8, hub * 0.2));
   pen.font = "10px system-ui, sans-serif";
   pen.textAlign = "center";
-  switches.forEach(([x, y], s) => {
-    pen.fillStyle = colour;
+  switchPlaces(unit, centre).forEach(([x, y], s) => {
+    pen.fillStyle = css("--fibre");
     pen.fillRect(x - half, y - half, 2 * half, 2 * half);
     pen.fillStyle = css("--card");
     if (half > 6) pen.fillText(String(s), x, y + 3.5);

@@ -1,0 +1,65 @@
+"""``thzsync report``: a result directory as one HTML file, paper-style figures and a timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thzsync.cli.output import JsonOption, dump_json, notes, progress
+from thzsync.errors import ThzSyncError
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that run, compare or reproduce wrote.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The HTML file to write; DIR/report.html when absent.")
+    ] = None,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also draw DIR/figures/*.pdf and *.png.")
+    ] = False,
+    perfetto: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json.gz", help="Also write a timeline that Perfetto opens."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="The policy whose timeline is written; the first if absent.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn a result directory into one self-contained HTML file."""
+    from thzsync.report import open_results, write_report
+
+    with progress("report") as advance:
+        results = open_results(folder)
+        advance(0, "drawing the report")
+        try:
+            document: dict[str, object] = {"report": str(write_report(results, out))}
+            if figures:
+                from thzsync.report.figures import write_figures
+
+                advance(0, "drawing figures")
+                document["figures"] = [str(path) for path in write_figures(results)]
+            if perfetto is not None:
+                from thzsync.report.perfetto import write_perfetto
+
+                advance(0, "writing the timeline")
+                document["perfetto"] = str(write_perfetto(results, perfetto, policy))
+        except OSError as error:
+            place = error.filename or out or folder
+            raise ThzSyncError(f"{place}: cannot be written ({error.strerror})") from None
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    for path in _written(document):
+        notes().print(f"wrote {path}", markup=False, soft_wrap=True)
+
+
+def _written(document: dict[str, object]) -> list[str]:
+    listed = document.get("figures", [])
+    assert isinstance(listed, list)
+    single = [str(document[key]) for key in ("report", "perfetto") if key in document]
+    return [*single, *map(str, listed)]

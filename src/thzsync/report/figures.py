@@ -1,0 +1,173 @@
+"""The published figures redrawn as PDF and PNG, with the published points beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.report.curves import METRICS, learning_curves
+from thzsync.report.data import synthesis_panels, weight_rows
+from thzsync.report.labels import COLOURS, POLICY_LABELS, styles
+from thzsync.report.source import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS: Final = ("o", "s", "D", "^", "v", "*", "h", "P")
+SETTINGS: Final = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+FILE_NAMES: Final = {
+    "reward": "reward_vs_iteration",
+    "completion_ms": "completion_vs_iteration",
+    "energy_j": "energy_vs_iteration",
+}
+
+
+def write_figures(results: Results, folder: str | Path | None = None) -> list[Path]:
+    """Draw every figure that the results can fill; each becomes a PDF and a PNG."""
+    import matplotlib as mpl
+
+    target = results.folder / "figures" if folder is None else Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
+        for name, draw in _figures(results):
+            figure = draw()
+            for suffix in ("pdf", "png"):
+                path = target / f"{name}.{suffix}"
+                # No date inside: equal results give equal files.
+                extra: dict[str, Any] = {"metadata": {"CreationDate": None}}
+                figure.savefig(path, dpi=200, **(extra if suffix == "pdf" else {}))
+                written.append(path)
+    return written
+
+
+def _figures(results: Results) -> list[tuple[str, Callable[[], Figure]]]:
+    found: list[tuple[str, Callable[[], Figure]]] = []
+    if results.fabric is not None:
+        curves = learning_curves(results, results.fabric)
+        series = styles(POLICY_LABELS, results.fabric.policies)
+        for key, title, unit, _ in METRICS:
+            found.append(
+                (
+                    FILE_NAMES[key],
+                    _late(_curve_figure, curves, series, key, _with_unit(title, unit)),
+                )
+            )
+    if results.synthesis:
+        found.append(("synthesis", _late(_synthesis_figure, synthesis_panels(results.synthesis))))
+    if results.weights:
+        found.append(("weights", _late(_weights_figure, weight_rows(results.weights))))
+    return found
+
+
+def _late(draw: Callable[..., Figure], *arguments: Any) -> Callable[[], Figure]:
+    return lambda: draw(*arguments)
+
+
+def _with_unit(title: str, unit: str) -> str:
+    return f"{title} [{unit}]" if unit else title
+
+
+def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    # No pyplot: it would pick a window system and keep every figure alive.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, columns, squeeze=False)
+    return figure, list(axes.ravel())
+
+
+def _curve_figure(
+    curves: dict[str, Any], series: list[dict[str, Any]], key: str, title: str
+) -> Figure:
+    figure, (axes,) = _new(1, 1, 4.6, 3.2)
+    last = 0
+    for one in series:
+        values = curves["series"][one["key"]]
+        x, mean = values["iteration"], values[key]["mean"]
+        half = [h or 0.0 for h in values[key]["half"]]
+        look = _look(one["style"])
+        axes.plot(x, mean, label=one["label"], markersize=3.5, linewidth=1.4, **look)
+        low = [m - h for m, h in zip(mean, half, strict=True)]
+        high = [m + h for m, h in zip(mean, half, strict=True)]
+        axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
+        last = max(last, *x)
+    for one in series:
+        published = curves["published"].get(one["key"], {}).get(key)
+        if published is not None:
+            _published(axes, last + 1, published, one["style"])
+    axes.set_xlabel("Iteration")
+    axes.set_ylabel(title)
+    axes.legend(ncols=2)
+    return figure
+
+
+def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, all_axes = _new(rows, columns, 4.2 * columns, 3.0 * rows)
+    for axes in all_axes[len(panels) :]:
+        axes.remove()
+    for axes, panel in zip(all_axes, panels, strict=False):
+        for method in panel["methods"]:
+            points = [p for p in panel["points"] if p["method"] == method["key"]]
+            x, y = [p["x"] for p in points], [p["y"] for p in points]
+            half = [p["half"] or 0.0 for p in points]
+            look = _look(method["style"])
+            axes.errorbar(x, y, half, label=method["label"], markersize=4, capsize=2, **look)
+            for point in points:
+                if point["paper"] is not None:
+                    _published(axes, point["x"], point["paper"], method["style"])
+        bounds = sorted(
+            {
+                (p["x"], p["bound"])
+                for p in panel["points"]
+                if p["method"] == "proposed" and p["bound"]
+            }
+        )
+        if bounds:
+            axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
+        axes.set_title(panel["title"], fontsize=9)
+        axes.set_xlabel("Racks")
+        axes.set_ylabel("Completion time [ms]")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+    return figure
+
+
+def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
+    figure, all_axes = _new(1, 2, 6.4, 2.8)
+    labels = [row["label"] for row in rows]
+    wanted = (("completion_ms", "Completion time [ms]"), ("energy_j", "Energy [J]"))
+    for axes, (key, title) in zip(all_axes, wanted, strict=True):
+        ours = [row[key]["ours"] for row in rows]
+        half = [row[key]["half"] or 0.0 for row in rows]
+        axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="ours")
+        for k, row in enumerate(rows):
+            if row[key]["paper"] is not None:
+                _published(axes, k + 0.36, row[key]["paper"], 0)
+        axes.set_xlabel("Weights of time / energy")
+        axes.set_ylabel(title)
+    return figure
+
+
+def _look(style: int) -> dict[str, Any]:
+    return {"color": COLOURS[style], "marker": MARKERS[style]}
+
+
+def _published(axes: Axes, x: float, y: float, style: int) -> None:
+    axes.plot([x], [y], MARKERS[style], markersize=7, markerfacecolor="none", color=COLOURS[style])

@@ -1,0 +1,166 @@
+"""The timeline of one iteration in Chrome's trace format, which Perfetto opens.
+
+One process holds the pipeline stages, one per rack holds its subbands (a transmission shows at
+both of its ends), and one holds the fibres as counters of their load.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.errors import ThzSyncError
+from thzsync.report.labels import KIND_LABELS, POLICY_LABELS, label
+from thzsync.report.source import Results
+from thzsync.report.timeline import Bar, bars, lanes
+from thzsync.simulation.records import write_atomically
+from thzsync.topology import Topology
+
+if TYPE_CHECKING:
+    from thzsync.simulation.records import Run
+
+STAGES: Final = 1
+FIBRES: Final = 2
+FIRST_RACK: Final = 100
+Entry = dict[str, Any]
+
+
+def write_perfetto(results: Results, out: str | Path, policy: str | None = None) -> Path:
+    """Write the last iteration of one policy (the first one unless told) as JSON, gzipped."""
+    run = detailed_run(results, policy)
+    document = {
+        "displayTimeUnit": "ms",
+        "otherData": {"policy": run.policy, "seed": run.seed, "scenario": run.scenario.name},
+        "traceEvents": list(trace_events(run)),
+    }
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
+    target = Path(out)
+    packed = target.suffix == ".gz"
+    write_atomically(target, gzip.compress(text, compresslevel=6, mtime=0) if packed else text)
+    return target
+
+
+def detailed_run(results: Results, policy: str | None = None) -> Run:
+    """The recorded last iteration of a policy."""
+    details = results.fabric.details if results.fabric is not None else {}
+    if not details:
+        raise ThzSyncError(
+            f"{results.folder}: holds no recorded run; export the timeline of a folder that "
+            f"`thzsync run` or `compare` wrote"
+        )
+    if policy is None:
+        return next(iter(details.values()))
+    if policy not in details:
+        raise ThzSyncError(f"{policy}: not recorded here; use one of {', '.join(details)}")
+    return details[policy]
+
+
+def trace_events(run: Run) -> Iterator[Entry]:
+    """All entries of the trace; times count from the iteration's start [us]."""
+    origin = run.iterations["start_ps"][-1]
+    yield from _stage_entries(run, origin)
+    yield from _rack_entries(run, origin)
+    yield from _fibre_entries(run, origin)
+
+
+def _stage_entries(run: Run, origin: int) -> Iterator[Entry]:
+    yield _name("process_name", STAGES, f"Stages ({label(POLICY_LABELS, run.policy)})")
+    thread = 0
+    for (job, stage, lane), members, sub_rows in lanes(bars(run)):
+        title = "compute" if lane == "compute" else label(KIND_LABELS, lane)
+        for sub in range(max(sub_rows) + 1):
+            yield _name("thread_name", STAGES, f"{job} stage {stage} {title}", thread + sub)
+            yield _order("thread_sort_index", STAGES, thread + sub, thread + sub)
+        for bar, sub in zip(members, sub_rows, strict=True):
+            span = (bar.start_ps - origin, bar.end_ps - origin)
+            yield _slice(bar.name, lane, STAGES, thread + sub, span, _arguments(bar))
+        thread += max(sub_rows) + 1
+
+
+def _arguments(bar: Bar) -> Entry:
+    if bar.lane == "compute":
+        return {"stage": bar.stage, "microbatch": bar.row["microbatch"]}
+    wanted = (
+        "number",
+        "method",
+        "completion_ms",
+        "optical_energy_j",
+        "thz_energy_j",
+        "reward",
+        "wired_bytes",
+        "thz_bytes",
+        "fallback_chunks",
+        "rerouted_chunks",
+    )
+    return {name: bar.row[name] for name in wanted}
+
+
+def _rack_entries(run: Run, origin: int) -> Iterator[Entry]:
+    subbands = [f"{hz / 1e9:g} GHz" for hz in run.scenario.thz.centres_hz]
+    for rack in range(run.scenario.floor.racks):
+        process = FIRST_RACK + rack
+        yield _name("process_name", process, f"Rack {rack} THz")
+        yield _order("process_sort_index", process, process)
+        for subband, title in enumerate(subbands):
+            yield _name("thread_name", process, title, subband)
+    kinds = dict(run.events.select("number", "kind").iter_rows())
+    for row in run.tables["transmissions"].iter_rows(named=True):
+        src, dst, kind = row["src"], row["dst"], kinds[row["number"]]
+        span = (row["start_ps"] - origin, row["end_ps"] - origin)
+        arguments = {
+            "event": row["number"],
+            "round": row["round"],
+            "bytes": row["bytes"],
+            "power_w": row["power_w"],
+        }
+        for rack, name in ((src, f"to {dst}"), (dst, f"from {src}")):
+            yield _slice(name, kind, FIRST_RACK + rack, row["subband"], span, arguments)
+
+
+def _fibre_entries(run: Run, origin: int) -> Iterator[Entry]:
+    yield _name("process_name", FIBRES, "Fibres")
+    topology = Topology(run.scenario.floor)
+    ends: dict[int, int] = {}
+    for row in run.tables["links"].sort("start_ps", "link").iter_rows(named=True):
+        link, start = row["link"], row["start_ps"]
+        name = topology.link_name(link)
+        if link in ends and ends[link] < start:  # nothing was carried in between
+            yield _load(name, ends[link] - origin, 0.0, 0.0)
+        per_second = 8e-9 / ((row["end_ps"] - start) * 1e-12)
+        own, other = row["bytes"] * per_second, row["background_bytes"] * per_second
+        yield _load(name, start - origin, own, other)
+        ends[link] = row["end_ps"]
+    for link, end in ends.items():
+        yield _load(topology.link_name(link), end - origin, 0.0, 0.0)
+
+
+def _load(name: str, at_ps: int, own: float, other: float) -> Entry:
+    gbps = {"collectives [Gbit/s]": round(own, 4), "background [Gbit/s]": round(other, 4)}
+    return {"ph": "C", "pid": FIBRES, "name": name, "ts": at_ps / 1e6, "args": gbps}
+
+
+def _slice(
+    name: str, category: str, process: int, thread: int, span_ps: tuple[int, int], arguments: Entry
+) -> Entry:
+    start, end = span_ps
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": category,
+        "pid": process,
+        "tid": thread,
+        "ts": start / 1e6,
+        "dur": (end - start) / 1e6,
+        "args": arguments,
+    }
+
+
+def _name(what: str, process: int, name: str, thread: int = 0) -> Entry:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _order(what: str, process: int, index: int, thread: int = 0) -> Entry:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"sort_index": index}}
