@@ -56,8 +56,10 @@ def test_counts_are_those_of_the_records() -> None:
     assert checks["reduction"] == 3  # two shards and their sum
 
 
-def test_an_empty_run_has_nothing_to_object_to() -> None:
-    assert verdict({name: [] for name in hand_made.rows()}).ok
+def test_an_empty_run_has_nothing_to_object_to_and_lists_every_check() -> None:
+    found = verdict({name: [] for name in hand_made.rows()})
+    assert found.ok
+    assert list(found.checks) == [check.__name__ for check in CHECKS]
 
 
 def test_the_auditor_shares_no_code_with_what_it_audits() -> None:

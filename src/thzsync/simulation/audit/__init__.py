@@ -78,7 +78,7 @@ def audit(run: Run) -> Audit:
 
     # A damaged record may hold any number: overflow ends in a violation, not in a warning.
     with np.errstate(all="ignore"):
-        book, findings = Book(run), Findings()
+        book, findings = Book(run), Findings({check.__name__: 0 for check in CHECKS})
         for check in CHECKS:
             check(book, findings)
     return findings.audit()

@@ -15,7 +15,6 @@ from thzsync.simulation.audit.findings import Findings
 
 def thz_faults(book: Book, findings: Findings) -> None:
     """No round begins on a dead transceiver, a jammed subband or a blocked pair."""
-    findings.checks.setdefault("thz_faults", 0)
     for fault in book.scenario.faults:
         needs_it = _needs(book, fault)
         if needs_it is not None:
@@ -52,7 +51,6 @@ def _test_window(book: Book, findings: Findings, fault: Fault, needs_it: BoolArr
 
 def frozen_racks(book: Book, findings: Findings) -> None:
     """No rack's own data appears while its compute is frozen."""
-    findings.checks.setdefault("frozen_racks", 0)
     for fault in book.scenario.faults:
         if isinstance(fault, ComputeFrozen):
             _test_frozen(book, findings, fault)

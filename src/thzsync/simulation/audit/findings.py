@@ -71,7 +71,7 @@ class Findings:
 
     def test(self, check: str, broken: BoolArray, place: Describe, message: Describe) -> None:
         """Count one fact per entry; entries that are True broke, and are described."""
-        self.checks[check] = self.checks.get(check, 0) + len(broken)
+        self.checks[check] += len(broken)
         rows = np.flatnonzero(broken)
         for row in rows[:REPORTED_PER_CHECK]:
             self.violations.append(Violation(check, place(int(row)), message(int(row))))
