@@ -2,4 +2,42 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from thzsync.errors import ThzSyncError
+    from thzsync.experiments.compare import compare
+    from thzsync.experiments.single_ring import synthesize
+    from thzsync.scenario import Scenario
+    from thzsync.simulation import Run, simulate
+    from thzsync.simulation.audit import audit
+
+_HOMES = {
+    "Run": "thzsync.simulation",
+    "Scenario": "thzsync.scenario",
+    "ThzSyncError": "thzsync.errors",
+    "audit": "thzsync.simulation.audit",
+    "compare": "thzsync.experiments.compare",
+    "simulate": "thzsync.simulation",
+    "synthesize": "thzsync.experiments.single_ring",
+}
+
+__all__ = [
+    "Run",
+    "Scenario",
+    "ThzSyncError",
+    "audit",
+    "compare",
+    "simulate",
+    "synthesize",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public names on first use, so that ``import thzsync`` costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'thzsync' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -106,7 +106,10 @@ class Outcome:
 class Policy(Protocol):
     """Decides every event's split and power, and learns from what it cost."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        ...
 
     def decide(self, context: Context) -> Action:
         """The action for an event that is being activated."""

@@ -15,9 +15,10 @@ from thzsync.coordinator import policy_names
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
+from thzsync.files import write_atomically
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
-from thzsync.simulation.records import References, environment, frame_bytes, write_atomically
+from thzsync.simulation.records import References, environment, frame_bytes
 
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
 ProgressBar = Callable[[int, int], None]
@@ -125,7 +126,8 @@ class Comparison:
         source = Path(folder)
         try:
             document = json.loads((source / "compare.json").read_text("utf-8"))
-            frames = [pl.read_parquet(source / f"{n}.parquet") for n in ("iterations", "events")]
+            iterations = pl.read_parquet(source / "iterations.parquet")
+            events = pl.read_parquet(source / "events.parquet")
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
@@ -138,7 +140,8 @@ class Comparison:
             Scenario.load(source / "scenario.toml"),
             tuple(document["policies"]),
             tuple(document["seeds"]),
-            *frames,
+            iterations,
+            events,
             details,
         )
 

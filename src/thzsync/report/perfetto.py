@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically
 from thzsync.report.labels import KIND_LABELS, POLICY_LABELS, label
 from thzsync.report.source import Results
 from thzsync.report.timeline import Bar, bars, lanes
-from thzsync.simulation.records import write_atomically
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from thzsync.simulation.records import Run
-from thzsync.simulation.simulate import reference_costs, simulate
+from thzsync.simulation.simulator import reference_costs, simulate
 
 __all__ = ["Run", "reference_costs", "simulate"]

@@ -74,9 +74,7 @@ class FaultTimeline:
         Chunks of which a packet is under way stay: they arrive when the fibre is back.
         """
         world = self._engine.world
-        dead = {
-            link for f in self._dim if f.rate_share == 0 for link in self._links(f).tolist()
-        }
+        dead = {link for f in self._dim if f.rate_share == 0 for link in self._links(f).tolist()}
         if not dead or not world.scenario.coordinator.wired_to_thz:
             return
         plan = active.plan

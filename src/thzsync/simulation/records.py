@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import platform
-import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from thzsync import __version__
 from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically
 from thzsync.scenario import Scenario
 from thzsync.simulation.schema import TABLES, polars_schema
 
@@ -35,23 +34,6 @@ def environment() -> dict[str, str]:
         "system": platform.system(),
         **{name: version(name) for name in ("numpy", "numba", "scipy", "polars")},
     }
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file that is either complete or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def frame_bytes(frame: pl.DataFrame) -> bytes:
@@ -115,6 +97,22 @@ class Run:
         keep["links"] = (pl.col("start_ps") >= after) & (pl.col("end_ps") <= until)
         tables = {name: frame.filter(keep[name]) for name, frame in self.tables.items()}
         return replace(self, tables=tables)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the run's iterations, and how the reward moved."""
+        from thzsync.display import html_table, sparkline
+
+        wanted = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
+        shown = self.iterations.tail(10).select("iteration", *wanted)
+        facts = {"policy": self.policy, "seed": self.seed, "scenario": self.scenario.name}
+        rewards = self.iterations["reward"].to_list()
+        return html_table(
+            "Run",
+            ("iteration", "completion [ms]", "energy [J]", "reward", "makespan [ms]", "THz share"),
+            [("mean", *(self.summary[name] for name in wanted)), *shown.iter_rows()],
+            facts | {"reward": sparkline(rewards)},
+            f"{self.iterations.height} iterations, {self.events.height} events; at most 10 shown",
+        )
 
     def provenance(self) -> dict[str, Any]:
         """What made this run, as plain values."""

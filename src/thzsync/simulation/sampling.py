@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray
 from thzsync.simulation.agenda import Agenda, Priority
 from thzsync.simulation.recorder import Recorder
 from thzsync.simulation.world import World
@@ -52,8 +51,8 @@ class LinkSampler:
     def close_iteration(self, makespan_ps: int) -> float:
         """End the span at an iteration's end; the busiest fibre's foreground share of its rate."""
         self._write()
-        rate_bps: FloatArray = self._world.fabric.network.rate_bps
-        capacity = np.maximum(rate_bps, 1.0) * max(1, makespan_ps) * 1e-12
+        rate_bps = self._world.fabric.network.rate_bps
+        capacity = np.maximum(rate_bps, 1) * max(1, makespan_ps) * 1e-12
         share = float((8 * self._iteration_bytes / capacity).max())
         self._iteration_bytes[:] = 0
         return share

@@ -68,19 +68,11 @@ class World:
 
     def synthesize(self, event: Event, delays_ps: IntArray, now_ps: int) -> Plan:
         """Flows and precedence of an event that is being activated."""
-        racks = event.racks
-        size = len(racks)
-        row, column = np.divmod(np.arange(size * size), size)
-        off_diagonal = row != column
-        gains = np.zeros((size * size, self.scenario.thz.subbands))
-        gains[off_diagonal] = self.channel.gains(
-            racks[row[off_diagonal]], racks[column[off_diagonal]], now_ps
-        )
-        surroundings = Situation(
-            gains=gains.reshape(size, size, -1), delay_s=delays_ps * 1e-12, thz=self.scenario.thz
-        )
+        delay_s: FloatArray = delays_ps * np.float64(1e-12)
+        gains = self.channel.gain_matrix(event.racks, now_ps)
+        situation = Situation(gains, delay_s, self.scenario.thz)
         return self.method(event).plan(
-            event.demand, racks, self.scenario.collectives.chunk_bytes, surroundings
+            event.demand, event.racks, self.scenario.collectives.chunk_bytes, situation
         )
 
     def context(self, plan: Plan, delays_ps: IntArray, now_ps: int) -> Context:
@@ -91,7 +83,9 @@ class World:
         gain = self.channel.gains(plan.src, plan.dst, now_ps)
         snr_db = 10 * np.log10(gain) + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
         levels: FloatArray = np.array(self.scenario.coordinator.power_levels)
-        return Context(plan, self.topology.racks, late, queued, shared, snr_db, levels)
+        return Context(
+            plan, self.topology.racks, late, queued.astype(np.float64), shared, snr_db, levels
+        )
 
     def optical_energy_j(self, plan: Plan, wired: IntArray) -> float:
         """Energy of chunks on fibre, given by their places in the row of all chunks [J]."""

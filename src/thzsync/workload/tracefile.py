@@ -7,9 +7,9 @@ digit, so a file read back gives the same graph; the same graph gives the same b
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
-import os
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +21,7 @@ import numpy as np
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand, Kind, Reduction, Transfer
 from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically
 from thzsync.workload.graph import TrainingGraph
 from thzsync.workload.nodes import Compute, Event, Node, Phase
 
@@ -41,24 +42,12 @@ class Trace:
 
 def write_trace(path: str | Path, trace: Trace) -> None:
     """Write a trace file; a crash leaves the old file or none, never half of one."""
-    target = Path(path).resolve()  # replace what a link points to, not the link
-    if target.exists() and not target.is_file():
-        # Renaming over a device or a pipe would destroy it.
-        raise ThzSyncError(f"{path}: is not a regular file; name a file to write")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as raw:
-            # No name and no time in the gzip header: equal graphs give equal bytes.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as packed:
-                for line in _lines(trace):
-                    packed.write(line.encode() + b"\n")
-            raw.flush()
-            os.fsync(raw.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    buffer = io.BytesIO()
+    # No name and no time in the gzip header: equal graphs give equal bytes.
+    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=buffer, mtime=0) as packed:
+        for line in _lines(trace):
+            packed.write(line.encode() + b"\n")
+    write_atomically(path, buffer.getvalue())
 
 
 def read_trace(path: str | Path) -> Trace:
