@@ -38,7 +38,7 @@ class ActiveEvent:
         self.gains = np.zeros((plan.flows, thz.subbands))
         self.bytes_before = np.concatenate(([0], np.cumsum(plan.chunk_sizes)))
         """Bytes in all chunks before a row."""
-        self.web = _web(plan, thz.subbands)
+        self.web = web_of(plan, thz.subbands)
         self.frontier = _frontier(plan, thz_chunks, budget_w, thz)
 
     @property
@@ -156,7 +156,8 @@ def _frontier(plan: Plan, thz_chunks: IntArray, budget_w: FloatArray, thz: Thz) 
     )
 
 
-def _web(plan: Plan, subbands: int) -> Web:
+def web_of(plan: Plan, subbands: int) -> Web:
+    """The flows of a plan by position, and which of them meet at each rack."""
     sender = np.searchsorted(plan.racks, plan.src).astype(np.int64)
     receiver = np.searchsorted(plan.racks, plan.dst).astype(np.int64)
     ends = np.concatenate((sender, receiver))

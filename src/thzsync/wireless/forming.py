@@ -23,8 +23,7 @@ def form_round(
     cap_w = power_caps_w(air, radio, frontier)
     slots = _free_slots(air, web, frontier, left, cap_w)
     if matching:
-        queue = np.argsort(frontier.sent, kind="mergesort")  # least served first
-        edges = match(web, slots, queue, channel_aware)
+        edges = match(web, slots)
     else:
         edges = assign(web, slots, frontier.snr_per_w, channel_aware)
     return _send(air, radio, web, frontier, edges, cap_w, optimal)

@@ -47,41 +47,22 @@ def give_back(slots: Slots, edge: int, u: int, v: int) -> None:
 
 
 @kernel
-def match(web: Web, slots: Slots, queue: IntArray, channel_aware: bool) -> IntArray:
-    """The round's edges; ``queue`` is the order of flows for those blind to the channel."""
+def match(web: Web, slots: Slots) -> IntArray:
+    """The round's edges, rising. ``web.order`` tells which are tried first."""
     picked = np.zeros(len(web.order), dtype=np.bool_)
-    if channel_aware:
-        _greedy_by_gain(web, slots, picked)
-    else:
-        _greedy_in_turn(web, slots, queue, picked)
+    _greedy(web, slots, picked)
     _augment(web, slots, picked)
     return np.flatnonzero(picked)
 
 
 @kernel
-def _greedy_by_gain(web: Web, slots: Slots, picked: BoolArray) -> None:
+def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
     subbands = slots.free.shape[1]
     for edge in web.order:
         u, v = web.sender[edge // subbands], web.receiver[edge // subbands]
         if fits(slots, edge, u, v):
             take(slots, edge, u, v)
             picked[edge] = True
-
-
-@kernel
-def _greedy_in_turn(web: Web, slots: Slots, queue: IntArray, picked: BoolArray) -> None:
-    """Blind to gains: flows take turns, each on the first subband that is free."""
-    subbands = slots.free.shape[1]
-    progress = True
-    while progress:
-        progress = False
-        for flow in queue:
-            u, v = web.sender[flow], web.receiver[flow]
-            for edge in range(flow * subbands, (flow + 1) * subbands):
-                if fits(slots, edge, u, v):
-                    take(slots, edge, u, v)
-                    picked[edge] = progress = True
-                    break
 
 
 @kernel
