@@ -40,3 +40,28 @@ class Schedule:
     def completion_ps(self) -> int:
         """When the last transmission ends, counted from the nominal release at 0 [ps]."""
         return int(self.end_ps.max()) if len(self.end_ps) else 0
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first rounds, and how long all of them take."""
+        from thzsync.display import html_table
+
+        plan = self.plan
+        rows = []
+        for index in range(min(self.rounds, 12)):
+            chosen = self.round == index
+            start, end = int(self.start_ps[chosen].min()), int(self.end_ps[chosen].max())
+            sent = ", ".join(
+                f"{plan.src[f]}→{plan.dst[f]}" for f in self.flow[chosen][:6].tolist()
+            ) + (" …" if int(chosen.sum()) > 6 else "")
+            power_w = float(self.power_w[chosen].sum())
+            rows.append((index, start * 1e-9, end * 1e-9, int(chosen.sum()), power_w, sent))
+        facts = {
+            "method": plan.method,
+            "racks": len(plan.racks),
+            "rounds": self.rounds,
+            "transmissions": len(self.flow),
+            "completion [ms]": self.completion_ps * 1e-9,
+        }
+        columns = ("round", "start [ms]", "end [ms]", "transmissions", "power [W]", "links")
+        note = f"{self.rounds - len(rows)} more rounds" if self.rounds > len(rows) else ""
+        return html_table(f"{plan.kind.value} schedule", columns, rows, facts, note)

@@ -194,10 +194,15 @@ def _beside_the_oracle(results: Results, row: Row) -> Iterator[tuple[str, str]]:
 
 
 def _title_without_policies(results: Results) -> str:
-    return {
-        "synthesis": "How fast one collective can be on a THz ring",
-        "weights": "What the reward's weights buy",
-    }.get(results.kind, "What was reproduced")
+    if not results.synthesis:
+        return "The reward's weights move the operating point between fast and frugal."
+    racks = max(row["racks"] for row in results.synthesis)
+    times = " and ".join(
+        f"{label(KIND_LABELS, row['collective'])} in {number(row['mean_ms'], 3)} ms"
+        for row in results.synthesis
+        if (row["method"], row["racks"], row["stragglers"]) == ("proposed", racks, False)
+    )
+    return f"{racks} racks on one THz ring: {times or 'collectives compared'}."
 
 
 def _about_synthesis(rows: list[Row]) -> Iterator[tuple[str, str]]:

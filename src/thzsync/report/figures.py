@@ -21,12 +21,14 @@ SETTINGS: Final = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
     "legend.fontsize": 8,
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
 }
+_PUBLISHED: Final = "published"
 FILE_NAMES: Final = {
     "reward": "reward_vs_iteration",
     "completion_ms": "completion_vs_iteration",
@@ -94,6 +96,8 @@ def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, 
 def _curve_figure(
     curves: dict[str, Any], series: list[dict[str, Any]], key: str, title: str
 ) -> Figure:
+    from matplotlib.ticker import MaxNLocator
+
     figure, (axes,) = _new(1, 1, 4.6, 3.2)
     last = 0
     for one in series:
@@ -112,7 +116,8 @@ def _curve_figure(
             _published(axes, last + 1, published, one["style"])
     axes.set_xlabel("Iteration")
     axes.set_ylabel(title)
-    axes.legend(ncols=2)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    _legend(figure, [axes], 3)
     return figure
 
 
@@ -144,8 +149,9 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
         axes.set_title(panel["title"], fontsize=9)
         axes.set_xlabel("Racks")
         axes.set_ylabel("Completion time [ms]")
-        axes.set_ylim(bottom=0)
-        axes.legend()
+        axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
+        axes.set_xticks(sorted({p["x"] for p in panel["points"]}))
+    _legend(figure, all_axes[: len(panels)], 5)
     return figure
 
 
@@ -156,13 +162,31 @@ def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
     for axes, (key, title) in zip(all_axes, wanted, strict=True):
         ours = [row[key]["ours"] for row in rows]
         half = [row[key]["half"] or 0.0 for row in rows]
-        axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="ours")
+        axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="Ours")
         for k, row in enumerate(rows):
             if row[key]["paper"] is not None:
                 _published(axes, k + 0.36, row[key]["paper"], 0)
         axes.set_xlabel("Weights of time / energy")
         axes.set_ylabel(title)
+    _legend(figure, all_axes, 2)
     return figure
+
+
+def _legend(figure: Figure, panels: list[Axes], columns: int) -> None:
+    """One legend above all panels, with a hollow mark when something published is shown."""
+    from matplotlib.lines import Line2D
+
+    found: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    published = found.pop(_PUBLISHED, None)
+    if published is not None:
+        hollow = Line2D([], [], linestyle="", marker="o", markerfacecolor="none", color="0.3")
+        found["Published"] = hollow
+    figure.legend(
+        list(found.values()), list(found), loc="outside upper center", ncols=columns, frameon=False
+    )
 
 
 def _look(style: int) -> dict[str, Any]:
@@ -170,4 +194,5 @@ def _look(style: int) -> dict[str, Any]:
 
 
 def _published(axes: Axes, x: float, y: float, style: int) -> None:
-    axes.plot([x], [y], MARKERS[style], markersize=7, markerfacecolor="none", color=COLOURS[style])
+    look: dict[str, Any] = {"markersize": 7, "markerfacecolor": "none", "color": COLOURS[style]}
+    axes.plot([x], [y], MARKERS[style], label=_PUBLISHED, **look)

@@ -123,9 +123,12 @@ def _window(results: Results) -> str:
     comparison = results.fabric
     if comparison is None:
         return ""
-    last = int(comparison.iterations["iteration"].to_numpy().max()) + 1
+    numbers = comparison.iterations["iteration"].to_numpy()
+    first, last = max(results.first, int(numbers.min())) + 1, int(numbers.max()) + 1
     seeds = len(comparison.seeds)
-    text = f"Per-iteration means over iterations {results.first + 1}–{last}"
+    text = f"Per-iteration means over iterations {first}–{last}"
+    if first == last:
+        text = f"Iteration {last}"
     return (
         f"{text}; ± is the 95 % interval over {seeds} seeds." if seeds > 1 else f"{text}, 1 seed."
     )

@@ -42,8 +42,7 @@ _CHARTS: Final = (
         "curves",
         "Learning",
         "Learning",
-        "Means per training iteration; the band is the 95 % interval over seeds. "
-        "Press a name to hide it.",
+        "Means per training iteration; the band is the 95 % interval over seeds.",
     ),
     (
         "plane",

@@ -104,7 +104,7 @@ function crosshair(box, svg, series, xs, x, y, height, edge, spec) {
 function seriesLegend(parent, members, group) {
   const legend = make(parent, "div", { class: "legend", role: "group", "aria-label": "Show or hide" });
   for (const member of members) {
-    const button = make(legend, "button", { type: "button", "aria-pressed": "true" });
+    const button = make(legend, "button", { type: "button", "aria-pressed": "true", title: "Show or hide" });
     legendMark(button, member.style);
     button.append(member.label);
     button.addEventListener("click", () => {
