@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from thzsync.cli import app, main
+from thzsync.cli import main
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -93,14 +93,6 @@ def test_a_saved_run_is_audited_from_disk(runs: dict[str, Run], tmp_path: Path) 
 
 
 # -- the command ----------------------------------------------------------------------------------
-
-
-@pytest.fixture(autouse=True)
-def command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command table with this command in it, wherever the rest of the table points."""
-    others = tuple(entry for entry in app.COMMANDS if entry.name != "audit")
-    audit_entry = app.Entry("audit", "thzsync.cli.audit", "audit", "Re-check a recorded run.")
-    monkeypatch.setattr(app, "COMMANDS", (*others, audit_entry))
 
 
 def test_the_command_prints_every_check_and_exits_with_0(
