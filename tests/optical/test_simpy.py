@@ -11,7 +11,7 @@ from thzsync.optical.bench import sixteen_hosts
 from thzsync.optical.simpy_reference import SimpyFabric
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_simpy_sees_every_chunk_arrive_at_the_same_instant(data: st.DataObject) -> None:
     network = data.draw(networks())

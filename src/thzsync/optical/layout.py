@@ -36,7 +36,7 @@ CTL_COLUMNS = 24
 # link: the queue in front of a directed link, and the link (two cache lines, the busier first)
 HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = 0, 1, 2, 3, 4, 5, 6, 7
 RATE, LAST_END, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, MARKED = range(8, 16)
-BEGAN = LAST_END  # one is kept for rack-facing links, the other for all others
+BEGAN = LAST_END  # start of the packet in service; rack-facing links keep the last end instead
 LINK_COLUMNS = 16
 
 # in MARKED: requests for room must be looked at; the link may have something to send
@@ -47,6 +47,7 @@ BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
 
 # pkt: a packet in some queue
 P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = 0, 1, 2, 3, 4, 5, 6, 7
+P_FIRST = P_END  # in a NIC queue: whether it is its chunk's first packet
 PACKET_COLUMNS = 8
 
 # node: a chunk, timer or join

@@ -180,6 +180,7 @@ def admit(st: State, rack: int, now_ps: int) -> bool:
         pkt[p, c.P_HOP] = node[n, c.FIRST]
         pkt[p, c.P_DOWN] = node[n, c.DOWN]
         pkt[p, c.P_READY] = now_ps
+        pkt[p, c.P_FIRST] = node[n, c.SENT] == 0
         append(st, rack, p)
         link[rack, c.OCC] += size
         node[n, c.SENT] += size

@@ -231,10 +231,8 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
     link[ln, c.STATE] = c.BUSY
     link[ln, c.BEGAN] = now_ps
     set_key(st.key, st.tree, ln, now_ps + service_ps(st, ln, size))
-    if ln < st.ctl[c.RACKS]:
-        node = pkt[p, c.P_NODE]
-        if st.node[node, c.START_AT] < 0:
-            st.node[node, c.START_AT] = now_ps
+    if ln < st.ctl[c.RACKS] and pkt[p, c.P_FIRST] == 1:
+        st.node[pkt[p, c.P_NODE], c.START_AT] = now_ps
 
 
 @hot

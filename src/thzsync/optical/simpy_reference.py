@@ -111,10 +111,10 @@ class SimpyFabric:
 
     def _settle(self, _: Any) -> None:
         """Everything that is decided at one instant."""
-        self._settling = False
-        ended, passed = sorted(self._ended), self._passed
-        self._ended, self._passed = [], []
+        ended, self._ended = sorted(self._ended), []
         done = [node for number in ended if (node := self._end(self._links[number])) is not None]
+        passed, self._passed = self._passed, []
+        self._settling = False
         for number in sorted({*ended, *passed}):
             if number < self.network.racks:
                 self._admit(number)
