@@ -1,0 +1,321 @@
+"""The Python face: submitting, reports, re-routing, faults, storage, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.optical.cases import run_to
+
+from thzsync.errors import ThzSyncError
+from thzsync.optical import (
+    DONE,
+    EXTERNAL,
+    JOIN,
+    READY,
+    TIMER,
+    WIRED,
+    Background,
+    ChunkBatch,
+    Network,
+    OpticalFabric,
+)
+from thzsync.optical.pools import Runs
+
+PACKET = 1000
+HOP_PS = 1000  # one packet at one byte per picosecond
+
+
+def network(rings: list[int], **changes: Any) -> Network:
+    settings: dict[str, Any] = {
+        "access_bps": 8e12,
+        "inter_bps": 8e12,
+        "switch_delay_ps": 0,
+        "packet_bytes": PACKET,
+        "nic_queue_bytes": 4 * PACKET,
+        "output_queue_bytes": 4 * PACKET,
+        "shared_buffer_bytes": 64 * PACKET,
+    }
+    return Network.build(rings, **(settings | changes))
+
+
+def rows(reports: Any) -> list[tuple[int, int, int]]:
+    return [(int(t), int(n), int(w)) for t, n, w in zip(*reports, strict=True)]
+
+
+def test_a_chain_runs_inside_the_kernel_and_reports_only_what_was_asked() -> None:
+    # wired 0 -> timer 1 (released at 5000) -> join 2 (reported) -> wired 3 (reported)
+    batch = ChunkBatch.build(
+        [WIRED, TIMER, JOIN, WIRED], 0, 1, PACKET, [0, 0, 0, 0],
+        before=[0, 1, 2], after=[1, 2, 3], release_ps=5000, notify=[False, False, True, True],
+    )  # fmt: skip
+    fabric = OpticalFabric(network([0, 0]))
+    base = fabric.submit(batch, 0)
+    assert rows(fabric.advance(10**6)) == [(5000, base + 2, DONE)]
+    assert fabric.now_ps == 5000
+    assert rows(fabric.advance(10**6)) == [(7000, base + 3, DONE)]
+    assert rows(fabric.advance(10**6)) == []
+    assert fabric.now_ps == 10**6
+    times = fabric.finished(base, 4)
+    assert times.arrival_ps.tolist() == [2000, 5000, 5000, 7000]
+    assert times.ready_ps.tolist() == [0, 2000, 5000, 5000]
+    assert times.start_ps.tolist() == [0, -1, -1, 5000]
+
+
+def test_external_nodes_wait_for_their_carrier() -> None:
+    batch = ChunkBatch.build([EXTERNAL, WIRED], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
+    fabric = OpticalFabric(network([0, 0]))
+    fabric.submit(batch, 0)
+    assert rows(fabric.advance(10**6)) == [(0, 0, READY)]
+    fabric.advance(300)
+    fabric.complete(np.array([0]), 300)
+    assert rows(fabric.advance(10**6)) == [(300, 0, DONE)]
+    assert rows(fabric.advance(10**6)) == [(2300, 1, DONE)]
+    with pytest.raises(ThzSyncError, match="node 0 is not a ready"):
+        fabric.complete(np.array([0]), fabric.now_ps)
+
+
+def test_a_batch_may_be_submitted_ahead_of_its_release() -> None:
+    fabric = OpticalFabric(network([0, 0]))
+    fabric.submit(ChunkBatch.build(WIRED, 0, 1, PACKET, notify=True), 700)
+    assert rows(fabric.advance(10**6)) == [(2700, 0, DONE)]
+    with pytest.raises(ThzSyncError, match="before now"):
+        fabric.submit(ChunkBatch.build(WIRED, 0, 1, PACKET), 0)
+
+
+def test_external_chunks_fall_back_to_fibre() -> None:
+    batch = ChunkBatch.build([EXTERNAL, EXTERNAL], 0, 1, PACKET, 0, before=[0], after=[1])
+    fabric = OpticalFabric(network([0, 0]))
+    fabric.submit(batch, 0)
+    fabric.advance(0)
+    fabric.to_wired(np.array([0, 1]), 0)
+    run_to(fabric, 10**6)
+    assert fabric.finished(0, 2).arrival_ps.tolist() == [2000, 4000]
+
+
+def test_chunks_still_in_the_rack_leave_a_dead_fibre() -> None:
+    fabric = OpticalFabric(network([0, 0, 0]))
+    fabric.submit(ChunkBatch.build(WIRED, 0, [1, 2, 1, 2], 3 * PACKET, [0, 1, 2, 2]), 0)
+    fabric.advance(1500)  # packets of flows 0 and 1 have left or are leaving
+    fabric.set_rate(0, 0, 1500)
+    accepted = fabric.to_external(np.arange(4), 1500)
+    assert accepted.tolist() == [False, False, True, True]
+    assert rows(fabric.advance(10**6)) == [(1500, 2, READY), (1500, 3, READY)]
+    fabric.complete(np.array([2, 3]), 1500)
+    run_to(fabric, 10**6)
+    assert (fabric.finished(0, 2).arrival_ps == -1).all()  # stuck: their fibre is down
+    assert fabric.occupancy(0, 1)[0][0] == 4 * PACKET  # and fill the NIC queue
+    fabric.set_rate(0, 8e12, 10**6)
+    run_to(fabric, 2 * 10**6)
+    assert (fabric.finished(0, 4).arrival_ps > 0).all()
+
+
+def test_a_waiting_head_that_leaves_the_rack_frees_its_place_in_line() -> None:
+    # rack 0 waits for the full queue to rack 2, then its chunk is taken away
+    net = network([0, 0, 0, 0], output_queue_bytes=PACKET)
+    fabric = OpticalFabric(net)
+    fabric.submit(ChunkBatch.build(WIRED, [1, 0, 0], [2, 2, 3], 3 * PACKET, [0, 1, 2]), 0)
+    fabric.set_rate(4 + 2, 0, 0)
+    fabric.advance(5000)
+    assert fabric.finished(1, 2).arrival_ps.tolist() == [-1, -1]  # blocked behind the head
+    assert fabric.to_external(np.array([1]), 5000).tolist() == [True]
+    run_to(fabric, 10**5)
+    # with room for one packet on the way, each of the three takes both hops by itself
+    assert fabric.finished(2, 1).arrival_ps[0] == 5000 + 3 * 2 * HOP_PS
+
+
+@pytest.mark.parametrize("link", [0, 2, 3])
+def test_a_slower_link_applies_to_packets_that_start_later(link: int) -> None:
+    # link 0 up, 2 + 1 down to rack 1: packet 2 of 3 is in service or next when the rate halves
+    fabric = OpticalFabric(network([0, 0]))
+    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 3 * PACKET), 0)
+    fabric.advance(1500)
+    fabric.set_rate(link, 4e12, 1500)
+    run_to(fabric, 10**6)
+    # up: ends 1000, 2000, 4000 then one hop. down: 2000 (in service), 4000, 6000
+    expected = {0: 5000, 2: 4000, 3: 6000}[link]
+    assert fabric.finished(0, 1).arrival_ps[0] == expected
+
+
+def test_a_down_link_taken_out_and_back_delays_by_the_outage() -> None:
+    fabric = OpticalFabric(network([0, 0]))
+    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 3 * PACKET), 0)
+    fabric.advance(1500)
+    fabric.set_rate(3, 0, 1500)  # packet 1 is in service and finishes at 2000
+    fabric.advance(9000)
+    assert fabric.link_bytes().foreground[3] == PACKET
+    fabric.set_rate(3, 8e12, 9000)
+    run_to(fabric, 10**6)
+    assert fabric.finished(0, 1).arrival_ps[0] == 11_000
+
+
+def test_occupancy_sees_queues_and_shared_buffers_along_the_path() -> None:
+    fabric = OpticalFabric(network([0, 0, 1]))
+    fabric.submit(ChunkBatch.build(WIRED, 0, 2, 10 * PACKET), 0)
+    fabric.advance(500)
+    queued, fraction = fabric.occupancy([0, 0, 1], [2, 1, 0])
+    # the NIC holds 4 packets, the first has room reserved on the way to the other switch
+    assert queued.tolist() == [5 * PACKET, 4 * PACKET, 0]
+    np.testing.assert_allclose(fraction, [1 / 64, 1 / 64, 1 / 64])
+
+
+def test_memory_follows_what_is_in_flight_not_what_was_sent() -> None:
+    fabric = OpticalFabric(network([0, 0, 1, 1]), Background(0.1, PACKET), 3)
+    src = np.repeat(np.arange(4), 50)
+    batch = ChunkBatch.build(
+        WIRED, src, (src + 1) % 4, 5 * PACKET, src, before=np.arange(199), after=np.arange(1, 200)
+    )
+    sizes = []
+    for _ in range(30):
+        base = fabric.submit(batch, fabric.now_ps)
+        run_to(fabric, fabric.now_ps + 3 * 10**6)
+        fabric.retire(base)
+        sizes.append(fabric.state_bytes)
+    assert len(set(sizes[2:])) == 1
+
+
+def test_pools_grow_in_the_middle_of_an_instant_without_a_trace() -> None:
+    # 3000 one-byte chunks fit the NIC at once: more packets than the pool starts with
+    net = network([0, 0], nic_queue_bytes=10_000)
+    fabric = OpticalFabric(net, trace=True)
+    n = 3000
+    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 1, np.arange(n)), 0)
+    run_to(fabric, 10**7)
+    # one byte per picosecond, and the down-link one behind the up-link
+    assert fabric.finished(0, n).arrival_ps.tolist() == list(range(2, n + 2))
+    assert len(fabric.packet_trace()) == 2 * n
+
+
+def test_background_does_not_depend_on_the_foreground() -> None:
+    net = network([0, 0, 1], output_queue_bytes=400 * PACKET, shared_buffer_bytes=4000 * PACKET)
+
+    def noise(foreground: bool) -> Any:
+        fabric = OpticalFabric(net, Background(0.3, 3 * PACKET), 5, trace=True)
+        if foreground:
+            fabric.submit(ChunkBatch.build(WIRED, 0, [1, 2], 50 * PACKET, [0, 1]), 0)
+        run_to(fabric, 10**6)
+        table = fabric.packet_trace()
+        table = table[(table[:, 1] < 0) & (table[:, 4] < 9 * 10**5)]
+        return table[np.lexsort((table[:, 4], table[:, 0]))][:, [0, 3, 4]]
+
+    np.testing.assert_array_equal(noise(True), noise(False))
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"dst": 0}, "flow 7 .*to itself"),
+        ({"dst": 9}, "flow 7 .*rack 9 does not exist"),
+        ({"src": -1}, "flow 7 .*rack -1 does not exist"),
+        ({"size_bytes": 0}, "flow 7 .*size is 0"),
+        ({"size_bytes": -5}, "flow 7 .*size is -5"),
+    ],
+)
+def test_a_chunk_that_cannot_run_is_refused_with_its_flow(changes: Any, text: str) -> None:
+    fields = {"src": 0, "dst": 1, "size_bytes": 10, "flow": 7} | changes
+    fabric = OpticalFabric(network([0, 0]))
+    with pytest.raises(ThzSyncError, match=text):
+        fabric.submit(ChunkBatch.build(WIRED, **fields), 0)
+    assert rows(fabric.advance(1000)) == []
+
+
+def test_a_chunk_that_no_buffer_can_pass_is_refused() -> None:
+    narrow = network([0, 0], nic_queue_bytes=PACKET // 2)
+    with pytest.raises(ThzSyncError, match=r"flow 3 .*no queue can pass"):
+        OpticalFabric(narrow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET, 3), 0)
+    OpticalFabric(narrow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET // 2, 3), 0)
+    shallow = network([0, 1], shared_buffer_bytes=PACKET)
+    with pytest.raises(ThzSyncError, match=r"flow 3 .*no shared buffer"):
+        OpticalFabric(shallow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET, 3), 0)
+    with pytest.raises(ThzSyncError, match="background: its packets"):
+        OpticalFabric(shallow, Background(0.5, PACKET))
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: network([]), "ring_of_rack"),
+        (lambda: network([0, 0], access_bps=0), "access_bps"),
+        (lambda: network([0, 0], packet_bytes=1 << 21), "packet_bytes"),
+        (lambda: network([0, 0], rack_reserve=2), "rack_reserve"),
+        (lambda: network([0, 0], nic_queue_bytes=0), "nic_queue_bytes"),
+        (lambda: Background(1.0), "load"),
+        (lambda: Background(0.1, 0), "burst_bytes"),
+        (lambda: ChunkBatch.build(WIRED, 0, 1, 5, before=[0], after=[3]), "precedence"),
+    ],
+)
+def test_bad_numbers_are_named(make: Any, text: str) -> None:
+    with pytest.raises(ThzSyncError, match=text):
+        make()
+
+
+def test_precedence_in_a_circle_and_flows_with_two_sources_are_refused() -> None:
+    fabric = OpticalFabric(network([0, 0, 0]))
+    circle = ChunkBatch.build(WIRED, 0, [1, 1], 5, before=[0, 1], after=[1, 0])
+    with pytest.raises(ThzSyncError, match="waits for itself"):
+        fabric.submit(circle, 0)
+    with pytest.raises(ThzSyncError, match="several racks"):
+        fabric.submit(ChunkBatch.build(WIRED, [0, 1], 2, 5, 0), 0)
+
+
+def test_the_clock_and_unfinished_batches_are_guarded() -> None:
+    fabric = OpticalFabric(network([0, 0]))
+    base = fabric.submit(ChunkBatch.build(WIRED, 0, 1, 5), 0)
+    with pytest.raises(ThzSyncError, match="unfinished"):
+        fabric.retire(base)
+    run_to(fabric, 1000)
+    fabric.retire(base)
+    with pytest.raises(ThzSyncError, match="retired already"):
+        fabric.retire(base)
+    for act in (fabric.complete, fabric.to_wired, fabric.to_external):
+        with pytest.raises(ThzSyncError, match="now is 1000"):
+            act(np.array([0]), 5)
+    with pytest.raises(ThzSyncError, match="before now"):
+        fabric.advance(10)
+    with pytest.raises(ThzSyncError, match="link 99"):
+        fabric.set_rate(99, 1e9, 1000)
+
+
+def test_runs_merge_when_given_back() -> None:
+    runs = Runs(10)
+    starts = [runs.take(n) for n in (3, 4, 3)]
+    assert starts == [0, 3, 7]
+    assert runs.take(1) is None
+    runs.give(0, 3)
+    runs.give(7, 3)
+    runs.give(3, 4)
+    assert runs.take(10) == 0
+
+
+PLAIN = """
+import numpy as np
+from tests.optical.cases import run_to
+from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric
+net = Network.build([0, 0, 1, 1], packet_bytes=1000, nic_queue_bytes=2500,
+                    output_queue_bytes=2500, shared_buffer_bytes=6000, access_bps=3e11,
+                    switch_delay_ps=999)
+fabric = OpticalFabric(net, Background(0.4, 1500), 9, trace=True)
+src = np.arange(24) % 4
+batch = ChunkBatch.build(WIRED, src, (src + 1 + np.arange(24) // 8) % 4, 3300, src,
+                         before=np.arange(20), after=np.arange(4, 24))
+fabric.submit(batch, 0)
+run_to(fabric, 8 * 10**6)
+print(fabric.packet_trace().sum(axis=0).tolist(), fabric.finished(0, 24).arrival_ps.tolist())
+"""
+
+
+def test_the_kernel_means_the_same_without_the_compiler() -> None:
+    def run(disable: str) -> str:
+        environment = os.environ | {"NUMBA_DISABLE_JIT": disable}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", PLAIN],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    assert "-1" not in run("1").split("] [")[1]
+    assert run("1") == run("0")
