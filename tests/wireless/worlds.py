@@ -70,7 +70,7 @@ def even_gains(thz: Thz, racks: int, snr: float = 100.0) -> FloatArray:
 
 def random_gains(generator: np.random.Generator, thz: Thz, racks: int) -> FloatArray:
     """Reciprocal gains over 60 dB, around what the paper's links have."""
-    snr_db = generator.uniform(-30.0, 30.0, (racks, racks, thz.subbands))
+    snr_db = generator.uniform(-20.0, 40.0, (racks, racks, thz.subbands))
     snr_db = np.maximum(snr_db, snr_db.transpose(1, 0, 2))
     return gains_for_snr(thz, 10 ** (snr_db / 10), racks)
 

@@ -22,10 +22,8 @@ def form_round(
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)
     slots = _free_slots(air, web, frontier, left, cap_w)
-    if matching:
-        edges = match(web, slots)
-    else:
-        edges = assign(web, slots, frontier.snr_per_w, channel_aware)
+    snr_per_w = frontier.snr_per_w
+    edges = match(web, slots) if matching else assign(web, slots, snr_per_w, channel_aware)
     return _send(air, radio, web, frontier, edges, cap_w, optimal)
 
 

@@ -1,0 +1,136 @@
+"""Every built-in method conforms, and methods are found by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from thzsync.arrays import IntArray
+from thzsync.collectives import Demand, Kind, Plan, Reduction, Transfer
+from thzsync.collectives.tensors import execute
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Thz
+from thzsync.synthesis import BUILT_IN, Context, Method, Rounds, find_method, method_names, registry
+from thzsync.synthesis.conformance import check_method
+from thzsync.synthesis.transfers import FreeTransfers
+
+EVERY = pytest.mark.parametrize("method", BUILT_IN, ids=lambda m: f"{m.kind}-{m.name}")
+
+
+def full_a2a(racks: int) -> Transfer:
+    src, dst = np.nonzero(~np.eye(racks, dtype=np.bool_))
+    return Transfer.of(src, dst, 100 + np.arange(len(src)))
+
+
+class TestConformance:
+    """The family's one suite; third parties call ``check_method`` themselves."""
+
+    @EVERY
+    def test_plans_keep_the_collectives_meaning(self, method: Method) -> None:
+        assert check_method(method) > 60
+
+    @EVERY
+    def test_real_tensors_come_out_right_in_any_order_the_plan_allows(self, method: Method) -> None:
+        generator = np.random.default_rng(3)
+        demand = Reduction(5000) if method.kind is Kind.ALLREDUCE else full_a2a(5)
+        plan = method.plan(demand, np.arange(5), 300, Context.flat(5, Thz()))
+        for _ in range(3):
+            execute(plan, generator)
+
+    @EVERY
+    def test_the_wrong_demand_is_refused_in_words(self, method: Method) -> None:
+        wrong = Transfer.of([0], [1], [1]) if method.kind is Kind.ALLREDUCE else Reduction(1)
+        with pytest.raises(ThzSyncError, match="give a"):
+            method.plan(wrong, np.arange(2), 1, Context.flat(2, Thz()))
+
+
+def test_contract_names_are_there_in_order() -> None:
+    assert method_names(Kind.P2P) == ["proposed"]
+    assert method_names(Kind.A2A) == [
+        "proposed",
+        "demand-sorted",
+        "cyclic",
+        "no-channel",
+        "equal-power",
+    ]
+    assert method_names(Kind.ALLREDUCE) == [
+        "proposed",
+        "ring",
+        "ring-duplex",
+        "single-tree",
+        "no-channel",
+        "equal-power",
+    ]
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(ThzSyncError, match=r"'trees' does not exist; use one of proposed, ring"):
+        find_method(Kind.ALLREDUCE, "trees")
+
+
+def test_a_transfer_outside_the_events_racks_is_refused() -> None:
+    with pytest.raises(ThzSyncError, match="rack 0 -> rack 7 is not among"):
+        find_method(Kind.A2A, "proposed").plan(
+            Transfer.of([0], [7], [1]), np.arange(3), 1, Context.flat(3, Thz())
+        )
+
+
+@dataclass(frozen=True)
+class _EntryPoint:
+    name: str
+    thing: object
+
+    def load(self) -> object:
+        return self.thing
+
+
+def install(monkeypatch: pytest.MonkeyPatch, thing: object) -> None:
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points", lambda group: [_EntryPoint("mine", thing)]
+    )
+    registry._methods.cache_clear()
+
+
+@pytest.fixture
+def fresh_registry() -> object:
+    registry._methods.cache_clear()
+    yield
+    registry._methods.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_registry")
+class TestEntryPoints:
+    mine = Method(Kind.A2A, "mine", FreeTransfers(Kind.A2A), Rounds.MATCHING)
+
+    def test_a_package_can_add_a_method(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        install(monkeypatch, self.mine)
+        assert find_method(Kind.A2A, "mine") is self.mine
+        assert method_names(Kind.A2A)[-1] == "mine"
+
+    def test_but_not_under_a_name_that_is_taken(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        install(monkeypatch, replace(self.mine, name="cyclic"))
+        with pytest.raises(ThzSyncError, match="exists already"):
+            method_names(Kind.A2A)
+
+    def test_and_nothing_but_a_method(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        install(monkeypatch, 42)
+        with pytest.raises(ThzSyncError, match="found int"):
+            method_names(Kind.A2A)
+
+
+class _Forgetful:
+    """Loses the last flow."""
+
+    def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
+        assert isinstance(demand, Transfer)
+        keep = np.flatnonzero(demand.size_bytes)[:-1]
+        less = Transfer.of(demand.src[keep], demand.dst[keep], demand.size_bytes[keep])
+        plan = FreeTransfers(Kind.A2A).plan(less, racks, chunk_bytes, context)
+        return replace(plan, demand=demand)
+
+
+def test_conformance_sees_a_method_that_loses_a_flow() -> None:
+    with pytest.raises(ThzSyncError, match="too few"):
+        check_method(Method(Kind.A2A, "forgetful", _Forgetful(), Rounds.MATCHING))
