@@ -33,14 +33,16 @@ LARGEST = {"i32": 2**31 - 1, "i64": 2**63 - 1}
 def other_values(kind: str, value: Any) -> list[Any]:
     """Values near to and far from the recorded one."""
     if kind in LARGEST:
-        return [value + 1, value - 1, LARGEST[kind], -LARGEST[kind] - 1]
+        most, least = LARGEST[kind], -LARGEST[kind] - 1
+        near = [v for v in (value + 1, value - 1) if least <= v <= most]
+        return [*near, most, least]
     if kind == "f64":
         return [value * 1.00001 + 1e-9, -value - 1.0, 1e300, float("inf"), float("nan")]
     if kind == "bool":
         return [not value]
     if kind == "str":
         return ["nonsense"]
-    inner = other_values(kind[5:-1], value[0] if value else 0)
+    inner = other_values(kind[5:-1], value[0] if value else 0)  # a list of such values
     return [[], *([v, *value[1:]] for v in inner), [*value, *inner[:1]]]
 
 
@@ -82,8 +84,6 @@ def test_no_damage_stops_the_audit(data: st.DataObject) -> None:
         if row[column] is not None:
             values = [None, *other_values(TABLES[table][column], row[column])]
             row[column] = data.draw(st.sampled_from(values))
-            if isinstance(row[column], int) and abs(row[column]) > LARGEST["i64"]:
-                row[column] = 0
     audit(hand_made.as_run(rows))
 
 
