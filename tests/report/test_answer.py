@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.report.results import SYNTHESIS, WEIGHTS
+
+from thzsync.experiments.compare import Comparison
+from thzsync.report import Results, open_results
+from thzsync.report.answer import answer, winner
+from thzsync.report.headline import deviation_cell, deviation_pct, headline_tables
+from thzsync.simulation import Run
+
+
+def row(policy: str, time: float, energy: float, reward: float, **more: Any) -> dict[str, Any]:
+    return {
+        "policy": policy,
+        "completion_ms": time,
+        "energy_j": energy,
+        "reward": reward,
+        "makespan_ms": 10.0,
+        "thz_share": 0.25,
+    } | more
+
+
+def of_rows(comparison: Comparison, *rows: dict[str, Any], **document: Any) -> Results:
+    return Results("fabric", Path(), comparison, list(rows), 0, document)
+
+
+def test_the_highest_reward_wins_and_speed_breaks_a_tie() -> None:
+    slow, fast = row("a", 9.0, 1.0, -0.5), row("b", 8.0, 2.0, -0.5)
+    assert winner([slow, fast, row("c", 1.0, 1.0, -0.6)]) is fast
+
+
+def test_the_headline_names_winner_gain_and_rival(comparison: Comparison) -> None:
+    best = row("thz-sync", 750.0, 15.0, -0.5)
+    found = answer(of_rows(comparison, best, row("all-wired", 1000.0, 30.0, -1.0)))
+    assert found.headline == "THz-SynC wins: 25 % less time and 50 % less energy than All-wired."
+
+
+def test_a_price_is_not_hidden_behind_an_and(comparison: Comparison) -> None:
+    best = row("thz-sync", 500.0, 15.0, -0.5)
+    found = answer(of_rows(comparison, best, row("shared-bandit", 1000.0, 12.0, -0.8)))
+    assert found.headline.startswith("THz-SynC wins: 50 % less time but 25 % more energy")
+
+
+def test_bytes_and_joules_explain_the_winner(comparison: Comparison) -> None:
+    best = row("fixed-ratio", 750.0, 15.0, -0.5)
+    reasons = dict(answer(of_rows(comparison, best, row("all-wired", 1e3, 3e1, -1.0))).reasons)
+    assert "of P2P" in reasons["Bytes"]
+    assert "of AllReduce" in reasons["Bytes"]
+    assert "with everything on fibre it is" in reasons["Joules"]
+
+
+def test_published_numbers_are_counted_by_how_well_they_are_met(comparison: Comparison) -> None:
+    near = row("thz-sync", 104.0, 10.0, -0.5, paper_completion_ms=100.0, paper_energy_j=8.0)
+    far = row("all-wired", 110.0, 10.0, -1.0, paper_completion_ms=100.0)
+    reasons = dict(answer(of_rows(comparison, near, far)).reasons)
+    assert reasons["Paper"] == (
+        "Of 3 published numbers, 1 are met within 5 % and 2 within 15 %; "
+        "the farthest is the energy of THz-SynC (+25.0 %)."
+    )
+
+
+def test_a_run_tells_what_compute_does_not_hide(run: Run, tmp_path: Path) -> None:
+    found = answer(open_results(run.save(tmp_path / "run")))
+    assert "communication that compute does not hide" in dict(found.reasons)["Training time"]
+
+
+def test_synthesis_and_weights_stand_alone() -> None:
+    alone = answer(Results("synthesis", Path(), synthesis=SYNTHESIS))
+    assert alone.headline == "12 racks on one THz ring: All-to-All in 24 ms."
+    assert "17 % less than the next best method (Cyclic)" in dict(alone.reasons)["All-to-All"]
+    assert "1.25 times its lower bound" in dict(alone.reasons)["All-to-All"]
+    weights = answer(Results("weights", Path(), weights=WEIGHTS))
+    assert "from 0.7 to 0.3" in dict(weights.reasons)["Weights"]
+
+
+def test_deviations_keep_their_sign_also_for_negative_values() -> None:
+    assert round(deviation_pct(-0.6, -0.5) or 0.0, 6) == -20.0
+    assert deviation_pct(None, 1.0) is None
+    assert deviation_pct(1.0, None) is None
+    tones = [deviation_cell(100 + d, 100).tone for d in (0, -5, 5.1, -15, 15.1)]
+    assert tones == ["near", "near", "fair", "fair", "far"]
+    assert deviation_cell(95.0, 100.0).text == "−5.0 %"
+
+
+def test_tables_show_published_columns_only_where_something_was_published(
+    comparison: Comparison,
+) -> None:
+    rows = [row("thz-sync", 1.0, 2.0, -0.5), row("ddqn", 2.0, 1.0, -0.6)]
+    (plain,) = headline_tables(of_rows(comparison, *rows))
+    assert plain.groups == ()
+    assert "deviation" not in plain.columns
+    (beside,) = headline_tables(
+        of_rows(comparison, rows[0] | {"paper_completion_ms": 2.0}, rows[1])
+    )
+    assert beside.columns.count("deviation") == 3
+    assert [len(line) for line in beside.rows] == [len(beside.columns)] * 2
+    assert sum(span for _, span in beside.groups) == len(beside.columns)
+    best = [[cell.text for cell in line if cell.tone == "best"] for line in plain.rows]
+    assert best == [["1.000", "−0.500"], ["1.000"]]

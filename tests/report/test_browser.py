@@ -1,0 +1,172 @@
+"""The report in a real browser: it draws, it moves, it stays silent and it stays at home."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.report.browser import Browser, chromium, chromium_present
+
+pytestmark = pytest.mark.skipif(
+    not chromium_present(), reason="needs chromium and chromedriver (Debian: chromium-driver)"
+)
+CHARTS = "[...document.querySelectorAll('.chart')]"
+PIXELS = "return document.querySelector('#floor canvas').toDataURL()"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(started: Browser, page: Path) -> Iterator[Browser]:
+    """The report opened afresh; afterwards nothing may have complained or gone out."""
+    started.open(Path("/dev/null"))
+    started.log("browser")
+    started.requests()
+    started.prefer(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
+    started.open(page)
+    started.wait_for(f"return {CHARTS}.length > 0 && {CHARTS}.every(c => c.dataset.marks)")
+    yield started
+    assert [entry["message"] for entry in started.log("browser")] == []
+    assert started.requests() == []
+    assert started.run("return window.pwned === undefined")
+
+
+def now(browser: Browser) -> int:
+    return int(browser.run("return document.getElementById('slider').value"))
+
+
+def test_every_chart_has_marks(browser: Browser) -> None:
+    marks = browser.run(f"return {CHARTS}.map(c => [c.closest('section').id, +c.dataset.marks])")
+    assert {name for name, _ in marks} == {
+        "curves", "plane", "split", "distributions", "traffic", "gantt", "replay", "synthesis",
+        "weights",
+    }  # fmt: skip
+    assert all(count > 0 for _, count in marks), marks
+
+
+def test_published_values_are_hollow_marks_beside_ours(browser: Browser) -> None:
+    count = "return document.querySelectorAll('#{} .published').length".format
+    assert browser.run(count("curves")) == 2 * 3  # completion and energy of three policies
+    assert browser.run(count("plane")) == 3
+    assert browser.run(count("synthesis")) == 4
+    assert browser.run(count("weights")) == 2
+
+
+def test_the_slider_moves_the_replay(browser: Browser) -> None:
+    browser.run("document.getElementById('slider').focus()")
+    before, picture = now(browser), browser.run(PIXELS)
+    browser.press("ArrowRight")
+    assert now(browser) > before
+    assert browser.run(PIXELS) != picture
+    browser.press("ArrowLeft")
+    assert now(browser) == before
+    assert browser.run(PIXELS) == picture
+    spoken = browser.run("return document.getElementById('slider').getAttribute('aria-valuetext')")
+    assert spoken.endswith("milliseconds")
+
+
+def test_dragging_the_slider_moves_the_replay(browser: Browser) -> None:
+    picture = browser.run(PIXELS)
+    browser.run(
+        "const s = document.getElementById('slider'); s.value = s.max * 0.6;"
+        "s.dispatchEvent(new Event('input'))"
+    )
+    assert browser.run(PIXELS) != picture
+
+
+def test_play_runs_and_pause_holds(browser: Browser) -> None:
+    before = now(browser)
+    browser.run("document.getElementById('play').click()")
+    browser.wait_for(f"return +document.getElementById('slider').value > {before}")
+    browser.run("document.getElementById('play').click()")
+    held = now(browser)
+    browser.run("return new Promise(done => setTimeout(done, 120))")
+    assert now(browser) == held
+
+
+def test_without_motion_the_replay_advances_in_stills(browser: Browser) -> None:
+    browser.prefer(prefers_reduced_motion="reduce")
+    seen = browser.run(
+        "const slider = document.getElementById('slider'), seen = new Set([slider.value]);"
+        "document.getElementById('play').click();"
+        "return new Promise(done => {"
+        "  const end = performance.now() + 1500;"
+        "  const look = () => { seen.add(slider.value);"
+        "    performance.now() < end ? requestAnimationFrame(look) : done(seen.size); };"
+        "  look(); })"
+    )
+    assert 2 <= seen <= 4
+
+
+def test_choosing_a_policy_changes_traffic_timeline_and_replay(browser: Browser) -> None:
+    marks = f"return {CHARTS}.filter(c => c.closest('#traffic,#gantt')).map(c => c.dataset.marks)"
+    before = browser.run(marks)
+    browser.run("document.querySelector('#picker input[value=all-wired]').click()")
+    after = browser.run(marks)
+    assert before != after
+    assert after[1] == "0"  # nothing over THz
+    assert "sends nothing over THz" in browser.run(
+        "return document.getElementById('replay').textContent"
+    )
+
+
+def test_the_timeline_zooms_and_pans_with_the_keyboard(browser: Browser) -> None:
+    drawn = "return +document.querySelector('#gantt .chart').dataset.marks"
+    whole = browser.run(drawn)
+    browser.run("document.querySelector('#gantt canvas').focus()")
+    for _ in range(8):
+        browser.run(
+            "document.querySelector('#gantt canvas')"
+            ".dispatchEvent(new KeyboardEvent('keydown', {key: '+'}))"
+        )
+    assert 0 < browser.run(drawn) < whole
+    browser.run(
+        "document.querySelector('#gantt canvas')"
+        ".dispatchEvent(new KeyboardEvent('keydown', {key: '0'}))"
+    )
+    assert browser.run(drawn) == whole
+
+
+def test_hiding_a_policy_takes_its_lines_away(browser: Browser) -> None:
+    lines = "return document.querySelectorAll('#curves [data-series]').length"
+    assert browser.run(lines) == 9
+    browser.run("document.querySelector('#curves .legend button').click()")
+    assert browser.run(lines) == 6
+
+
+def test_curves_can_be_read_with_the_keyboard(browser: Browser) -> None:
+    browser.run("document.querySelector('#curves svg[tabindex]').focus()")
+    browser.press("ArrowRight", "ArrowRight")
+    assert browser.run("return document.getElementById('tip').textContent").startswith(
+        "Iteration 2"
+    )
+    browser.press("Escape")
+    assert browser.run("return document.getElementById('tip').hidden")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_fits_every_screen_and_scheme(
+    browser: Browser, page: Path, scheme: str, width: int, tmp_path: Path
+) -> None:
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.open(page, width)
+    browser.wait_for(f"return {CHARTS}.every(c => c.dataset.marks)")
+    assert browser.run("return document.documentElement.dataset.theme") == scheme
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    picture = browser.screenshot(tmp_path / f"{scheme}-{width}.png", whole_page=True)
+    assert picture.stat().st_size > 30_000
+
+
+def test_the_button_turns_the_lights_off_and_on(browser: Browser) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    light = browser.run(ground)
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(ground) != light
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(ground) == light

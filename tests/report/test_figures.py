@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from thzsync.report import Results
+from thzsync.report.figures import write_figures
+
+
+def test_each_published_figure_becomes_a_pdf_and_a_png(results: Results, tmp_path: Path) -> None:
+    written = write_figures(results, tmp_path)
+    names = {path.stem for path in written}
+    curves = {f"{what}_vs_iteration" for what in ("reward", "completion", "energy")}
+    assert names == curves | {"synthesis", "weights"}
+    for path in written:
+        opening = {".pdf": b"%PDF-", ".png": b"\x89PNG"}[path.suffix]
+        assert path.read_bytes().startswith(opening)
+        assert path.stat().st_size > 4000
+
+
+def test_a_single_figure_draws_only_itself(results: Results, tmp_path: Path) -> None:
+    alone = Results("weights", tmp_path, weights=results.weights)
+    assert {path.name for path in write_figures(alone)} == {"weights.pdf", "weights.png"}
+    first = (tmp_path / "figures" / "weights.pdf").read_bytes()
+    write_figures(alone)
+    assert (tmp_path / "figures" / "weights.pdf").read_bytes() == first

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from thzsync.report.replay import floor_plan, replay, thin
+from thzsync.report.timeline import TICK_PS
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run
+
+
+def test_differences_add_up_to_the_recorded_starts(run: Run) -> None:
+    packed = replay(run)
+    origin = run.iterations["start_ps"].item()
+    recorded = np.sort(run.tables["transmissions"]["start_ps"].to_numpy() - origin)
+    restored = np.cumsum(packed["start"]) * TICK_PS
+    assert packed["every"] == 1
+    assert np.abs(restored - recorded).max() <= TICK_PS / 2
+    assert min(packed["length"]) >= 1
+
+
+def test_all_columns_describe_the_same_transmissions(run: Run) -> None:
+    packed = replay(run)
+    names = ("start", "length", "src", "dst", "subband", "kib", "kind")
+    assert {len(packed[name]) for name in names} == {run.tables["transmissions"].height}
+    kinds = {packed["kinds"][k] for k in packed["kind"]}
+    assert kinds == set(run.events["kind"])
+
+
+def test_thinning_keeps_whole_rounds(run: Run) -> None:
+    sent = run.tables["transmissions"]
+    kept, every = thin(sent, most=sent.height // 3)
+    assert every >= 3
+    assert 0 < kept.height < sent.height
+    keys = kept.select("number", "round").unique()
+    whole = sent.join(keys, on=["number", "round"], how="semi")
+    assert whole.height == kept.height
+
+
+def test_nothing_sent_gives_an_empty_film(run: Run) -> None:
+    empty = run.tables["transmissions"].clear()
+    kept, every = thin(empty)
+    assert (kept.height, every) == (0, 1)
+
+
+def test_fibre_samples_hold_the_recorded_load(run: Run) -> None:
+    start, end, flat = replay(run)["spans"][0]
+    first = run.tables["links"].filter(pl.col("start_ps") == pl.col("start_ps").min())
+    links = dict(zip(flat[0::3], flat[1::3], strict=True))
+    seconds = (end - start) * TICK_PS * 1e-12
+    for row in first.iter_rows(named=True):
+        if row["link"] in links and row["link"] < 2 * run.scenario.floor.racks:
+            load = 8 * row["bytes"] / (run.scenario.optical.access_bps * seconds)
+            assert abs(links[row["link"]] - 1000 * load) <= 1
+
+
+def test_the_floor_plan_keeps_rings_round() -> None:
+    plan = floor_plan(Scenario.paper())
+    assert len(plan["racks"]) == 32
+    for rack, (x, y) in enumerate(plan["racks"]):
+        assert abs(np.hypot(x, y) - plan["radii"][rack // 8]) < 2e-3
+    assert plan["subbands"] == ["292.5 GHz", "297.5 GHz", "302.5 GHz", "307.5 GHz"]

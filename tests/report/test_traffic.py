@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from thzsync.report.traffic import fibre_pairs, link_loads, ring_matrix, thz_pairs, traffic
+from thzsync.simulation import Run
+from thzsync.topology import Topology
+
+
+def test_every_byte_of_the_events_is_on_one_fabric(run: Run) -> None:
+    assert fibre_pairs(run)["bytes"].sum() == run.events["wired_bytes"].sum()
+    assert thz_pairs(run)["bytes"].sum() == run.events["thz_bytes"].sum()
+
+
+def test_rings_hold_the_bytes_of_their_racks(run: Run) -> None:
+    topology = Topology(run.scenario.floor)
+    pairs = fibre_pairs(run)
+    matrix = np.array(ring_matrix(pairs, topology))
+    assert matrix.sum() == pairs["bytes"].sum()
+    within = pairs.filter(pl.col("src") // topology.lanes == pl.col("dst") // topology.lanes)
+    assert np.trace(matrix) == within["bytes"].sum()
+
+
+def test_a_racks_uplink_carries_what_the_rack_sends_over_fibre(run: Run) -> None:
+    sent = dict(fibre_pairs(run).group_by("src").agg(pl.col("bytes").sum()).iter_rows())
+    loads = {row[0]: row for row in link_loads(run, Topology(run.scenario.floor))}
+    for rack, size in sent.items():
+        assert loads[rack][1] == size
+
+
+def test_a_mean_load_is_bytes_over_capacity(run: Run) -> None:
+    link, own, background, mean, peak = link_loads(run, Topology(run.scenario.floor))[0]
+    seconds = run.iterations["makespan_ms"].item() * 1e-3
+    capacity = run.scenario.optical.access_bps * seconds / 8
+    assert link == 0
+    assert mean == pytest.approx((own + background) / capacity, rel=1e-2)
+    assert peak >= mean
+
+
+def test_a_pod_shows_rings_but_no_rack_pairs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thzsync.report.traffic.MOST_RACKS", 5)
+    shown = traffic(run)
+    assert shown["pairs"] == {"fibre": None, "thz": None}
+    assert np.array(shown["rings"]["thz"]).sum() == run.events["thz_bytes"].sum()
