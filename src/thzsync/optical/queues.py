@@ -200,6 +200,8 @@ def enter(st: State, q: int, p: int, now_ps: int) -> None:
     link, pkt = st.link, st.pkt
     ready = now_ps + st.ctl[c.DELAY]
     pkt[p, c.P_READY] = ready
+    if is_down(st, q):
+        settle(st, q, now_ps, False)  # a train passes, but its rows are reused while still cached
     was_empty = link[q, c.HEAD] < 0
     if is_down(st, q):
         free_at = link[q, c.LAST_END] if was_empty else pkt[link[q, c.TAIL], c.P_END]
