@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.simulation.scenarios import RandomPolicy, scenarios
 
+from thzsync.channel import ChannelModel
+from thzsync.collectives import Kind
 from thzsync.coordinator import Action, Context
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
@@ -19,7 +21,12 @@ from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
 from thzsync.simulation.audit import audit
 from thzsync.simulation.engine import Engine
+from thzsync.streams import Streams
+from thzsync.synthesis import find_method
+from thzsync.topology import Topology
 from thzsync.wireless import Overlay
+from thzsync.wireless.standalone import run_collective
+from thzsync.workload import scenario_graph
 
 MIB = 2**20
 
@@ -92,6 +99,38 @@ def test_without_communication_cost_the_makespan_is_the_critical_path(tiny: Scen
     assert run.summary["makespan_ms"] == pytest.approx(expected_ms, rel=1e-6)
     assert run.summary["bubble"] == pytest.approx((3 - 1) / (4 + 3 - 1), rel=1e-6)
     assert run.summary["exposed_ms"] == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Kind.A2A, Kind.ALLREDUCE])
+@pytest.mark.parametrize("late_s", [0.0, 0.004])
+def test_one_event_alone_on_thz_takes_what_the_standalone_executor_says(
+    kind: Kind, late_s: float
+) -> None:
+    """Two drivers of the same overlay, one with the packet kernel's precedence, must agree."""
+    a2a = kind is Kind.A2A
+    training = {
+        "microbatches": 1,
+        "moe_stages": [0] if a2a else [],
+        "a2a_bytes_per_rack": 12 * MIB,
+        "allreduce_buckets": 0 if a2a else 1,
+        "allreduce_bytes": 32 * MIB,
+    }
+    slow = {"slow_racks": [{"rack": 3, "delay_s": late_s}]} if late_s else {}
+    floor = {"rings": 1, "slots_per_ring": 8}
+    raw = {"floor": floor, "stragglers": slow, "jobs": [{"training": training}]}
+    scenario = build_scenario(raw, "test")
+    run = simulate(scenario, "all-wireless", 1, seed=5, references={})
+    topology = Topology(scenario.floor)
+    streams = Streams(5)
+    graph = scenario_graph(scenario, topology, streams, 0)
+    channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
+    event = next(e for e in graph.events if e.kind is kind)
+    method = find_method(kind, "proposed")
+    release_s = np.where(np.arange(8) == 3, late_s, 0.0)
+    alone = run_collective(
+        event.demand, event.racks, method, scenario, topology, channel, release_s
+    )
+    assert run.events["completion_ms"][0] == pytest.approx(alone.completion_ps * 1e-9, rel=1e-12)
 
 
 def test_a_late_rack_counts_in_the_completion_time() -> None:

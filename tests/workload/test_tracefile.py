@@ -106,7 +106,7 @@ def test_a_write_follows_a_link_and_spares_what_is_no_file(tmp_path: Path) -> No
     with pytest.raises(ThzSyncError, match="is not a regular file; name a file to write"):
         write_trace(tmp_path, tiny())
     with pytest.raises(ThzSyncError, match="cannot be written"):
-        write_trace(tmp_path / "no" / "folder", tiny())
+        write_trace(tmp_path / "real" / "file", tiny())
 
 
 def rewritten(path: Path, change: Callable[[Records], object]) -> Path:

@@ -181,8 +181,11 @@ class Engine:
         world = self.world
         until = min(self.agenda.next_ps, self._last_progress_ps + self._stall_ps)
         self._take(world.fabric.advance(until))
-        self.agenda.run_due(self.now_ps)
-        self._activate_released()
+        # What ends now may make chunks ready now: a round must see all of them, or it would be
+        # formed from half of what is ready and hold up the rest until its end.
+        while self.agenda.run_due(self.now_ps) or self._released:
+            self._activate_released()
+            self._take(world.fabric.advance(self.now_ps))
         self._dispatch()
         if self.now_ps - self._last_progress_ps >= self._stall_ps:
             self._check_fibres()

@@ -52,7 +52,7 @@ class LinkSampler:
         """End the span at an iteration's end; the busiest fibre's foreground share of its rate."""
         self._write()
         rate_bps = self._world.fabric.network.rate_bps
-        capacity = np.maximum(rate_bps, 1) * max(1, makespan_ps) * 1e-12
+        capacity = np.maximum(rate_bps, 1) * (max(1, makespan_ps) * 1e-12)
         share = float((8 * self._iteration_bytes / capacity).max())
         self._iteration_bytes[:] = 0
         return share
