@@ -2,95 +2,214 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from math import isnan
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, emit, progress, results, table
+from thzsync.cli.output import JsonOption, dump_json, notes, progress, results, table
+
+if TYPE_CHECKING:
+    from thzsync.experiments.fabric import FabricFigure
+    from thzsync.experiments.reproduction import Figure, SynthesisFigure
+    from thzsync.experiments.weights import WeightsFigure
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
 )
 
-QuickOption = Annotated[bool, typer.Option("--quick", help="Fewer seeds and sizes, a first look.")]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
+]
+SeedsOption = Annotated[
+    int | None, typer.Option(min=1, help="Paired seeds; as in the paper when absent.")
+]
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
 ]
+OutOption = Annotated[
+    str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
+]
 
-SYNTHESIS_COLUMNS = (
-    "collective",
-    "method",
-    "racks",
-    "stragglers",
-    "mean_ms",
-    "ci95_ms",
-    "bound_ms",
-    "paper_ms",
-    "deviation_pct",
-)
-QUICK_SEEDS = 5
+FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5}
+QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1}
 QUICK_RACKS = (4, 12)
+QUICK_ITERATIONS = 12
+
+Advance = Callable[[str, int, int], None]
 
 
 @reproduce_app.command("synthesis")
-def reproduce_synthesis_figure(
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Paired seeds per setting; 30 in the paper.")
-    ] = None,
+def reproduce_synthesis(
+    seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Completion time of All-to-All and AllReduce methods on one THz ring."""
-    from thzsync.experiments.synthesis import RACKS, SEEDS, ablation_rows, reproduce_synthesis
-
-    count = seeds or (QUICK_SEEDS if quick else SEEDS)
-    sizes = QUICK_RACKS if quick else RACKS
-    with progress("synthesis", total=None) as advance:
-
-        def show(done: int, total: int) -> None:
-            advance(description=f"synthesis: {done} of {total} instances")
-
-        rows = reproduce_synthesis(count, sizes, workers=workers, progress=show)
-    ablations = ablation_rows(rows)
-    emit(
-        {"seeds": count, "rows": rows, "ablations": ablations},
-        json,
-        lambda: _synthesis_table(rows, count),
-    )
-    if not json:
-        results().print(_ablation_table(ablations))
+    _reproduce(["synthesis"], seeds, quick, workers, out, json)
 
 
-def _synthesis_table(rows: list[dict[str, Any]], seeds: int) -> Any:
-    cells = [
-        ["late racks" if name == "stragglers" and row[name] else _plain(row[name]) for name in row]
-        for row in rows
-    ]
-    return table(
-        f"Collective synthesis on one THz ring, means of {seeds} seeds",
-        SYNTHESIS_COLUMNS,
-        cells,
+@reproduce_app.command("fabric")
+def reproduce_fabric(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Six policies over 20 iterations of the training trace."""
+    _reproduce(["fabric"], seeds, quick, workers, out, json)
+
+
+@reproduce_app.command("weights")
+def reproduce_weights(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """How the reward's weights move THz-SynC between delay and energy."""
+    _reproduce(["weights"], seeds, quick, workers, out, json)
+
+
+@reproduce_app.command("all")
+def reproduce_all(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+    out: OutOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Every figure; what is finished is kept if you stop early."""
+    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, out, json)
+
+
+def _reproduce(
+    names: list[str],
+    seeds: int | None,
+    quick: bool,
+    workers: int | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    from thzsync.experiments.reproduction import add_part
+
+    documents = {}
+    for name in names:
+        count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
+        with progress(name) as advance:
+
+            def show(part: str, done: int, total: int, advance: Any = advance) -> None:
+                advance(0, f"{part}: {done} of {total} runs")
+
+            figure, tables = _figure(name, count, quick, workers, show)
+        documents[name] = figure.document()
+        if out is not None:
+            notes().print(f"{name} written to {add_part(out, name, figure)}", markup=False)
+        if not as_json:
+            for made in tables:
+                results().print(made)
+    if as_json:
+        typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
+
+
+def _figure(
+    name: str, seeds: int, quick: bool, workers: int | None, show: Advance
+) -> tuple[Figure, list[Any]]:
+    iterations = QUICK_ITERATIONS if quick else 20
+    if name == "synthesis":
+        from thzsync.experiments.reproduction import synthesis_figure
+
+        sizes = {"racks": QUICK_RACKS} if quick else {}
+        synthesis = synthesis_figure(
+            seeds, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
+        )
+        return synthesis, _synthesis_tables(synthesis)
+    if name == "fabric":
+        from thzsync.experiments.fabric import reproduce_fabric as run_fabric
+
+        fabric = run_fabric(seeds, iterations, workers, progress=show)
+        return fabric, _fabric_tables(fabric)
+    from thzsync.experiments.weights import reproduce_weights as run_weights
+
+    weights = run_weights(seeds, iterations, workers, progress=show)
+    return weights, [_weights_table(weights)]
+
+
+def _synthesis_tables(figure: SynthesisFigure) -> list[Any]:
+    document = figure.document()
+    title = f"Collective synthesis on one THz ring, means of {figure.seeds} seeds"
+    caption = (
         "ci95: half-width of the 95 % interval; bound: no schedule can be faster; "
-        "deviation: ours against the paper",
+        "deviation: ours against the paper"
     )
+    ablations = "How much slower without a part of Proposed, 12 racks"
+    return [
+        _rows_table(title, document["rows"], caption),
+        _rows_table(ablations, document["ablations"]),
+    ]
 
 
-def _ablation_table(rows: list[dict[str, Any]]) -> Any:
-    columns = (
-        "collective",
-        "stragglers",
-        "method",
-        "increase_pct",
-        "paper_least_pct",
-        "paper_most_pct",
-    )
+def _rows_table(title: str, rows: list[dict[str, Any]], caption: str | None = None) -> Any:
     cells = [
-        ["late racks" if name == "stragglers" and row[name] else _plain(row[name]) for name in row]
+        [
+            "late racks" if value is True else "" if value is False else value
+            for value in row.values()
+        ]
         for row in rows
     ]
-    return table("How much slower without a part of Proposed, 12 racks", columns, cells)
+    return table(title, list(rows[0]) if rows else [], cells, caption)
 
 
-def _plain(value: Any) -> Any:
-    return "" if value is False else value
+def _fabric_tables(figure: FabricFigure) -> list[Any]:
+    rows = []
+    for row in figure.rows():
+        cells: list[object] = [row["policy"]]
+        for metric in ("completion_ms", "energy_j", "reward"):
+            cells += [_with_interval(row, metric), row[f"paper_{metric}"]]
+        rows.append([*cells, f"{row['oracle_gap_pct']:+.1f} %"])
+    comparison = figure.comparison
+    oracle = figure.oracle
+    choices = ", ".join(
+        f"{kind} {share:.0%} on THz at {power:.0%} power"
+        for kind, (share, power) in oracle.choices.items()
+    )
+    columns = ["policy", "completion_ms", "paper", "energy_j", "paper", "reward", "paper", "regret"]
+    main = table(
+        f"Iterations {figure.first + 1} on, {len(comparison.seeds)} paired seeds",
+        columns,
+        rows,
+        f"regret: reward below the best fixed choice per type in hindsight, which reaches "
+        f"{oracle.completion_ms:.0f} ms, {oracle.energy_j:.2f} J, reward {oracle.reward:.3f} "
+        f"({choices})",
+    )
+    gains = [
+        [g["policy"], f"{g['gain_pct']:.1f} ± {g['ci95_pct']:.1f} %", g["paper_pct"]]
+        for g in figure.gains()
+    ]
+    return [main, table("THz-SynC is faster by", ["than", "ours", "paper_pct"], gains)]
+
+
+def _weights_table(figure: WeightsFigure) -> Any:
+    rows = [
+        [
+            f"{row['time_weight']:g} / {row['energy_weight']:g}",
+            _with_interval(row, "completion_ms"),
+            row["paper_completion_ms"],
+            _with_interval(row, "energy_j"),
+            row["paper_energy_j"],
+        ]
+        for row in figure.rows()
+    ]
+    columns = ["time / energy weight", "completion_ms", "paper", "energy_j", "paper"]
+    return table("THz-SynC at other reward weights, last iterations", columns, rows)
+
+
+def _with_interval(row: dict[str, Any], metric: str) -> str:
+    width = row[f"ci95_{metric}"]
+    interval = "" if isnan(width) else f" ± {width:.2g}"
+    return f"{row[metric]:.4g}{interval}"

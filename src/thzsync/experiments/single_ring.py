@@ -122,3 +122,22 @@ def late_racks_s(racks: int, generator: np.random.Generator) -> FloatArray:
     late_s = np.zeros(racks)
     late_s[generator.choice(racks, count, replace=False)] = generator.uniform(*LATE_S, count)
     return late_s
+
+
+def synthesize(
+    collective: str,
+    racks: int = 12,
+    method: str = "proposed",
+    stragglers: bool = False,
+    seed: int = 0,
+    size_bytes: int | None = None,
+    scenario: Scenario | None = None,
+) -> Schedule:
+    """Carry out one collective alone on THz: ``a2a``, ``allreduce`` or ``p2p``.
+
+    ``size_bytes`` is the tensor, what leaves each rack, or what each P2P flow carries.
+    """
+    if collective not in list(Kind):
+        raise ThzSyncError(f"{collective}: no such collective; use one of {', '.join(Kind)}")
+    setting = scenario or Scenario.preset("single-ring")
+    return Instance(setting, Kind(collective), racks, stragglers, seed, size_bytes).run(method)

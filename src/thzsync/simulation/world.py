@@ -58,12 +58,12 @@ class World:
         for slow in model.slow_racks:
             delay_s[racks == slow.rack] += slow.delay_s
         delay_ps = np.rint(delay_s * 1e12).astype(np.int64)
-        for fault in self.scenario.faults:
-            if isinstance(fault, ComputeFrozen):
-                start, end = to_ps(fault.start_s), to_ps(fault.end_s)
-                # Data that would appear inside the window appears when the rack thaws.
-                frozen = (racks == fault.rack) & (start <= now_ps + delay_ps)
-                delay_ps = np.where(frozen, np.maximum(delay_ps, end - now_ps), delay_ps)
+        frozen = [f for f in self.scenario.faults if isinstance(f, ComputeFrozen)]
+        for fault in sorted(frozen, key=lambda f: f.start_s):  # one window may lead into the next
+            # Data that would appear inside the window appears when the rack thaws.
+            inside = (racks == fault.rack) & (to_ps(fault.start_s) <= now_ps + delay_ps)
+            thaw_ps = to_ps(fault.end_s) - now_ps
+            delay_ps = np.where(inside, np.maximum(delay_ps, thaw_ps), delay_ps)
         return delay_ps
 
     def synthesize(self, event: Event, delays_ps: IntArray, now_ps: int) -> Plan:

@@ -1,0 +1,77 @@
+"""The whole paper in one folder: every figure in a subfolder, and an index."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
+from thzsync.files import write_atomically
+from thzsync.scenario import Scenario
+from thzsync.simulation.records import environment
+
+
+class Figure(Protocol):
+    """A reproduced figure."""
+
+    def document(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        ...
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the figure and the records it was made from."""
+        ...
+
+
+@dataclass(frozen=True)
+class SynthesisFigure:
+    """Completion times of all synthesis methods on one ring."""
+
+    scenario: Scenario
+    seeds: int
+    rows: list[dict[str, Any]]
+
+    def document(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        return {
+            "kind": "synthesis",
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "seeds": self.seeds,
+            "rows": self.rows,
+            "ablations": ablation_rows(self.rows),
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the rows with the scenario they were made from."""
+        target = Path(folder)
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        write_document(target / "synthesis.json", self.document())
+        return target
+
+
+def synthesis_figure(seeds: int, **options: Any) -> SynthesisFigure:
+    """Run the synthesis experiment on its preset."""
+    scenario = Scenario.preset("single-ring")
+    rows = reproduce_synthesis(seeds, scenario=scenario, **options)
+    return SynthesisFigure(scenario, seeds, rows)
+
+
+def write_document(path: Path, document: dict[str, Any]) -> None:
+    """Write plain values as JSON."""
+    write_atomically(path, (json.dumps(document, indent=2, sort_keys=True) + "\n").encode())
+
+
+def add_part(folder: str | Path, name: str, figure: Figure) -> Path:
+    """Save a figure in its subfolder and list it in the folder's index."""
+    root = Path(folder)
+    figure.save(root / name)
+    index = root / "reproduce.json"
+    parts = json.loads(index.read_text("utf-8"))["parts"] if index.exists() else []
+    if name not in parts:
+        parts.append(name)
+    write_document(index, {"kind": "reproduce", "parts": parts})
+    return root
