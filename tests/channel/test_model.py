@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 import pytest
-from tests.reference import channel_twin as twin
 
+from tests.reference import channel_twin as twin
 from thzsync.arrays import to_ps
 from thzsync.channel import ChannelModel, fading, propagation
 from thzsync.channel.propagation import NEVER_PS, BlockageGrid

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.reference import channel_twin as twin
 
+from tests.reference import channel_twin as twin
 from thzsync.channel import ChannelModel
 from thzsync.channel.pathloss import LOS, NLOS, composite_gain, validity_notes
 from thzsync.scenario import Channel, Floor, Thz

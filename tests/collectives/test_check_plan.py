@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.collectives.build import (
     CHUNK,
     edited,
@@ -16,7 +17,6 @@ from tests.collectives.build import (
     tree_flows,
     tree_plan,
 )
-
 from thzsync.collectives import Kind, Reduction, Transfer, semantics
 from thzsync.collectives.check import check_plan
 from thzsync.collectives.tensors import execute

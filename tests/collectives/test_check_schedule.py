@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.collectives.build import (
     edited,
     play,
@@ -15,7 +16,6 @@ from tests.collectives.build import (
     tree_plan,
     without_rows,
 )
-
 from thzsync.collectives import Kind
 from thzsync.collectives.check import check_schedule
 from thzsync.collectives.tensors import execute

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.optical.cases import run_to
 
+from tests.optical.cases import run_to
 from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric, energy_j
 
 PACKET = 1000

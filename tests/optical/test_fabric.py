@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.optical.cases import run_to
 
+from tests.optical.cases import run_to
 from thzsync.errors import ThzSyncError
 from thzsync.optical import (
     DONE,

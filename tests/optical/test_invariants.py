@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
 
+from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
 from thzsync.arrays import IntArray
 from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.optical.cases import batches, networks, run_to
 
+from tests.optical.cases import batches, networks, run_to
 from thzsync.optical import WIRED, OpticalFabric
 from thzsync.optical.bench import sixteen_hosts
 from thzsync.optical.simpy_reference import SimpyFabric

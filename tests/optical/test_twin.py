@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
+
 from tests.optical.cases import Case, cases, play, sorted_trace
 from tests.reference.optical_twin import Twin
 

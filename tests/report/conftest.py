@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.report.results import HOSTILE, renamed, save_reproduction, tiny_comparison
 
+from tests.report.results import HOSTILE, renamed, save_reproduction, tiny_comparison
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results, write_report
 from thzsync.simulation import Run

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.report.results import SYNTHESIS, WEIGHTS
-
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results
 from thzsync.report.answer import answer, winner

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.report.browser import Browser, chromium, chromium_present
 
 pytestmark = pytest.mark.skipif(
@@ -130,6 +131,26 @@ def test_the_timeline_zooms_and_pans_with_the_keyboard(browser: Browser) -> None
         ".dispatchEvent(new KeyboardEvent('keydown', {key: '0'}))"
     )
     assert browser.run(drawn) == whole
+
+
+def test_the_timeline_tells_what_is_under_the_pointer_and_a_click_moves_the_clock(
+    browser: Browser,
+) -> None:
+    browser.run("document.getElementById('gantt').scrollIntoView({behavior: 'instant'})")
+    left, top = browser.run(
+        "const frame = document.querySelector('#gantt canvas').getBoundingClientRect();"
+        "return [frame.left, frame.top]"
+    )
+    place = {"x": left + 136, "y": top + 34}  # the first task of the first stage
+    browser.devtools("Input.dispatchMouseEvent", type="mouseMoved", **place)
+    told = browser.wait_for("return document.getElementById('tip').textContent")
+    assert "stage 0: forward" in told
+    assert "Duration" in told
+    for kind in ("mousePressed", "mouseReleased"):
+        button = {"button": "left", "buttons": 1, "clickCount": 1}
+        browser.devtools("Input.dispatchMouseEvent", type=kind, **button, **place)
+    end = browser.run("return +document.getElementById('slider').max")
+    assert now(browser) < 0.02 * end
 
 
 def test_hiding_a_policy_takes_its_lines_away(browser: Browser) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.results import HOSTILE, HOSTILE_SCENARIO
 
+from tests.report.results import HOSTILE, HOSTILE_SCENARIO
 from thzsync.report import Results, write_report
 from thzsync.report.html import embed, fill
 

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.report.results import SYNTHESIS, save_json
 
+from tests.report.results import SYNTHESIS, save_json
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results

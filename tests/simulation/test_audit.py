@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.simulation import hand_made
-from tests.simulation.hand_made import MS, OVERHEAD, SCENARIO, US, Row, Rows, gain_at
 
 import thzsync.simulation.audit as package
+from tests.simulation import hand_made
+from tests.simulation.hand_made import MS, OVERHEAD, SCENARIO, US, Row, Rows, gain_at
 from thzsync.scenario import Scenario
 from thzsync.simulation.audit import CHECKS, Audit, audit
 

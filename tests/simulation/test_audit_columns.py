@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.simulation import hand_made
 from tests.simulation.hand_made import Rows
-
 from thzsync.simulation.audit import audit
 from thzsync.simulation.schema import TABLES
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.simulation.scenarios import RandomPolicy, scenarios
 
+from tests.simulation.scenarios import RandomPolicy, scenarios
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Kind
 from thzsync.coordinator import Action, Context

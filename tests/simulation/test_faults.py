@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.simulation.scenarios import RandomPolicy, scenarios
 
+from tests.simulation.scenarios import RandomPolicy, scenarios
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.collectives.build import play, random_parent, ring_plan, transfers, tree_plan
 
+from tests.collectives.build import play, random_parent, ring_plan, transfers, tree_plan
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Kind, Reduction, Transfer
 from thzsync.scenario import Scenario, Thz

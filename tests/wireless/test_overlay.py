@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.wireless.worlds import (
     CHUNK,
     admit,
@@ -20,7 +21,6 @@ from tests.wireless.worlds import (
     random_gains,
     seconds,
 )
-
 from thzsync.collectives import Kind, Reduction, Transfer
 from thzsync.scenario import Thz
 from thzsync.synthesis import Context

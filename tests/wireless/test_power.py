@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference import wireless_twin as twin
 
+from tests.reference import wireless_twin as twin
 from thzsync.wireless.power import allocate
 
 HZ = 5e9

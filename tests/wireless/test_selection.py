@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.reference import wireless_twin as twin
 from tests.wireless.worlds import CHUNK
-
 from thzsync.arrays import IntArray
 from thzsync.collectives import Kind, Transfer
 from thzsync.synthesis.flows import transfer_plan
@@ -50,7 +50,7 @@ def make_case(seed: int) -> Case:
     )
     web = web_of(plan, subbands)
     strongest_first(snr, web.order, web.rank)
-    usable = (snr * 0.1 >= needed).ravel()
+    usable = snr * 0.1 >= needed
     slots = Slots(~busy, chains.astype(np.int64), ready.astype(np.int64), usable)
     situation = twin.Round(
         chosen,
@@ -108,7 +108,7 @@ def line_case(strong_middle: bool) -> Case:
     web = web_of(plan, 1)
     strongest_first(snr, web.order, web.rank)
     one = np.ones(4, dtype=np.int64)
-    slots = Slots(np.ones((4, 1), np.bool_), one, one[:3].copy(), np.ones(3, np.bool_))
+    slots = Slots(np.ones((4, 1), np.bool_), one, one[:3].copy(), np.ones((3, 1), np.bool_))
     return Case(web, slots, snr, twin.Round([], [], [], [], 0.0, []))
 
 
@@ -121,11 +121,11 @@ def test_one_strong_edge_gives_way_to_two(strong_middle: bool) -> None:
 
 def test_without_augmentation_the_strong_edge_would_have_stayed() -> None:
     case = line_case(strong_middle=True)
-    assert matching.fits(case.slots, 1, 1, 2)
-    matching.take(case.slots, 1, 1, 2)
-    assert not matching.fits(case.slots, 0, 0, 1)
-    matching.give_back(case.slots, 1, 1, 2)
-    assert matching.fits(case.slots, 0, 0, 1)
+    assert matching.fits(case.slots, 1, 0, 1, 2)
+    matching.take(case.slots, 1, 0, 1, 2)
+    assert not matching.fits(case.slots, 0, 0, 0, 1)
+    matching.give_back(case.slots, 1, 0, 1, 2)
+    assert matching.fits(case.slots, 0, 0, 0, 1)
 
 
 def test_a_transmission_with_one_subband_left_chooses_before_a_free_one() -> None:
@@ -137,6 +137,6 @@ def test_a_transmission_with_one_subband_left_chooses_before_a_free_one() -> Non
         np.ones((3, 2), np.bool_),
         np.full(3, 2, np.int64),
         np.ones(2, np.int64),
-        np.array([True, True, True, False]),
+        np.array([[True, True], [True, False]]),
     )
     assert set(assignment.assign(web, slots, snr, True).tolist()) == {1, 2}

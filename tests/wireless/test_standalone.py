@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.wireless.worlds import (
     CHUNK,
     channel_of,
@@ -20,7 +21,6 @@ from tests.wireless.worlds import (
     random_gains,
     seconds,
 )
-
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Kind, Reduction, Schedule, Transfer
 from thzsync.collectives.tensors import execute

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.workload.strategies import jobs, partition_of
 
+from tests.workload.strategies import jobs, partition_of
 from thzsync.collectives import Kind, Reduction, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Training

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.workload.strategies import jobs
 
+from tests.workload.strategies import jobs
 from thzsync.collectives import Reduction
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, Training

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.workload.strategies import partition_of
 
+from tests.workload.strategies import partition_of
 from thzsync.collectives import Kind
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import ModelJob

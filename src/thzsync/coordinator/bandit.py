@@ -15,8 +15,8 @@ from thzsync.coordinator.features import Features, action_columns, columns, feat
 from thzsync.coordinator.interface import Action, Context, Outcome
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay
+from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
-from thzsync.errors import ThzSyncError
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
@@ -40,16 +40,6 @@ def spread_action(context: Context, number: int) -> Action:
     share, place = (0.5 + number * np.array([0.7548776662466927, 0.5698402909980532])) % 1.0
     level = int(place * len(context.power_levels))
     return Action.uniform(context.plan, float(share), float(context.power_levels[level]))
-
-
-def finite_reward(context: Context, outcome: Outcome) -> float:
-    """The reward, or an error that names the event's type."""
-    if not np.isfinite(outcome.reward):
-        raise ThzSyncError(
-            f"{context.kind} event: its reward is {outcome.reward}; a policy learns from finite "
-            "rewards only: check the event's time, energy and their references"
-        )
-    return float(outcome.reward)
 
 
 class NeuralLinearUCB:
@@ -138,7 +128,7 @@ class BanditPolicy:
 
     def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
         """The delayed reward of an earlier decision."""
-        reward = finite_reward(context, outcome)
+        reward = learnable_reward(context, outcome)
         if self.frozen or context.flows == 0:
             return
         model = self.models[self.of_kind[context.kind]]

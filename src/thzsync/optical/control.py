@@ -6,8 +6,9 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.optical import layout as c
 from thzsync.optical.jit import kernel
 from thzsync.optical.layout import State
+from thzsync.optical.nic import free_ticket, push_ticket
 from thzsync.optical.nodes import join_flow, kick, make_ready, push_done, push_timer, report
-from thzsync.optical.queues import free_packet, is_down, mark, rekey, service_ps, settle
+from thzsync.optical.queues import head_hop, is_down, mark, rekey, service_ps, settle
 from thzsync.optical.tournament import set_key
 
 
@@ -70,25 +71,20 @@ def withdraw(st: State, ln: int, q: int) -> None:
 @kernel
 def leave_nic(st: State, n: int) -> None:
     """Take a chunk's packets, none of them in service, out of its rack's NIC queue."""
-    link, pkt = st.link, st.pkt
+    link, ticket = st.link, st.ticket
     rack = st.node[n, c.SRC]
-    before, p = -1, link[rack, c.HEAD]
-    while p >= 0:
-        after = pkt[p, c.P_NEXT]
-        if pkt[p, c.P_NODE] != n:
-            before = p
+    link[rack, c.OCC] -= st.node[n, c.SENT]
+    if link[rack, c.STATE] == c.WAITING and ticket[link[rack, c.HEAD], c.K_NODE] == n:
+        withdraw(st, rack, st.node[n, c.FIRST])
+    k = int(link[rack, c.HEAD])
+    link[rack, c.HEAD] = -1
+    while k >= 0:
+        following = int(ticket[k, c.K_NEXT])
+        if ticket[k, c.K_NODE] == n:
+            free_ticket(st, k)
         else:
-            if before >= 0:
-                pkt[before, c.P_NEXT] = after
-            else:
-                if link[rack, c.STATE] == c.WAITING:
-                    withdraw(st, rack, pkt[p, c.P_HOP])
-                link[rack, c.HEAD] = after
-            if after < 0:
-                link[rack, c.TAIL] = before
-            link[rack, c.OCC] -= pkt[p, c.P_BYTES]
-            free_packet(st, p)
-        p = after
+            push_ticket(st, rack, k)
+        k = following
     kick(st, rack)
 
 
@@ -178,7 +174,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
         reschedule_down(st, ln)
         return
     if rate_bps == 0 and link[ln, c.STATE] == c.WAITING:
-        withdraw(st, ln, st.pkt[link[ln, c.HEAD], c.P_HOP])
+        withdraw(st, ln, head_hop(st, ln))
     if rate_bps == 0 and link[ln, c.STATE] == c.RESTING:
         set_key(st.key, st.tree, ln, c.NEVER)
     elif link[ln, c.STATE] == c.RESTING:

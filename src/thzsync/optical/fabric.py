@@ -13,7 +13,7 @@ from thzsync.optical import layout as c
 from thzsync.optical.background import Background
 from thzsync.optical.batch import ChunkBatch, check
 from thzsync.optical.layout import EXTERNAL, State
-from thzsync.optical.lowering import BurstClock, chain_packets, lower
+from thzsync.optical.lowering import BurstClock, chain, lower
 from thzsync.optical.network import Network
 from thzsync.optical.pools import Runs, doubled
 
@@ -116,7 +116,7 @@ class OpticalFabric:
         node[:, c.DOWN] = self.network.racks + dst
         node[:, c.BYTES] = batch.size_bytes
         node[:, c.SENT] = 0
-        node[:, c.FLOW] = flow + batch.flow
+        node[:, c.GONE] = 0
         node[:, c.PENDING] = batch.predecessors
         node[:, c.SUCC_LO] = edges + batch.succ_ptr[:-1]
         node[:, c.SUCC_HI] = edges + batch.succ_ptr[1:]
@@ -125,7 +125,7 @@ class OpticalFabric:
         node[:, c.START_AT] = -1
         node[:, c.DONE_AT] = -1
         node[:, c.N_NEXT] = -1
-        node[:, c.RELEASE] = batch.release_ps
+        node[:, c.RELEASE] = np.where(carried, flow + batch.flow, batch.release_ps)
 
     def advance(self, until_ps: int) -> Reports:
         """Run to the first instant up to ``until_ps`` with something to report, and report it.
@@ -256,9 +256,15 @@ class OpticalFabric:
     def _provide(self, need: int) -> State:
         st = self._st
         if need == c.NEED_PACKETS:
-            pkt = doubled(st.pkt, 2 * len(st.pkt))
-            chain_packets(st.ctl, pkt, len(st.pkt))
-            self._st = st._replace(pkt=pkt)
+            if st.ctl[c.FREE] < 0:
+                pkt = doubled(st.pkt, 2 * len(st.pkt))
+                chain(st.ctl, c.FREE, pkt, len(st.pkt))
+                self._st = st = st._replace(pkt=pkt)
+            if st.ctl[c.FREE_TICKET] < 0:
+                ticket = doubled(st.ticket, 2 * len(st.ticket))
+                chain(st.ctl, c.FREE_TICKET, ticket, len(st.ticket))
+                admitted = doubled(st.admitted, len(ticket) if st.ctl[c.TRACING] else 1)
+                self._st = st._replace(ticket=ticket, admitted=admitted)
         elif need == c.NEED_TRACE:
             rows = int(st.ctl[c.TRACED]) + 2 * len(st.pkt)
             self._st = st._replace(trace=doubled(st.trace, rows))

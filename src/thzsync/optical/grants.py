@@ -29,6 +29,7 @@ from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
 from thzsync.optical.queues import (
     enter,
+    head_bytes,
     is_down,
     rekey,
     request,
@@ -44,7 +45,7 @@ def wanted_bytes(st: State, r: int) -> int:
     """Size of the packet that request r wants to send [bytes]."""
     links = len(st.link)
     if r < links:
-        return int(st.pkt[st.link[r, c.HEAD], c.P_BYTES])
+        return head_bytes(st, r)
     return int(min(st.burst[r - links, c.BG_LEFT], st.ctl[c.PACKET]))
 
 

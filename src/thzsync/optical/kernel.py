@@ -20,12 +20,13 @@ which is what allows rack-facing links to be evaluated without an event per pack
 
 from __future__ import annotations
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray, IntArray
 from thzsync.optical import layout as c
 from thzsync.optical.grants import serve_grants
 from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
-from thzsync.optical.nodes import admit, serve_kicks, serve_nodes
+from thzsync.optical.nic import admit
+from thzsync.optical.nodes import serve_kicks, serve_nodes
 from thzsync.optical.queues import attempt, finish, is_down, rekey, request, settle, turn_eager
 from thzsync.optical.tournament import set_key
 
@@ -68,6 +69,8 @@ def serve_links(st: State, now_ps: int) -> bool:
             rekey(st, ln)
             continue
         elif st.link[ln, c.STATE] == c.BUSY:
+            if ctl[c.FREE] < 0:
+                return False
             finish(st, ln, now_ps)
         if ln < racks and not admit(st, ln, now_ps):
             ctl[c.RESUME] = ln
@@ -130,6 +133,8 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
 def advance(
     ctl: IntArray,
     link: IntArray,
+    ticket: AnyArray,
+    admitted: IntArray,
     pkt: IntArray,
     node: IntArray,
     edge: IntArray,
@@ -148,7 +153,7 @@ def advance(
 ) -> int:
     """`run` with its arrays one by one: a call from Python costs half as much that way."""
     st = State(
-        ctl, link, pkt, node, edge, flow, switch, key, tree, wait, todo, slots,
+        ctl, link, ticket, admitted, pkt, node, edge, flow, switch, key, tree, wait, todo, slots,
         bg_key, bg_tree, burst, trace,
     )  # fmt: skip
     return run(st, until_ps)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray, IntArray
 
 NEVER: Final = 1 << 62
 """A time that never comes [ps]."""
@@ -30,7 +30,7 @@ RESTING, BUSY, WAITING = 0, 1, 2
 # ctl: scalars
 NOW, STAGE, CURSOR, RESUME, FREE, STAMP, TIMER_SEQ, TIMERS = 0, 1, 2, 3, 4, 5, 6, 7
 REPORTS, WORK, N_KICKS, N_GRANTS, HOPS, TRACED, TRACING, TRAINS = 8, 9, 10, 11, 12, 13, 14, 15
-RACKS, RINGS, PACKET, DELAY, BURST, BURSTS_SHORT = 16, 17, 18, 19, 20, 21
+RACKS, RINGS, PACKET, DELAY, BURST, BURSTS_SHORT, FREE_TICKET = 16, 17, 18, 19, 20, 21, 22
 CTL_COLUMNS = 24
 
 # link: the queue in front of a directed link, and the link (two cache lines, the busier first)
@@ -45,14 +45,17 @@ GRANT_MARK, KICK_MARK = 1, 2
 # burst: the background of a switch output, then the instants of its next bursts
 BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
 
-# pkt: a packet in some queue
+# ticket: a packet in a NIC queue; it names its chunk
+K_NEXT, K_NODE = 0, 1
+
+# pkt: a packet in a switch
 P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = 0, 1, 2, 3, 4, 5, 6, 7
-P_FIRST = P_END  # in a NIC queue: whether it is its chunk's first packet
 PACKET_COLUMNS = 8
 
 # node: a chunk, timer or join
-KIND, SRC, FIRST, DOWN, BYTES, SENT, FLOW, PENDING = 0, 1, 2, 3, 4, 5, 6, 7
-SUCC_LO, SUCC_HI, FLAGS, READY_AT, START_AT, DONE_AT, N_NEXT, RELEASE = 8, 9, 10, 11, 12, 13, 14, 15
+KIND, SRC, FIRST, DOWN, BYTES, SENT, GONE, N_NEXT = 0, 1, 2, 3, 4, 5, 6, 7
+SUCC_LO, SUCC_HI, FLAGS, READY_AT, START_AT, DONE_AT, PENDING, RELEASE = range(8, 16)
+FLOW = RELEASE  # only timers have a release, only chunks a flow
 NODE_COLUMNS = 16
 
 # flow: a rack's round-robin unit, a list of ready nodes
@@ -84,6 +87,8 @@ class State(NamedTuple):
 
     ctl: IntArray
     link: IntArray
+    ticket: AnyArray
+    admitted: IntArray
     pkt: IntArray
     node: IntArray
     edge: IntArray

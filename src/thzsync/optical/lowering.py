@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray, IntArray
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background, gaps_ps
 from thzsync.optical.layout import State
@@ -63,6 +63,7 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
     pkt = zero_rows(1024, c.PACKET_COLUMNS)
     ctl = np.zeros(c.CTL_COLUMNS, dtype=np.int64)
     ctl[c.FREE] = -1
+    ctl[c.FREE_TICKET] = -1
     ctl[c.RESUME] = -1
     ctl[c.RACKS] = network.racks
     ctl[c.RINGS] = network.switches
@@ -73,10 +74,14 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
     if background is not None:
         ctl[c.BURST] = background.burst_bytes
         ctl[c.BURSTS_SHORT] = bursts
-    chain_packets(ctl, pkt, 0)
+    chain(ctl, c.FREE, pkt, 0)
+    ticket = zero_rows(1024, 2, np.int32)
+    chain(ctl, c.FREE_TICKET, ticket, 0)
     return State(
         ctl=ctl,
         link=lower_links(network),
+        ticket=ticket,
+        admitted=np.zeros(len(ticket) if trace else 1, dtype=np.int64),
         pkt=pkt,
         node=zero_rows(1024, c.NODE_COLUMNS),
         edge=np.zeros(1024, dtype=np.int64),
@@ -94,11 +99,11 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
     )
 
 
-def chain_packets(ctl: IntArray, pkt: IntArray, first: int) -> None:
-    """Add the packet rows from ``first`` on to the list of free ones."""
-    pkt[first:, c.P_NEXT] = np.arange(first + 1, len(pkt) + 1)
-    pkt[-1, c.P_NEXT] = ctl[c.FREE]
-    ctl[c.FREE] = first
+def chain(ctl: IntArray, free: int, rows: AnyArray, first: int) -> None:
+    """Add the packet or ticket rows from ``first`` on to the list of free ones."""
+    rows[first:, 0] = np.arange(first + 1, len(rows) + 1)
+    rows[-1, 0] = ctl[free]
+    ctl[free] = first
 
 
 class BurstClock:

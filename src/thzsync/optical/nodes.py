@@ -1,8 +1,6 @@
 """The chunk graph: nodes become ready, complete, and release their successors.
 
-Also the rack side of the fabric: ready chunks wait in their flow, ready flows in their rack's
-round-robin ring, and packets enter the NIC queue while it has room (the admission delay of
-eq:wired_flow_delay is the time spent before that).
+A ready wired chunk waits in its flow, a flow with ready chunks in its rack's round-robin ring.
 """
 
 from __future__ import annotations
@@ -10,7 +8,8 @@ from __future__ import annotations
 from thzsync.optical import layout as c
 from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
-from thzsync.optical.queues import append, attempt, take_packet
+from thzsync.optical.nic import admit, push_flow
+from thzsync.optical.queues import attempt
 
 
 @hot
@@ -108,18 +107,6 @@ def join_flow(st: State, node: int) -> None:
 
 
 @hot
-def push_flow(st: State, rack: int, f: int) -> None:
-    """Put a flow at the end of its rack's ring."""
-    link = st.link
-    st.flow[f, c.F_NEXT] = -1
-    if link[rack, c.RING_HEAD] >= 0:
-        st.flow[link[rack, c.RING_TAIL], c.F_NEXT] = f
-    else:
-        link[rack, c.RING_HEAD] = f
-    link[rack, c.RING_TAIL] = f
-
-
-@hot
 def make_ready(st: State, node: int, now_ps: int) -> None:
     """All predecessors of a node are done (eq:release_constraint)."""
     row = st.node
@@ -158,43 +145,6 @@ def serve_nodes(st: State, now_ps: int) -> None:
             if node[successor, c.PENDING] == 0:
                 make_ready(st, successor, now_ps)
     ctl[c.WORK] = 0
-
-
-@hot
-def admit(st: State, rack: int, now_ps: int) -> bool:
-    """Move packets of ready flows, round-robin, into the NIC queue; False if the pool is empty."""
-    ctl, link, pkt, node, flow = st.ctl, st.link, st.pkt, st.node, st.flow
-    f = link[rack, c.RING_HEAD]
-    while f >= 0:
-        n = flow[f, c.F_HEAD]
-        left = node[n, c.BYTES] - node[n, c.SENT]
-        size = min(left, ctl[c.PACKET])
-        if link[rack, c.OCC] + size > link[rack, c.LIMIT]:
-            return True
-        p = take_packet(st)
-        if p < 0:
-            return False
-        pkt[p, c.P_NODE] = n
-        pkt[p, c.P_BYTES] = size
-        pkt[p, c.P_LEFT] = left - size
-        pkt[p, c.P_HOP] = node[n, c.FIRST]
-        pkt[p, c.P_DOWN] = node[n, c.DOWN]
-        pkt[p, c.P_READY] = now_ps
-        pkt[p, c.P_FIRST] = node[n, c.SENT] == 0
-        append(st, rack, p)
-        link[rack, c.OCC] += size
-        node[n, c.SENT] += size
-        if left == size:
-            flow[f, c.F_HEAD] = node[n, c.N_NEXT]
-        following = flow[f, c.F_NEXT]
-        if flow[f, c.F_HEAD] < 0:
-            flow[f, c.F_ACTIVE] = 0
-            link[rack, c.RING_HEAD] = following
-        elif following >= 0:
-            link[rack, c.RING_HEAD] = following
-            push_flow(st, rack, f)
-        f = link[rack, c.RING_HEAD]
-    return True
 
 
 @kernel

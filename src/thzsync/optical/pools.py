@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import Any
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray
 
 
 class Runs:
@@ -49,18 +50,20 @@ class Runs:
         self.give(end, added)
 
 
-def zero_rows(count: int, columns: int) -> IntArray:
+def zero_rows(count: int, columns: int, dtype: type[np.integer[Any]] = np.int64) -> AnyArray:
     """Rows of zeros that start at a cache line, so that a row touches as few as possible."""
-    raw = np.zeros(count * columns + 7, dtype=np.int64)
-    skip = -raw.ctypes.data // 8 % 8
+    size = np.dtype(dtype).itemsize
+    raw = np.zeros(count * columns + 64 // size, dtype=dtype)
+    skip = -raw.ctypes.data // size % (64 // size)
     return raw[skip : skip + count * columns].reshape(count, columns)
 
 
-def doubled(array: IntArray, rows: int) -> IntArray:
+def doubled(array: AnyArray, rows: int) -> AnyArray:
     """A copy with at least the given number of rows, new ones zero."""
     size = len(array)
     while size < rows:
         size *= 2
-    larger = zero_rows(size, array.shape[1]) if array.ndim == 2 else np.zeros(size, np.int64)
+    columns = 1 if array.ndim == 1 else array.shape[1]
+    larger = zero_rows(size, columns, array.dtype.type).reshape(size, *array.shape[1:])
     larger[: len(array)] = array
     return larger

@@ -13,6 +13,7 @@ from __future__ import annotations
 from thzsync.optical import layout as c
 from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
+from thzsync.optical.nic import free_ticket, leaving_bytes
 from thzsync.optical.tournament import set_key
 
 
@@ -110,7 +111,7 @@ def write_trace(st: State, ln: int, p: int, start_ps: int, end_ps: int) -> None:
 
 @hot
 def leave(st: State, ln: int, p: int) -> None:
-    """Take the head packet off a queue after its last bit has left, and free its room."""
+    """Take the head packet off a switch's queue after its last bit has left, and free its room."""
     ctl, link, pkt, switch = st.ctl, st.link, st.pkt, st.switch
     size = pkt[p, c.P_BYTES]
     link[ln, c.HEAD] = pkt[p, c.P_NEXT]
@@ -121,8 +122,6 @@ def leave(st: State, ln: int, p: int) -> None:
     else:
         link[ln, c.CARRIED] += size
     s = link[ln, c.SWITCH]
-    if s < 0:
-        return
     switch[s, c.TOTAL] -= size
     switch[s, c.LOAD] -= size
     if ln >= 2 * ctl[c.RACKS]:
@@ -223,25 +222,71 @@ def enter(st: State, q: int, p: int, now_ps: int) -> None:
 
 
 @hot
+def head_hop(st: State, ln: int) -> int:
+    """The queue that the head packet of an up-link or inter-switch link goes to; -1: none."""
+    head = st.link[ln, c.HEAD]
+    if ln < st.ctl[c.RACKS]:
+        return int(st.node[st.ticket[head, c.K_NODE], c.FIRST])
+    return int(st.pkt[head, c.P_HOP])
+
+
+@hot
+def head_bytes(st: State, ln: int) -> int:
+    """Size of the head packet of an up-link or inter-switch link [bytes]."""
+    head = st.link[ln, c.HEAD]
+    if ln < st.ctl[c.RACKS]:
+        return leaving_bytes(st, st.ticket[head, c.K_NODE])
+    return int(st.pkt[head, c.P_BYTES])
+
+
+@hot
 def start(st: State, ln: int, q: int, now_ps: int) -> None:
     """Begin to send a link's head packet towards queue q (-1: out of the network)."""
-    link, pkt = st.link, st.pkt
-    p = link[ln, c.HEAD]
-    size = pkt[p, c.P_BYTES]
+    link = st.link
+    size = head_bytes(st, ln)
     if q >= 0:
         reserve(st, q, size, now_ps)
     link[ln, c.STATE] = c.BUSY
     link[ln, c.BEGAN] = now_ps
     set_key(st.key, st.tree, ln, now_ps + service_ps(st, ln, size))
-    if ln < st.ctl[c.RACKS] and pkt[p, c.P_FIRST] == 1:
-        st.node[pkt[p, c.P_NODE], c.START_AT] = now_ps
+    if ln < st.ctl[c.RACKS]:
+        n = st.ticket[link[ln, c.HEAD], c.K_NODE]
+        if st.node[n, c.GONE] == 0:
+            st.node[n, c.START_AT] = now_ps
+
+
+@hot
+def leave_rack(st: State, rack: int) -> int:
+    """Turn the ticket of a packet whose last bit has left its rack into a packet."""
+    ctl, link, node, pkt = st.ctl, st.link, st.node, st.pkt
+    k = link[rack, c.HEAD]
+    n = st.ticket[k, c.K_NODE]
+    size = leaving_bytes(st, n)
+    p = take_packet(st)
+    node[n, c.GONE] += size
+    pkt[p, c.P_NODE] = n
+    pkt[p, c.P_BYTES] = size
+    pkt[p, c.P_LEFT] = node[n, c.BYTES] - node[n, c.GONE]
+    pkt[p, c.P_HOP] = node[n, c.FIRST]
+    pkt[p, c.P_DOWN] = node[n, c.DOWN]
+    if ctl[c.TRACING] == 1:
+        pkt[p, c.P_READY] = st.admitted[k]
+    link[rack, c.HEAD] = st.ticket[k, c.K_NEXT]
+    link[rack, c.OCC] -= size
+    link[rack, c.CARRIED] += size
+    ctl[c.HOPS] += 1
+    free_ticket(st, k)
+    return p
 
 
 @hot
 def finish(st: State, ln: int, now_ps: int) -> None:
     """The last bit of an up-link's or inter-switch link's packet has left."""
-    p = st.link[ln, c.HEAD]
-    leave(st, ln, p)
+    if ln < st.ctl[c.RACKS]:
+        p = leave_rack(st, ln)
+    else:
+        p = int(st.link[ln, c.HEAD])
+        leave(st, ln, p)
     if st.ctl[c.TRACING] == 1:
         write_trace(st, ln, p, st.link[ln, c.BEGAN], now_ps)
     st.link[ln, c.STATE] = c.RESTING
@@ -272,20 +317,19 @@ def request(st: State, r: int, q: int) -> None:
 @hot
 def attempt(st: State, ln: int, now_ps: int) -> None:
     """An idle up-link or inter-switch link tries to send its head packet, or waits for room."""
-    link, pkt = st.link, st.pkt
-    p = link[ln, c.HEAD]
+    link = st.link
     time = c.NEVER
-    if p >= 0 and link[ln, c.RATE] > 0:
-        q = pkt[p, c.P_HOP]
-        if pkt[p, c.P_READY] > now_ps:
-            time = pkt[p, c.P_READY]
+    if link[ln, c.HEAD] >= 0 and link[ln, c.RATE] > 0:
+        q = head_hop(st, ln)
+        if ln >= st.ctl[c.RACKS] and st.pkt[link[ln, c.HEAD], c.P_READY] > now_ps:
+            time = st.pkt[link[ln, c.HEAD], c.P_READY]
         elif q < 0:
             start(st, ln, q, now_ps)
             return
         else:
             # nobody older waits and the shared buffer cannot run out: no need to queue up
             if link[q, c.WAIT_HEAD] < 0 and st.switch[link[q, c.SWITCH], c.EAGER] == 0:
-                size = pkt[p, c.P_BYTES]
+                size = head_bytes(st, ln)
                 if link[q, c.OCC] + size > link[q, c.LIMIT] and is_down(st, q):
                     settle(st, q, now_ps, False)
                 if link[q, c.OCC] + size <= link[q, c.LIMIT]:

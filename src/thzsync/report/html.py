@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, Final
 
 from thzsync import __version__
@@ -123,7 +124,11 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
     script = "{\n" + "\n".join(_asset(name) for name in SCRIPTS) + "\n}"
     theme = _asset("theme.js")
     body = [_answer_html(answer(results)), _headline_html(tables)]
-    body += [_section_html(name, title, lead, data, tables) for name, _, _, title, lead in shown]
+    for need, charts in groupby(shown, key=lambda chart: chart[1]):
+        sections = "".join(
+            _section_html(name, title, lead, tables) for name, _, _, title, lead in charts
+        )
+        body.append(_closeup_html(sections, data) if need == "closeups" else sections)
     return fill(
         _asset("report.html"),
         {
@@ -223,18 +228,18 @@ def _bind(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%|ms\b|J\b)", "\N{NO-BREAK SPACE}", text)
 
 
-def _section_html(
-    name: str, title: str, lead: str, data: Mapping[str, Any], tables: list[Table]
-) -> str:
+def _section_html(name: str, title: str, lead: str, tables: list[Table]) -> str:
     holder = _HOLDERS.get(name, f"{name}-charts")
-    body = f'<div class="card"><div id="{holder}"></div></div>'
-    picker = '<div id="picker" class="picker"></div>' if name == "traffic" else ""
-    if name == "traffic" and len(data["closeups"]) < 2:
-        picker = '<div id="picker" hidden></div>'
     return (
         f'<section id="{name}"><h2>{escape(title)}</h2><p class="lead">{escape(lead)}</p>'
-        f"{picker}{body}{_tables_html(tables, name)}</section>"
+        f'<div class="card"><div id="{holder}"></div></div>{_tables_html(tables, name)}</section>'
     )
+
+
+def _closeup_html(sections: str, data: Mapping[str, Any]) -> str:
+    """The sections that show one policy at a time, under one picker."""
+    look = 'class="picker"' if len(data["closeups"]) > 1 else "hidden"
+    return f'<div class="closeup"><div id="picker" {look}></div>{sections}</div>'
 
 
 def _headline_html(tables: list[Table]) -> str:

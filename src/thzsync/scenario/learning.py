@@ -10,9 +10,9 @@ from thzsync.scenario.base import Count, Fraction, Model
 class Learner(Model):
     """What every learning policy has: an encoder, a replay memory and a beam search."""
 
-    flow_units: Count = 32
+    flow_units: Count = 24
     """Hidden units of the layer that all flow slots share."""
-    units: Count = 32
+    units: Count = 24
     """Hidden units after pooling; the representation phi has one more, a constant."""
     replay: Count = 4096
     """Samples kept for training; the oldest leave first."""
@@ -35,7 +35,7 @@ class Learner(Model):
 class Bandit(Learner):
     """NeuralLinearUCB (eq:bandit_representation to eq:bandit_b_update)."""
 
-    ridge: float = Field(default=0.01, gt=0, allow_inf_nan=False)
+    ridge: float = Field(default=0.1, gt=0, allow_inf_nan=False)
     """lambda, the prior precision of the linear head."""
     exploration: float = Field(default=0.02, ge=0, allow_inf_nan=False)
     """alpha, the weight of the uncertainty in eq:bandit_ucb_selection."""

@@ -24,7 +24,7 @@ def assign(web: Web, slots: Slots, snr_per_w: FloatArray, channel_aware: bool) -
         if edge < 0:
             return edges[:count]
         flow = edge // subbands
-        take(slots, edge, web.sender[flow], web.receiver[flow])
+        take(slots, flow, edge % subbands, web.sender[flow], web.receiver[flow])
         waiting[flow] = False  # one subband per transmission: eq:ar_one_subband
         edges[count] = edge
         count += 1
@@ -40,27 +40,26 @@ def _most_constrained(web: Web, slots: Slots, snr_per_w: FloatArray, waiting: Bo
             continue
         usable, best, strongest = 0, -1, -1.0
         for subband in range(subbands):
-            edge = flow * subbands + subband
-            if fits(slots, edge, web.sender[flow], web.receiver[flow]):
+            if fits(slots, flow, subband, web.sender[flow], web.receiver[flow]):
                 usable += 1
                 if snr_per_w[flow, subband] > strongest:
-                    best, strongest = edge, snr_per_w[flow, subband]
+                    best, strongest = subband, snr_per_w[flow, subband]
         if best < 0:
             waiting[flow] = False  # resources are only taken while a round is formed
         elif usable < fewest or (usable == fewest and strongest < weakest):
-            chosen, fewest, weakest = best, usable, strongest
+            chosen, fewest, weakest = flow * subbands + best, usable, strongest
     return chosen
 
 
 @kernel
 def _first_possible(web: Web, slots: Slots, waiting: BoolArray) -> int:
     """Blind to gains: the first flow that fits anywhere, on the first subband that is free."""
-    subbands = slots.free.shape[1]
+    subbands: int = slots.free.shape[1]
     for flow in range(len(waiting)):
         if not waiting[flow]:
             continue
-        for edge in range(flow * subbands, (flow + 1) * subbands):
-            if fits(slots, edge, web.sender[flow], web.receiver[flow]):
-                return edge
+        for subband in range(subbands):
+            if fits(slots, flow, subband, web.sender[flow], web.receiver[flow]):
+                return flow * subbands + subband
         waiting[flow] = False
     return -1

@@ -84,22 +84,21 @@ def begin(
 
 @kernel
 def release(
-    air: Air, web: Web, frontier: Frontier, flow: IntArray, subband: IntArray, power_w: FloatArray
-) -> None:
-    """Give back what a round's transmissions held."""
+    air: Air, src: IntArray, dst: IntArray, subband: IntArray, power_w: FloatArray,
+    flow: IntArray, sender: IntArray, flying: IntArray, drawn_w: FloatArray,
+) -> None:  # fmt: skip
+    """Give back what a round's transmissions held; the last four are columns of their event."""
     for a in range(len(flow)):
-        f, c = flow[a], subband[a]
-        u, v = web.sender[f], web.receiver[f]
-        src, dst = frontier.racks[u], frontier.racks[v]
-        air.busy[src, c] = air.busy[dst, c] = False
-        air.chains[src] += 1
-        air.chains[dst] += 1
-        air.sending[src] -= 1
-        air.power_w[src] -= power_w[a]
-        frontier.drawn_w[u] -= power_w[a]
-        frontier.flying[f] -= 1
-        if air.sending[src] == 0:  # so that rounding never adds up
-            air.power_w[src] = frontier.drawn_w[u] = 0.0
+        i, j, u = src[a], dst[a], sender[flow[a]]
+        air.busy[i, subband[a]] = air.busy[j, subband[a]] = False
+        air.chains[i] += 1
+        air.chains[j] += 1
+        air.sending[i] -= 1
+        air.power_w[i] -= power_w[a]
+        drawn_w[u] -= power_w[a]
+        flying[flow[a]] -= 1
+        if air.sending[i] == 0:  # so that rounding never adds up
+            air.power_w[i] = drawn_w[u] = 0.0
 
 
 @kernel

@@ -42,11 +42,11 @@ def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
 @kernel
 def _free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: FloatArray) -> Slots:
     flows, subbands = frontier.snr_per_w.shape
-    usable = np.zeros(flows * subbands, dtype=np.bool_)
+    usable = np.zeros((flows, subbands), dtype=np.bool_)
     for f in range(flows):
         for c in range(subbands):
             snr = frontier.snr_per_w[f, c] * cap_w[web.sender[f]]
-            usable[f * subbands + c] = left[f] > 0 and snr >= frontier.needed_snr
+            usable[f, c] = left[f] > 0 and snr >= frontier.needed_snr
     free = ~air.busy[frontier.racks]
     return Slots(free, air.chains[frontier.racks], left, usable)
 

@@ -13,37 +13,34 @@ from thzsync.wireless.state import Slots, Web
 
 
 @kernel
-def fits(slots: Slots, edge: int, u: int, v: int) -> bool:
-    """Whether an edge from position u to position v can join what is selected already."""
-    subbands = slots.free.shape[1]
+def fits(slots: Slots, flow: int, subband: int, u: int, v: int) -> bool:
+    """Whether a flow from position u to position v can join the selected ones on a subband."""
     return bool(
-        slots.left[edge // subbands] > 0
-        and slots.usable[edge]
-        and slots.free[u, edge % subbands]
-        and slots.free[v, edge % subbands]
+        slots.free[u, subband]
+        and slots.free[v, subband]
+        and slots.left[flow] > 0
+        and slots.usable[flow, subband]
         and slots.chains[u] > 0
         and slots.chains[v] > 0
     )
 
 
 @kernel
-def take(slots: Slots, edge: int, u: int, v: int) -> None:
+def take(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     """Occupy both ends of an edge."""
-    subbands = slots.free.shape[1]
-    slots.free[u, edge % subbands] = slots.free[v, edge % subbands] = False
+    slots.free[u, subband] = slots.free[v, subband] = False
     slots.chains[u] -= 1
     slots.chains[v] -= 1
-    slots.left[edge // subbands] -= 1
+    slots.left[flow] -= 1
 
 
 @kernel
-def give_back(slots: Slots, edge: int, u: int, v: int) -> None:
+def give_back(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     """Undo :func:`take`."""
-    subbands = slots.free.shape[1]
-    slots.free[u, edge % subbands] = slots.free[v, edge % subbands] = True
+    slots.free[u, subband] = slots.free[v, subband] = True
     slots.chains[u] += 1
     slots.chains[v] += 1
-    slots.left[edge // subbands] += 1
+    slots.left[flow] += 1
 
 
 @kernel
@@ -59,9 +56,11 @@ def match(web: Web, slots: Slots) -> IntArray:
 def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
     subbands = slots.free.shape[1]
     for edge in web.order:
-        u, v = web.sender[edge // subbands], web.receiver[edge // subbands]
-        if fits(slots, edge, u, v):
-            take(slots, edge, u, v)
+        flow = edge // subbands
+        subband = edge - flow * subbands
+        u, v = web.sender[flow], web.receiver[flow]
+        if fits(slots, flow, subband, u, v):
+            take(slots, flow, subband, u, v)
             picked[edge] = True
 
 
@@ -79,15 +78,45 @@ def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
         for edge in web.order[::-1]:
             if not picked[edge]:
                 continue
-            u, v = web.sender[edge // subbands], web.receiver[edge // subbands]
-            give_back(slots, edge, u, v)
-            count = _edges_around(web, slots, edge, around)
+            flow, subband = edge // subbands, edge % subbands
+            u, v = web.sender[flow], web.receiver[flow]
+            give_back(slots, flow, subband, u, v)
+            count = _edges_around(web, slots, edge, u, v, around)
             first, second = _two_of(web, slots, around[:count])
             picked[edge] = first < 0
             if first < 0:
-                take(slots, edge, u, v)
+                take(slots, flow, subband, u, v)
             else:
                 picked[first] = picked[second] = improved = True
+
+
+@kernel
+def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: IntArray) -> int:
+    """Write the other edges that fit and touch position u or v, best first; count them.
+
+    No edge elsewhere can have become possible, since the matching was maximal before.
+    """
+    subbands = slots.free.shape[1]
+    count = 0
+    for end in range(2):
+        here = u if end == 0 else v
+        for k in range(web.touch_start[here], web.touch_start[here + 1]):
+            flow = web.touch[k]
+            x, y = web.sender[flow], web.receiver[flow]
+            if slots.left[flow] == 0 or slots.chains[x] == 0 or slots.chains[y] == 0:
+                continue  # nothing to ask of its subbands: most racks are full by now
+            if end == 1 and u in (x, y):  # listed already
+                continue
+            for subband in range(subbands):
+                other = flow * subbands + subband
+                if fits(slots, flow, subband, x, y) and other != edge:
+                    around[count] = web.rank[other]
+                    count += 1
+    if count > 1:
+        around[:count] = np.sort(around[:count])
+    for k in range(count):
+        around[k] = web.order[around[k]]
+    return count
 
 
 @kernel
@@ -95,37 +124,13 @@ def _two_of(web: Web, slots: Slots, around: IntArray) -> tuple[int, int]:
     """Take the first two edges that fit together, or none and return (-1, -1)."""
     subbands = slots.free.shape[1]
     for i in range(len(around) - 1):
-        one = around[i]
-        u, v = web.sender[one // subbands], web.receiver[one // subbands]
-        take(slots, one, u, v)
+        flow, subband = around[i] // subbands, around[i] % subbands
+        u, v = web.sender[flow], web.receiver[flow]
+        take(slots, flow, subband, u, v)
         for other in around[i + 1 :]:
-            x, y = web.sender[other // subbands], web.receiver[other // subbands]
-            if fits(slots, other, x, y):
-                take(slots, other, x, y)
-                return one, other
-        give_back(slots, one, u, v)
+            f, c = other // subbands, other % subbands
+            if fits(slots, f, c, web.sender[f], web.receiver[f]):
+                take(slots, f, c, web.sender[f], web.receiver[f])
+                return around[i], other
+        give_back(slots, flow, subband, u, v)
     return -1, -1
-
-
-@kernel
-def _edges_around(web: Web, slots: Slots, edge: int, around: IntArray) -> int:
-    """Write the other edges that fit and touch either end of ``edge``, best first; count them.
-
-    No edge elsewhere can have become possible, since the matching was maximal before.
-    """
-    subbands = slots.free.shape[1]
-    u, v = web.sender[edge // subbands], web.receiver[edge // subbands]
-    count = 0
-    for end in range(2):
-        here = u if end == 0 else v
-        for k in range(web.touch_start[here], web.touch_start[here + 1]):
-            flow = web.touch[k]
-            x, y = web.sender[flow], web.receiver[flow]
-            if slots.left[flow] == 0 or (end == 1 and u in (x, y)):  # or listed already
-                continue
-            for other in range(flow * subbands, (flow + 1) * subbands):
-                if other != edge and fits(slots, other, x, y):
-                    around[count] = web.rank[other]
-                    count += 1
-    around[:count] = web.order[np.sort(around[:count])]
-    return count

@@ -113,7 +113,17 @@ class Overlay:
         """A round has ended: its chunks are delivered and what it held is free again."""
         del now_ps
         event = self._events[round.number]
-        release(self._air, event.web, event.frontier, round.flow, round.subband, round.power_w)
+        release(
+            self._air,
+            round.src,
+            round.dst,
+            round.subband,
+            round.power_w,
+            round.flow,
+            event.web.sender,
+            event.frontier.flying,
+            event.frontier.drawn_w,
+        )
         event.in_flight -= 1
         if event.streaming:
             flow = int(round.flow[0])

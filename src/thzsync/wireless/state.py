@@ -113,4 +113,4 @@ class Slots(NamedTuple):
     left: IntArray
     """Transmissions that every flow could still begin."""
     usable: BoolArray
-    """Whether the power at hand carries a chunk in time, by edge."""
+    """Whether the power at hand carries a chunk in time, by (flow, subband)."""

@@ -63,7 +63,11 @@ function extent(values, pad = 0.06, zero = false) {
 }
 
 // -- colours and marks --------------------------------------------------------------------------
-const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+const palette = new Map(); // emptied when the theme changes
+function css(name) {
+  if (!palette.has(name)) palette.set(name, getComputedStyle(root).getPropertyValue(name).trim());
+  return palette.get(name);
+}
 const styleColour = (style) => `var(--s${style})`;
 const DASHES = ["", "7 3", "2 3", "9 3 2 3", "", "5 2", "2 2", "10 4"];
 const policies = DATA.policies || [];

@@ -8,7 +8,7 @@ const clock = {
 
 function ganttChart(box, current) {
   const tools = make(box, "div", { class: "tools" });
-  const area = make(box, "div");
+  const area = make(make(box, "div", { class: "tall" }), "div");
   const view = { from: 0, to: 1, policy: null };
   let layout = null;
   const button = (text, label, act) => make(tools, "button", { type: "button", class: "button", "aria-label": label }, text).addEventListener("click", act);

@@ -8,7 +8,7 @@ function closeups(box) {
   const player = replayPlayer(byId("replay-player"), current);
   if (names.length > 1) {
     const set = make(box, "fieldset");
-    make(set, "legend", {}, "Policy");
+    make(set, "legend", {}, "Policy shown");
     for (const name of names) {
       const label = make(set, "label");
       const input = make(label, "input", { type: "radio", name: "policy", value: name });
@@ -47,4 +47,4 @@ byId("theme").addEventListener("click", () => {
   root.setAttribute("data-theme", next);
   try { localStorage.setItem("thzsync-theme", next); } catch (refused) { /* a file may have no storage */ }
 });
-new MutationObserver(() => redrawAll()).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+new MutationObserver(() => { palette.clear(); redrawAll(); }).observe(root, { attributes: true, attributeFilter: ["data-theme"] });

@@ -60,8 +60,8 @@ function paintFloor(target, width, film, from, now) {
   paintFibre(pen, loads, place, unit, centre, dot);
   const shown = activeBetween(film, from, now);
   const busy = new Set();
-  const palette = floor.subbands.map((_, k) => subbandColour(k));
-  for (const k of shown) paintLink(pen, film, k, place, palette, now, from, busy);
+  const colours = floor.subbands.map((_, k) => subbandColour(k));
+  for (const k of shown) paintLink(pen, film, k, place, colours, now, from, busy);
   paintSwitches(pen, unit, centre);
   paintRacks(pen, place, dot, busy);
   return { canvas, place, dot, loads, shown };
@@ -114,15 +114,15 @@ function paintSwitches(pen, unit, centre) {
     if (half > 6) pen.fillText(String(s), x, y + 3.5);
   });
 }
-function paintLink(pen, film, k, place, palette, now, from, busy) {
+function paintLink(pen, film, k, place, colours, now, from, busy) {
   const { racks } = DATA.floor, [a, b] = [film.src[k], film.dst[k]];
   const [x0, y0] = place(racks[a]), [x1, y1] = place(racks[b]);
   const ended = film.start[k] + film.length[k];
   const fade = ended > now || now <= from ? 1 : Math.max(0.12, 1 - (now - ended) / (now - from));
   const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  const bend = (film.subband[k] - (palette.length - 1) / 2) * 7 + 5; // tells subbands and directions apart
+  const bend = (film.subband[k] - (colours.length - 1) / 2) * 7 + 5; // tells subbands and directions apart
   const [mx, my] = [(x0 + x1) / 2 - ((y1 - y0) / length) * bend, (y0 + y1) / 2 + ((x1 - x0) / length) * bend];
-  pen.strokeStyle = pen.fillStyle = palette[film.subband[k]];
+  pen.strokeStyle = pen.fillStyle = colours[film.subband[k]];
   pen.globalAlpha = fade * 0.9;
   pen.lineWidth = 0.8 + 3.6 * Math.sqrt(film.rate[k] / film.fastest);
   pen.beginPath(); pen.moveTo(x0, y0); pen.quadraticCurveTo(mx, my, x1, y1); pen.stroke();
@@ -152,15 +152,29 @@ function paintRacks(pen, place, dot, busy) {
     if (dot >= 8) pen.fillText(String(rack), x, y + 3.6);
   });
 }
+const strips = new Map(); // drawn once per policy, size and theme; then only the cursor moves
 function paintActivity(target, width, film) {
-  const height = 54, { pen } = canvasIn(target, width, height, "Active THz links and fibre load over the iteration");
-  pen.clearRect(0, 0, width, height);
-  const top = film.busy.reduce((a, b) => Math.max(a, b), 1);
-  const columns = Math.floor(width);
-  pen.fillStyle = css("--fibre");
-  pen.globalAlpha = 0.4;
+  const height = 54, { canvas, pen } = canvasIn(target, width, height, "Active THz links and fibre load over the iteration");
+  const key = `${canvas.width} ${root.dataset.theme}`;
+  const kept = strips.get(film);
+  if (kept && kept.key === key) {
+    pen.drawImage(kept.image, 0, 0, width, height);
+  } else {
+    paintStrip(pen, width, height, film);
+    const image = make(null, "canvas", { width: canvas.width, height: canvas.height });
+    image.getContext("2d").drawImage(canvas, 0, 0);
+    strips.set(film, { key, image });
+  }
+  pen.fillStyle = css("--accent");
+  pen.fillRect((clock.at / film.end) * width - 1, 0, 2, height);
+  return film.spans.length + film.steps.length;
+}
+function paintStrip(pen, width, height, film) {
+  const top = film.busy.reduce((a, b) => Math.max(a, b), 1), columns = Math.floor(width);
   const totals = film.spans.map((s) => { let sum = 0; for (let k = 1; k < s[2].length; k += 3) sum += s[2][k]; return sum; });
   const most = totals.reduce((a, b) => Math.max(a, b), 1);
+  pen.fillStyle = css("--fibre");
+  pen.globalAlpha = 0.4;
   film.spans.forEach((s, k) => {
     const a = (s[0] / film.end) * width, b = (s[1] / film.end) * width, tall = (totals[k] / most) * (height - 4);
     pen.fillRect(a, height - tall, Math.max(0.5, b - a), tall);
@@ -173,7 +187,4 @@ function paintActivity(target, width, film) {
     for (let b = from; b < to; b += 1) peak = Math.max(peak, film.busy[b]);
     pen.fillRect(c, height - (peak / top) * (height - 4), 1, (peak / top) * (height - 4));
   }
-  pen.fillStyle = css("--accent");
-  pen.fillRect((clock.at / film.end) * width - 1, 0, 2, height);
-  return film.spans.length + film.steps.length;
 }
