@@ -266,7 +266,7 @@ class OpticalFabric:
                 admitted = doubled(st.admitted, len(ticket) if st.ctl[c.TRACING] else 1)
                 self._st = st._replace(ticket=ticket, admitted=admitted)
         elif need == c.NEED_TRACE:
-            rows = int(st.ctl[c.TRACED]) + 2 * len(st.pkt)
+            rows = int(st.ctl[c.TRACED]) + 2 * (len(st.pkt) + self.network.racks)
             self._st = st._replace(trace=doubled(st.trace, rows))
         elif self._bursts is not None:
             self._bursts.refill(st)

@@ -100,7 +100,9 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
         if ctl[c.STAGE] == c.NEXT_INSTANT:
             if ctl[c.BURSTS_SHORT] == 1:
                 return c.NEED_BURSTS
-            if ctl[c.TRACING] == 1 and ctl[c.TRACED] + len(st.pkt) > len(st.trace):
+            # no more packets can leave at one instant than there are in switches and on up-links
+            most = len(st.pkt) + ctl[c.RACKS]
+            if ctl[c.TRACING] == 1 and ctl[c.TRACED] + most > len(st.trace):
                 return c.NEED_TRACE
             time = next_instant(st)
             if ctl[c.REPORTS] > 0 and time > now:
