@@ -35,7 +35,7 @@ function drawSplit(box, width) {
     if (!narrow) left += room;
   });
   if (!narrow) {
-    rows.forEach((row, n) => shape(svg, "text", { x: 0, y: 26 + n * rowHeight + 14, class: "name" }, policyOf(row.policy).label));
+    rows.forEach((row, n) => shape(svg, "text", { x: 0, y: 26 + n * rowHeight + 14, class: "name" }, brief(policyOf(row.policy).label, 16)));
   }
   return marks;
 }
@@ -86,7 +86,7 @@ function drawDistribution(box, width, one) {
     shape(svg, "path", { d: `M${q05},${base}H${q95}`, style: `stroke:${colour}`, "stroke-width": 1.5 });
     shape(svg, "path", { d: `M${q25},${base}H${q75}`, style: `stroke:${colour}`, "stroke-width": 6 });
     shape(svg, "circle", { cx: q50, cy: base, r: 4, style: `fill:var(--card);stroke:${colour}`, "stroke-width": 2 });
-    shape(svg, "text", { x: width - edge.right, y: base - 22, "text-anchor": "end", class: "name halo" }, policy.label);
+    shape(svg, "text", { x: width - edge.right, y: base - 22, "text-anchor": "end", class: "name halo" }, brief(policy.label, 28));
     const hit = shape(svg, "rect", { x: 0, y: base - 38, width, height: rowHeight, fill: "transparent" });
     hit.addEventListener("pointermove", (event) => showTip(event.clientX, event.clientY, `${policy.label}: ${one.title}`, [
       ["Events", show(row.count, 7)], ["Mean", show(row.mean) + " ms"], ["Median", show(row.quantiles[2]) + " ms"],

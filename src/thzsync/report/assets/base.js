@@ -72,6 +72,7 @@ const styleColour = (style) => `var(--s${style})`;
 const DASHES = ["", "7 3", "2 3", "9 3 2 3", "", "5 2", "2 2", "10 4"];
 const policies = DATA.policies || [];
 const policyOf = (key) => policies.find((p) => p.key === key) || { key, label: key, style: 6 };
+const brief = (name, most = 18) => (name.length > most ? name.slice(0, most - 1) + "…" : name);
 const kindName = (kind) => DATA.kinds[kind] || kind;
 
 function markPath(style, x, y, r) {

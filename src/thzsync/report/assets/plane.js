@@ -73,7 +73,7 @@ function drawPolicyPoint(svg, p, x, y, taken, frame) {
   if (p.half_x) shape(group, "line", { x1: x(p.x - p.half_x), x2: x(p.x + p.half_x), y1: cy, y2: cy, style: `stroke:${colour}` });
   if (p.half_y) shape(group, "line", { x1: cx, x2: cx, y1: y(p.y - p.half_y), y2: y(p.y + p.half_y), style: `stroke:${colour}` });
   shape(group, "path", { d: markPath(policy.style, cx, cy, 7), style: `fill:${colour}` });
-  const wide = policy.label.length * 7.2;
+  const name = brief(policy.label), wide = name.length * 7.2;
   const spots = [[12, 4, "start"], [-12, 4, "end"], [0, -14, "middle"], [0, 24, "middle"], [12, -12, "start"], [-12, -12, "end"]];
   const boxOf = ([dx, dy, anchor]) => [cx + dx - (anchor === "end" ? wide : anchor === "middle" ? wide / 2 : 0), cy + dy - 11, wide, 15];
   const inside = ([a, b, w, h]) => a > frame.edge.left && a + w < frame.width - 4 && b > 2 && b + h < frame.height - frame.edge.bottom;
@@ -82,7 +82,7 @@ function drawPolicyPoint(svg, p, x, y, taken, frame) {
     taken.every(([c, d, e, f]) => a + w < c || c + e < a || b + h < d || d + f < b);
   const spot = spots.find((s) => free(boxOf(s))) || spots.find((s) => inside(boxOf(s))) || spots[1];
   taken.push(boxOf(spot));
-  shape(group, "text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: "name halo" }, policy.label);
+  shape(group, "text", { x: cx + spot[0], y: cy + spot[1], "text-anchor": spot[2], class: "name halo" }, name);
   const tell = (left, top) => showTip(left, top, policy.label, [
     ["Completion time", plusMinus(p.x, p.half_x, "ms")], ["Energy", plusMinus(p.y, p.half_y, "J")],
     ...(p.paper_x !== null ? [["Published time", show(p.paper_x) + " ms"]] : []),
