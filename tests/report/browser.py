@@ -76,14 +76,14 @@ class Browser:
         return found
 
     def requests(self) -> list[str]:
-        """Addresses that pages asked for since the last call, the page's own file left out."""
+        """Addresses on a network that were asked for since the last call."""
         messages = [json.loads(entry["message"])["message"] for entry in self.log("performance")]
         asked = [
             m["params"]["request"]["url"]
             for m in messages
             if m["method"] == "Network.requestWillBeSent"
         ]
-        return [url for url in asked if not url.startswith(("file:", "data:"))]
+        return [url for url in asked if not url.startswith(("file:", "data:", "chrome:"))]
 
     def screenshot(self, path: Path, whole_page: bool = False) -> Path:
         taken = self.devtools(

@@ -25,7 +25,6 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture
 def browser(started: Browser, page: Path) -> Iterator[Browser]:
     """The report opened afresh; afterwards nothing may have complained or gone out."""
-    started.open(Path("/dev/null"))
     started.log("browser")
     started.requests()
     started.prefer(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
