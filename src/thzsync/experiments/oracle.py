@@ -1,4 +1,4 @@
-"""The best that one fixed split and power per collective type could have done, in hindsight."""
+"""What was possible in hindsight: per collective type, and per event."""
 
 from __future__ import annotations
 
@@ -117,3 +117,14 @@ def _best_per_kind(
         rewards = [result[f"kind:{kind}"] for result in results]
         best[kind] = candidates[rewards.index(max(rewards))][kind]
     return best
+
+
+def per_event_reward(
+    scenario: Scenario, oracle: Oracle, seed: int = 0, references: References | None = None
+) -> float:
+    """Mean reward of one iteration in which every event is decided by its true outcome."""
+    from thzsync.simulation.lookahead import simulate_lookahead
+
+    reference = references or reference_costs(scenario, seed)
+    run = simulate_lookahead(scenario, seed, reference, FixedPerType(oracle.choices))
+    return run.summary["reward"]

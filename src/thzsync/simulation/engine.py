@@ -8,6 +8,8 @@ precedence of all chunks, also of those that THz carries, so dependencies cross 
 
 from __future__ import annotations
 
+import heapq
+
 import numpy as np
 
 from thzsync.arrays import IntArray, to_ps
@@ -73,7 +75,7 @@ class Engine:
         graph = scenario_graph(world.scenario, world.topology, world.streams, self._iteration)
         self._start(graph)
         while self._unfinished:
-            self._step()
+            self.step()
         progress = iteration_row(self, graph)
         self._iteration += 1
         return progress
@@ -112,9 +114,12 @@ class Engine:
             return
         nominal = self.start_ps + to_ps(node.release_s)
         if nominal > self.now_ps:
-            self.agenda.add(nominal, Priority.RELEASE, self._released.append, number)
+            self.agenda.add(nominal, Priority.RELEASE, self._put_released, number)
         else:
-            self._released.append(number)
+            self._put_released(number)
+
+    def _put_released(self, number: int) -> None:
+        heapq.heappush(self._released, number)  # events of one instant go by their number
 
     def _compute_done(self, done: tuple[Compute, int]) -> None:
         task, start_ps = done
@@ -126,13 +131,13 @@ class Engine:
 
     def _activate_released(self) -> None:
         while self._released:
-            due, self._released = sorted(self._released), []
-            for number in due:
-                node = self.graph.nodes[number]
-                assert isinstance(node, Event)
-                self._activate(node)
+            node = self.graph.nodes[heapq.heappop(self._released)]
+            assert isinstance(node, Event)
+            self.activate(node)
 
-    def _activate(self, event: Event) -> None:
+    def activate(self, event: Event) -> None:
+        """Synthesise an event, have it decided, and hand its chunks to both fabrics."""
+        self.activating = event
         world, now = self.world, self.now_ps
         delays = world.delays_ps(event, self.iteration, now)
         plan = world.synthesize(event, delays, now)
@@ -177,7 +182,8 @@ class Engine:
 
     # -- the clock ----------------------------------------------------------------------------
 
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Go to the next instant at which anything happens, and do all of it."""
         world = self.world
         until = min(self.agenda.next_ps, self._last_progress_ps + self._stall_ps)
         self._take(world.fabric.advance(until))
