@@ -29,31 +29,32 @@ def draw_rounds(schedule: Schedule, topology: Topology, path: str | Path) -> Pat
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
         raise ThzSyncError(f"{path}: unknown picture format; end the name in .svg or .png")
-    figure = _figure(schedule, topology)
+    import matplotlib as mpl
+
+    # A fixed salt and no time stamp: the same schedule gives the same file.
+    undated = {"Date": None} if file.suffix.lower() == ".svg" else None
     try:
-        # No time stamp: the same schedule gives the same file.
-        figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else None)
+        with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
+            _figure(schedule, topology).savefig(file, dpi=150, metadata=undated)
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
     return file
 
 
 def _figure(schedule: Schedule, topology: Topology) -> Figure:
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     shown = _shown_rounds(schedule.rounds)
     columns = min(_COLUMNS, max(1, len(shown)))
     rows = max(1, -(-len(shown) // columns))
-    with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
-        figure = Figure(figsize=(2.5 * columns, 2.6 * rows + 0.9), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axis in axes:
-            axis.set_axis_off()
-        strongest_w = float(schedule.power_w.max(initial=0.0)) or 1.0
-        for axis, number in zip(axes, shown, strict=False):
-            _draw_round(axis, schedule, topology, int(number), strongest_w)
-        _explain(figure, schedule, len(shown), strongest_w)
+    figure = Figure(figsize=(2.5 * columns, 2.6 * rows + 0.9), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axis in axes:
+        axis.set_axis_off()
+    strongest_w = float(schedule.power_w.max(initial=0.0)) or 1.0
+    for axis, number in zip(axes, shown, strict=False):
+        _draw_round(axis, schedule, topology, int(number), strongest_w)
+    _explain(figure, schedule, len(shown), strongest_w)
     return figure
 
 

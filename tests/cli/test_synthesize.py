@@ -1,0 +1,93 @@
+"""`thzsync synthesize` and `thzsync reproduce synthesis`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from thzsync.cli import main
+
+SMALL = ["--racks", "3", "--size", "1 MiB"]
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("collective", ["p2p", "a2a", "allreduce"])
+def test_json_tells_completion_bound_and_rounds(
+    collective: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capsys, "synthesize", collective, *SMALL)
+    assert found["collective"] == collective
+    assert 0 < found["bound_ms"] <= found["completion_ms"]
+    last = found["rounds"][-1]
+    assert {"round", "start_ms", "duration_ms", "links", "power_w"} <= set(last)
+    assert last["start_ms"] + last["duration_ms"] == pytest.approx(found["completion_ms"])
+
+
+def test_the_same_seed_gives_the_same_result_and_stragglers_a_later_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, again, late = (
+        document(capsys, "synthesize", "a2a", *SMALL, "--seed", "4", *more)
+        for more in ([], [], ["--stragglers"])
+    )
+    assert first == again
+    assert late["completion_ms"] > first["completion_ms"] + 50
+
+
+def test_the_table_shows_rounds_and_the_picture_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "rounds.svg"
+    assert main(["synthesize", "allreduce", *SMALL, "--draw", str(picture)]) == 0
+    printed = capsys.readouterr()
+    assert "duration_ms" in printed.out
+    assert "lower bound" in printed.out
+    assert str(picture) in printed.err.replace("\n", "")
+    assert picture.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a2a", "--method", "nope"], "use one of proposed, demand-sorted"),
+        (["a2a", "--racks", "17"], "the floor takes 2..16"),
+        (["a2a", "--size", "3 furlongs"], "--size"),
+        (["a2a", "--size", "0"], "--size"),
+        (["a2a", "--scenario", "nowhere"], "no such scenario"),
+        (["a2a", *SMALL, "--draw", "x.gif"], ".svg or .png"),
+    ],
+)
+def test_mistakes_are_answered_in_one_line(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synthesize", *arguments]) == 2
+    message = capsys.readouterr().err.strip()
+    assert words in message
+    assert "\n" not in message
+
+
+def test_reproduce_prints_the_figure_with_the_contracts_keys(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thzsync.cli.reproduce.QUICK_RACKS", (3,))
+    found = document(capsys, "reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1")
+    assert list(found["rows"][0]) == [
+        "collective",
+        "method",
+        "racks",
+        "stragglers",
+        "mean_ms",
+        "ci95_ms",
+        "bound_ms",
+        "paper_ms",
+        "deviation_pct",
+    ]
+    assert len(found["rows"]) == 2 * (5 + 6)
+    assert main(["reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1"]) == 0
+    assert "Collective synthesis" in capsys.readouterr().out

@@ -1,0 +1,56 @@
+"""Rounds drawn on the ring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from thzsync.collectives import Kind
+from thzsync.errors import ThzSyncError
+from thzsync.experiments.single_ring import Instance
+from thzsync.report.ring import draw_rounds
+from thzsync.scenario import Scenario
+
+INSTANCE = Instance(Scenario.preset("single-ring"), Kind.ALLREDUCE, 5, False, 0, size_bytes=2**22)
+
+
+def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
+    schedule = INSTANCE.run("proposed")
+    png = draw_rounds(schedule, INSTANCE.topology, tmp_path / "a.png")
+    svg = draw_rounds(schedule, INSTANCE.topology, tmp_path / "a.svg")
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in svg.read_text("utf-8")
+
+
+def test_the_same_schedule_gives_the_same_file(tmp_path: Path) -> None:
+    first, second = (
+        draw_rounds(INSTANCE.run("proposed"), INSTANCE.topology, tmp_path / f"{n}.svg")
+        for n in range(2)
+    )
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_schedule_without_rounds_is_drawn_too(tmp_path: Path) -> None:
+    from thzsync.collectives import Reduction
+    from thzsync.synthesis import find_method
+    from thzsync.wireless.standalone import run_collective
+
+    empty = run_collective(
+        Reduction(0),
+        [0, 1],
+        find_method(Kind.ALLREDUCE, "ring"),
+        INSTANCE.scenario,
+        INSTANCE.topology,
+        INSTANCE.channel,
+        [0.0, 0.0],
+    )
+    assert draw_rounds(empty, INSTANCE.topology, tmp_path / "a.svg").exists()
+
+
+def test_other_formats_and_unwritable_places_are_refused(tmp_path: Path) -> None:
+    schedule = INSTANCE.run("proposed")
+    with pytest.raises(ThzSyncError, match=r"end the name in \.svg or \.png"):
+        draw_rounds(schedule, INSTANCE.topology, tmp_path / "a.gif")
+    with pytest.raises(ThzSyncError, match="cannot be written"):
+        draw_rounds(schedule, INSTANCE.topology, tmp_path / "missing" / "a.png")
