@@ -79,6 +79,16 @@ SYNTHESIS = [
     for method in ("proposed", "cyclic")
     for racks in (4, 8, 12)
 ]
+ABLATIONS = [
+    {
+        "collective": "a2a",
+        "method": "equal-power",
+        "stragglers": False,
+        "increase_pct": 21.5,
+        "paper_least_pct": 13.3,
+        "paper_most_pct": 28.1,
+    }
+]
 WEIGHTS = [
     {
         "time_weight": time,
@@ -102,7 +112,7 @@ def save_json(folder: Path, kind: str, **content: Any) -> Path:
 
 def save_reproduction(comparison: Comparison, folder: Path) -> Path:
     save_json(folder, "reproduce", parts=["synthesis", "fabric", "weights"])
-    save_json(folder / "synthesis", "synthesis", rows=SYNTHESIS)
+    save_json(folder / "synthesis", "synthesis", rows=SYNTHESIS, ablations=ABLATIONS)
     save_json(folder / "weights", "weights", rows=WEIGHTS)
     save_fabric(comparison, folder / "fabric")
     return folder

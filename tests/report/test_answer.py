@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.report.results import SYNTHESIS, WEIGHTS
+from tests.report.results import ABLATIONS, SYNTHESIS, WEIGHTS
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results
 from thzsync.report.answer import answer, winner
@@ -69,10 +69,16 @@ def test_a_run_tells_what_compute_does_not_hide(run: Run, tmp_path: Path) -> Non
 def test_synthesis_and_weights_stand_alone() -> None:
     alone = answer(Results("synthesis", Path(), synthesis=SYNTHESIS))
     assert alone.headline == "12 racks on one THz ring: All-to-All in 24 ms."
-    assert "17 % less than the next best method (Cyclic)" in dict(alone.reasons)["All-to-All"]
+    assert "17 % less than the best other method (Cyclic)" in dict(alone.reasons)["All-to-All"]
     assert "1.25 times its lower bound" in dict(alone.reasons)["All-to-All"]
     weights = answer(Results("weights", Path(), weights=WEIGHTS))
     assert "from 0.7 to 0.3" in dict(weights.reasons)["Weights"]
+
+
+def test_ablations_stand_beside_the_papers_range() -> None:
+    tables = headline_tables(Results("synthesis", Path(), synthesis=SYNTHESIS, ablations=ABLATIONS))
+    cells = [cell.text for cell in tables[1].rows[0]]
+    assert cells == ["Equal power", "All-to-All", "no", "21.5 %", "13.3–28.1 %"]
 
 
 def test_deviations_keep_their_sign_also_for_negative_values() -> None:

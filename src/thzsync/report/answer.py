@@ -219,7 +219,7 @@ def _about_synthesis(rows: list[Row]) -> Iterator[tuple[str, str]]:
         gap = 100 * (1 - ours["mean_ms"] / rival["mean_ms"])
         text = (
             f"At {racks} racks the proposed schedule takes {number(ours['mean_ms'])} ms, "
-            f"{abs(gap):.0f} % {'less' if gap >= 0 else 'more'} than the next best method "
+            f"{abs(gap):.0f} % {'less' if gap >= 0 else 'more'} than the best other method "
             f"({label(METHOD_LABELS, rival['method'])})"
         )
         if ours.get("bound_ms"):

@@ -52,6 +52,8 @@ def headline_tables(results: Results) -> list[Table]:
         tables.append(_policy_table(results))
     if results.synthesis:
         tables.append(_synthesis_table(results.synthesis))
+    if results.ablations:
+        tables.append(_ablation_table(results.ablations))
     if results.weights:
         tables.append(_weights_table(results.weights))
     return tables
@@ -162,6 +164,26 @@ def _synthesis_table(rows: Sequence[Row]) -> Table:
     )
     caption = f"Published settings, and all methods at {largest} racks."
     return Table("Published and ours", caption, (), columns, body, "synthesis")
+
+
+def _ablation_table(rows: Sequence[Row]) -> Table:
+    body = [
+        [
+            Cell(label(METHOD_LABELS, row["method"])),
+            Cell(label(KIND_LABELS, row["collective"])),
+            Cell("yes" if row["stragglers"] else "no"),
+            Cell(f"{row['increase_pct']:.1f} %".replace("-", "\N{MINUS SIGN}")),
+            Cell(_range(row.get("paper_least_pct"), row.get("paper_most_pct"))),
+        ]
+        for row in rows
+    ]
+    columns = ("Ablation", "Collective", "Stragglers", "increase, ours", "increase, paper")
+    caption = "How much slower the proposed synthesis becomes without one of its parts."
+    return Table("Ablations", caption, (), columns, body, "synthesis")
+
+
+def _range(least: Any, most: Any) -> str:
+    return "–" if least is None or most is None else f"{least:g}–{most:g} %"
 
 
 def _weights_table(rows: Iterable[Row]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,6 +34,8 @@ class Results:
     document: Row = field(default_factory=dict)
     """The JSON document that belongs to ``fabric``."""
     synthesis: list[Row] = field(default_factory=list)
+    ablations: list[Row] = field(default_factory=list)
+    """By how much each ablation of the proposed synthesis is slower [%]."""
     weights: list[Row] = field(default_factory=list)
 
 
@@ -61,7 +63,8 @@ def _open(source: Path, marker: str) -> Results:
     if marker == "reproduce.json" and kind == "reproduce":
         return _open_reproduction(source, document)
     if marker == "synthesis.json" and kind == "synthesis":
-        return Results(kind, source, document=document, synthesis=_rows(source / marker, document))
+        rows, ablations = _rows(source / marker, document), document.get("ablations") or []
+        return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
     if marker == "weights.json" and kind == "weights":
         return Results(kind, source, document=document, weights=_rows(source / marker, document))
     raise ThzSyncError(f"{source / marker}: its kind is {kind!r}; this version cannot show that")
@@ -107,16 +110,17 @@ def _open_reproduction(source: Path, document: Row) -> Results:
     present = {name: part for name, part in found.items() if part is not None}
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
-    fabric = present.get("fabric")
-    return Results(
-        "reproduce",
-        source,
-        fabric=fabric.fabric if fabric else None,
-        rows=fabric.rows if fabric else [],
-        first=fabric.first if fabric else 0,
-        document=fabric.document if fabric else document,
-        synthesis=present["synthesis"].synthesis if "synthesis" in present else [],
-        weights=present["weights"].weights if "weights" in present else [],
+    nothing = Results("reproduce", source, document=document)
+    fabric, synthesis, weights = (
+        present.get(name, nothing) for name in ("fabric", "synthesis", "weights")
+    )
+    return replace(
+        fabric,
+        kind="reproduce",
+        folder=source,
+        synthesis=synthesis.synthesis,
+        ablations=synthesis.ablations,
+        weights=weights.weights,
     )
 
 

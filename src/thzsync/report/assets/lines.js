@@ -10,7 +10,8 @@ function drawLines(box, width, spec) {
     ...s.points.flatMap((p) => [p.y - (p.half || 0), p.y + (p.half || 0), p.paper ?? null, p.bound ?? null]),
     s.published ?? null,
   ]);
-  const [low, high] = extent(values, 0.07, spec.zero);
+  const positive = series.every((s) => s.points.every((p) => p.y >= 0)); // a wide interval may reach below 0, time cannot
+  const [low, high] = extent(positive ? values.map((v) => (v === null ? v : Math.max(0, v))) : values, 0.07, spec.zero);
   const xs = [...new Set(spec.series.flatMap((s) => s.points.map((p) => p.x)))].sort((a, b) => a - b);
   const gap = xs.length > 1 ? 0 : 1;
   const x = scale(xs[0] - gap, xs[xs.length - 1] + gap, edge.left, width - edge.right);
@@ -46,7 +47,7 @@ function drawSeries(svg, s, x, y, width, edge) {
   const banded = s.points.filter((p) => p.half);
   if (banded.length > 1 && !s.whiskers) {
     const up = banded.map((p) => `${x(p.x)},${y(p.y + p.half)}`);
-    const down = banded.map((p) => `${x(p.x)},${y(p.y - p.half)}`).reverse();
+    const down = banded.map((p) => `${x(p.x)},${y(Math.max(y.low, p.y - p.half))}`).reverse();
     shape(group, "path", { d: `M${up.join("L")}L${down.join("L")}Z`, style: `fill:${colour};stroke:none;opacity:.16` });
   }
   const bounds = s.points.filter((p) => p.bound);
@@ -55,7 +56,7 @@ function drawSeries(svg, s, x, y, width, edge) {
   }
   shape(group, "path", { d: "M" + s.points.map((p) => `${x(p.x)},${y(p.y)}`).join("L"), "stroke-width": s.strong ? 2.6 : 1.8, "stroke-dasharray": DASHES[s.style], "stroke-linejoin": "round" });
   for (const p of s.points) {
-    if (s.whiskers && p.half) shape(group, "path", { d: `M${x(p.x)},${y(p.y - p.half)}V${y(p.y + p.half)}`, "stroke-width": 1.2 });
+    if (s.whiskers && p.half) shape(group, "path", { d: `M${x(p.x)},${y(Math.max(y.low, p.y - p.half))}V${y(p.y + p.half)}`, "stroke-width": 1.2 });
     if (s.points.length <= 30) shape(group, "path", { d: markPath(s.style, x(p.x), y(p.y), 3.2), style: `fill:${colour};stroke:none` });
     if (p.paper) hollow(group, s.style, x(p.x), y(p.paper), 5.5);
   }
