@@ -24,6 +24,7 @@ from thzsync.optical import (
     Network,
     OpticalFabric,
 )
+from thzsync.optical.background import gaps_ps
 from thzsync.optical.pools import Runs
 
 PACKET = 1000
@@ -188,6 +189,22 @@ def test_pools_grow_in_the_middle_of_an_instant_without_a_trace() -> None:
     # one byte per picosecond, and the down-link one behind the up-link
     assert fabric.finished(0, n).arrival_ps.tolist() == list(range(2, n + 2))
     assert len(fabric.packet_trace()) == 2 * n
+
+
+@pytest.mark.parametrize("shared_packets", [90_000, 4000])  # ample, and watched departures
+def test_a_burst_larger_than_the_pool_is_carried_whole(shared_packets: int) -> None:
+    net = network([0, 0], output_queue_bytes=30_000 * PACKET,
+                  shared_buffer_bytes=shared_packets * PACKET)  # fmt: skip
+    burst = 3000 * PACKET
+    fabric = OpticalFabric(net, Background(0.01, burst), 1)
+    horizon = 2 * 10**9
+    run_to(fabric, horizon)
+    carried = fabric.link_bytes().background
+    for link in (2, 3):
+        instants = np.cumsum(
+            gaps_ps(1, link, 0, 100, Background(0.01, burst).mean_gap_ps(8 * 10**12))
+        )
+        assert carried[link] == burst * np.count_nonzero(instants + 4 * burst < horizon)
 
 
 def test_background_does_not_depend_on_the_foreground() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.optical.cases import Case, cases, play, sorted_trace
@@ -27,3 +28,11 @@ def assert_same(case: Case, *, trains: bool) -> None:
 @given(cases())
 def test_every_packet_passes_every_link_when_the_twin_says(case: Case) -> None:
     assert_same(case, trains=True)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(cases())
+def test_the_twin_agrees_at_length_with_and_without_trains(case: Case) -> None:
+    assert_same(case, trains=True)
+    assert_same(case, trains=False)
