@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import pairwise
-from math import isfinite
+from math import floor, isfinite, log10
 from typing import Final
 
 _BLOCKS: Final = "▁▂▃▄▅▆▇█"
@@ -49,10 +49,12 @@ def number(value: object, digits: int = 4, pad: bool = False) -> str:
     if not isinstance(value, float):
         return str(value)
     rounded = float(f"{value:.{digits}g}")
-    if abs(rounded) >= 1000:
-        text = f"{rounded:,.0f}"
+    if 0 < abs(rounded) < 1e-4:
+        text = f"{rounded:.{digits}g}"
     else:
-        text = f"{rounded:{'#' if pad else ''}.{digits}g}".rstrip(".")
+        decimals = max(0, digits - 1 - floor(log10(abs(rounded)))) if rounded else 0
+        text = f"{rounded:,.{decimals}f}"
+        text = text if pad or "." not in text else text.rstrip("0").rstrip(".")
     return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
 
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from tests.report.results import ABLATIONS, SYNTHESIS, WEIGHTS
 from thzsync.experiments.compare import Comparison
@@ -22,8 +25,25 @@ def row(policy: str, time: float, energy: float, reward: float, **more: Any) -> 
     } | more
 
 
-def of_rows(comparison: Comparison, *rows: dict[str, Any], **document: Any) -> Results:
-    return Results("fabric", Path(), comparison, list(rows), 0, document)
+def of_rows(
+    comparison: Comparison, *rows: dict[str, Any], seeds: int = 3, noise: float = 1e-3
+) -> Results:
+    """Results of these rows, whose rewards scatter over seeds by about ``noise``."""
+    scatter = [(policy, seed) for policy in range(len(rows)) for seed in range(seeds)]
+    iterations = pl.DataFrame(
+        {
+            "policy": [rows[policy]["policy"] for policy, _ in scatter],
+            "seed": [seed for _, seed in scatter],
+            "iteration": [0] * len(scatter),
+            "reward": [
+                rows[policy]["reward"] + noise * (seed - (seeds - 1) / 2) * (-1) ** policy
+                for policy, seed in scatter
+            ],
+        }
+    )
+    policies = tuple(row["policy"] for row in rows)
+    made = replace(comparison, policies=policies, seeds=tuple(range(seeds)), iterations=iterations)
+    return Results("fabric", Path(), made, list(rows))
 
 
 def test_the_highest_reward_wins_and_speed_breaks_a_tie() -> None:
@@ -35,6 +55,16 @@ def test_the_headline_names_winner_gain_and_rival(comparison: Comparison) -> Non
     best = row("thz-sync", 750.0, 15.0, -0.5)
     found = answer(of_rows(comparison, best, row("all-wired", 1000.0, 30.0, -1.0)))
     assert found.headline == "THz-SynC wins: 25 % less time and 50 % less energy than All-wired."
+
+
+def test_a_lead_within_the_noise_is_not_called_a_win(comparison: Comparison) -> None:
+    rows = row("thz-sync", 750.0, 15.0, -0.50), row("all-wired", 1000.0, 30.0, -0.51)
+    unsure = answer(of_rows(comparison, *rows, noise=0.1))
+    assert unsure.headline.startswith("THz-SynC leads, not by much: 25 % less time")
+    assert "too close to call" in dict(unsure.reasons)["Runner-up"]
+    single = answer(of_rows(comparison, *rows, seeds=1))
+    assert single.headline.startswith("THz-SynC leads: 25 % less time")
+    assert "One seed cannot tell" in dict(single.reasons)["Runner-up"]
 
 
 def test_a_price_is_not_hidden_behind_an_and(comparison: Comparison) -> None:

@@ -30,6 +30,10 @@ def test_numbers_read_like_in_a_paper() -> None:
     shown = [number(v) for v in (1049.6, 14.511, -0.54, 0.0, 12, None, float("inf"), "x")]
     assert shown == ["1,050", "14.51", "−0.54", "0", "12", "–", "–", "x"]
     assert number(27.3, pad=True) == "27.30"
+    assert number(182.0, 2, pad=True) == "180"
+    assert number(0.0, 2, pad=True) == "0"
+    assert number(999.96) == "1,000"
+    assert number(0.00123456) == "0.001235"
     assert number(1e-7) == "1e-07"
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import Any
 
 from thzsync.display import number
+from thzsync.experiments.statistics import interval95
 from thzsync.report.curves import fabric_split
 from thzsync.report.headline import FAIR_PCT, NEAR_PCT, deviation_pct
 from thzsync.report.labels import KIND_LABELS, METHOD_LABELS, POLICY_LABELS, label
@@ -50,12 +52,14 @@ def _of_policies(results: Results) -> Answer:
     name = _policy(best)
     wired = next((r for r in others if r["policy"] == "all-wired"), None)
     rival = wired or second
-    headline = f"{name} wins: {_changes(best, rival)} than {_policy(rival)}."
+    lead, half = _lead(results, best, second)
+    verb = "wins" if lead > half else "leads" if half == inf else "leads, not by much"
+    headline = f"{name} {verb}: {_changes(best, rival)} than {_policy(rival)}."
     return Answer(
         headline,
         _figures(best),
         [
-            ("Runner-up", _runner_up(best, second)),
+            ("Runner-up", _runner_up(best, second) + _doubt(lead, half)),
             *_gains(results),
             *_reasons(results, best),
             *_beside_the_oracle(results, best),
@@ -90,6 +94,27 @@ def _figures(row: Row) -> list[tuple[str, str, str]]:
         (number(row["reward"], 3), "", "mean reward"),
         (f"{100 * row['thz_share']:.0f}", "%", "of the bytes on THz"),
     ]
+
+
+def _lead(results: Results, best: Row, second: Row) -> tuple[float, float]:
+    """Paired difference of the rewards and its 95 % half-width; infinite for a single seed."""
+    assert results.fabric is not None
+    mine, theirs = (
+        results.fabric.seed_means(row["policy"], "reward", results.first) for row in (best, second)
+    )
+    lead, half = interval95(mine - theirs)
+    return lead, half if isfinite(half) else inf
+
+
+def _doubt(lead: float, half: float) -> str:
+    if lead > half:
+        return ""
+    if half == inf:
+        return " One seed cannot tell how certain that is."
+    return (
+        f" The rewards differ by {number(lead, 2)} ± {number(half, 2)}: "
+        f"too close to call with these seeds."
+    )
 
 
 def _runner_up(best: Row, second: Row) -> str:
