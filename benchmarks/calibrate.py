@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 
 from thzsync.collectives import Kind
 from thzsync.experiments.calibration import TARGETS, Radio, Target, calibrate, sensitivity
-from thzsync.experiments.published import PUBLISHED
+from thzsync.experiments.published import PUBLISHED, published_ablation_pct
+from thzsync.experiments.synthesis import ABLATIONS
 from thzsync.scenario import Scenario
 
 NOISE_FIGURES_DB = (2.0, 3.0, 3.5, 4.0, 5.0)
@@ -40,15 +42,29 @@ def table(seeds: int) -> None:
         "overhead 0": Radio(nf, sigma, 0.0),
         "+20 us": Radio(nf, sigma, overhead_s + 20e-6),
     }
-    targets = _published_targets()
+    published, ablated = _published_targets(), _ablated_targets()
+    targets = [*published, *ablated]
     columns = sensitivity(targets, list(radios.values()), seeds, progress=_count)
     print("| figure | paper |", " | ".join(radios), "|")
     print("|" + "---|" * (len(radios) + 2))
-    for n, target in enumerate(targets):
-        late = ", late racks" if target.stragglers else ""
-        name = f"{target.kind} {target.method}, N={target.racks}{late}"
+    for n, target in enumerate(published):
         cells = " | ".join(f"{column[n]:.1f}" for column in columns)
-        print(f"| {name} | {target.paper_ms:g} | {cells} |")
+        print(f"| {_name(target)} | {target.paper_ms:g} | {cells} |")
+    for n, target in enumerate(ablated, start=len(published)):
+        whole = targets.index(replace(target, method="proposed"))
+        least, most = published_ablation_pct(target.method) or (0.0, 0.0)
+        cells = " | ".join(f"+{100 * (c[n] / c[whole] - 1):.1f} %" for c in columns)
+        print(f"| {_name(target)} | +{least} to {most} % | {cells} |")
+
+
+def _name(target: Target) -> str:
+    late = ", late racks" if target.stragglers else ""
+    return f"{target.kind} {target.method}, N={target.racks}{late}"
+
+
+def _ablated_targets() -> list[Target]:
+    kinds = (Kind.A2A, Kind.ALLREDUCE)
+    return [Target(k, m, 12, late) for k in kinds for late in (False, True) for m in ABLATIONS]
 
 
 def _published_targets() -> list[Target]:

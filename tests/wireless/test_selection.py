@@ -15,7 +15,6 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Kind, Transfer
 from thzsync.synthesis.flows import transfer_plan
 from thzsync.wireless import assignment, matching
-from thzsync.wireless.bookkeeping import strongest_first
 from thzsync.wireless.event import web_of
 from thzsync.wireless.state import Slots, Web
 
@@ -34,6 +33,11 @@ class Case:
         return {(int(e) // subbands, int(e) % subbands) for e in edges}
 
 
+def order_by_gain(web: Web, snr: np.ndarray) -> None:
+    web.order[:] = np.argsort(-snr, axis=None, kind="stable")
+    web.rank[web.order] = np.arange(web.order.size)
+
+
 def make_case(seed: int) -> Case:
     generator = np.random.default_rng(seed)
     racks, subbands = int(generator.integers(2, 6)), int(generator.integers(1, 4))
@@ -49,7 +53,7 @@ def make_case(seed: int) -> Case:
         Kind.A2A, Transfer.of(src, dst, np.full(len(src), CHUNK)), np.arange(racks), CHUNK
     )
     web = web_of(plan, subbands)
-    strongest_first(snr, web.order, web.rank)
+    order_by_gain(web, snr)
     usable = snr * 0.1 >= needed
     slots = Slots(~busy, chains.astype(np.int64), ready.astype(np.int64), usable)
     situation = twin.Round(
@@ -106,7 +110,7 @@ def line_case(strong_middle: bool) -> Case:
         Kind.A2A, Transfer.of([0, 1, 2], [1, 2, 3], [CHUNK] * 3), np.arange(4), CHUNK
     )
     web = web_of(plan, 1)
-    strongest_first(snr, web.order, web.rank)
+    order_by_gain(web, snr)
     one = np.ones(4, dtype=np.int64)
     slots = Slots(np.ones((4, 1), np.bool_), one, one[:3].copy(), np.ones((3, 1), np.bool_))
     return Case(web, slots, snr, twin.Round([], [], [], [], 0.0, []))

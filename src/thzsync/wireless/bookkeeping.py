@@ -102,7 +102,16 @@ def release(
 
 
 @kernel
-def strongest_first(snr_per_w: FloatArray, order: IntArray, rank: IntArray) -> None:
-    """Write the order of all edges by gain, and every edge's place in it."""
-    order[:] = np.argsort(-snr_per_w.ravel(), kind="mergesort")
-    rank[order] = np.arange(len(order))
+def least_served_first(sent: IntArray) -> IntArray:
+    """Flows by transmissions so far, ties by number.
+
+    An insertion sort: they are few and nearly sorted, and it compiles at once.
+    """
+    flows = np.arange(len(sent))
+    for k in range(1, len(flows)):
+        flow, place = flows[k], k
+        while place > 0 and sent[flows[place - 1]] > sent[flow]:
+            flows[place] = flows[place - 1]
+            place -= 1
+        flows[place] = flow
+    return flows

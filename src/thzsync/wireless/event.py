@@ -48,8 +48,6 @@ class ActiveEvent:
 
     def refresh(self, channel: ChannelModel, usable: BoolArray | None, now_ps: int) -> None:
         """Take the gains of this instant [ps]; ``usable`` by (flow, subband) where faults act."""
-        from thzsync.wireless.bookkeeping import strongest_first
-
         plan = self.plan
         self.gains = channel.gains(plan.src, plan.dst, now_ps)
         self.gains_until_ps = channel.next_change_ps(now_ps)
@@ -61,7 +59,8 @@ class ActiveEvent:
             common = int(np.argmax(snr_per_w.min(axis=0)))
             snr_per_w[:, np.arange(self._thz.subbands) != common] = 0.0
         if self.method.channel_aware:
-            strongest_first(snr_per_w, self.web.order, self.web.rank)
+            self.web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
+            self.web.rank[self.web.order] = np.arange(len(self.web.order))
 
     def mark_ready(self, flow: int, chunk: int) -> None:
         """A chunk's precedence is satisfied."""

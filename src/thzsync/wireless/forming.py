@@ -47,8 +47,13 @@ def _free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: F
         for c in range(subbands):
             snr = frontier.snr_per_w[f, c] * cap_w[web.sender[f]]
             usable[f, c] = left[f] > 0 and snr >= frontier.needed_snr
-    free = ~air.busy[frontier.racks]
-    return Slots(free, air.chains[frontier.racks], left, usable)
+    free = np.empty((len(frontier.racks), subbands), dtype=np.bool_)
+    chains = np.empty(len(frontier.racks), dtype=np.int64)
+    for v in range(len(chains)):
+        chains[v] = air.chains[frontier.racks[v]]
+        for c in range(subbands):
+            free[v, c] = not air.busy[frontier.racks[v], c]
+    return Slots(free, chains, left, usable)
 
 
 @kernel
@@ -57,24 +62,31 @@ def _send(
     optimal: bool,
 ) -> Sent:  # fmt: skip
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
-    flow, subband = edges // subbands, edges % subbands
+    flow, subband = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    sender, bits, snr = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
+    sender, lasting_ps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    bits, snr = np.empty(n), np.empty(n)
     if n == 0:
-        return flow, row, chunks, subband, snr, row
+        return flow, row, chunks, subband, snr, lasting_ps
     next_row = frontier.lowest.copy()
+    most_chunks = 0
     for a in range(n):
-        f = flow[a]
+        f, c = edges[a] // subbands, edges[a] % subbands
+        flow[a], subband[a], sender[a] = f, c, web.sender[f]
         row[a], chunks[a], bits[a] = next_run(frontier, f, next_row[f])
         next_row[f] = row[a] + chunks[a]
-        sender[a] = web.sender[f]
-        snr[a] = frontier.snr_per_w[f, subband[a]]
-    limit_s = radio.longest_s * chunks.max()
+        most_chunks = max(most_chunks, chunks[a])
+        snr[a] = frontier.snr_per_w[f, c]
     keep, power_w, duration_ps = allocate(
-        sender, bits, snr, cap_w, radio.subband_hz, limit_s, optimal
+        sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
     )
-    for a in range(n):
+    kept = 0
+    for a in range(n):  # close the gaps of those left out
         if keep[a]:
             begin(air, web, frontier, flow[a], row[a], chunks[a], subband[a], power_w[a])
-    lasting_ps = np.full(n, duration_ps)
-    return flow[keep], row[keep], chunks[keep], subband[keep], power_w[keep], lasting_ps[keep]
+            flow[kept], row[kept], chunks[kept] = flow[a], row[a], chunks[a]
+            subband[kept], power_w[kept], lasting_ps[kept] = subband[a], power_w[a], duration_ps
+            kept += 1
+    return (
+        flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
+    )  # fmt: skip

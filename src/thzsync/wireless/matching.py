@@ -49,7 +49,13 @@ def match(web: Web, slots: Slots) -> IntArray:
     picked = np.zeros(len(web.order), dtype=np.bool_)
     _greedy(web, slots, picked)
     _augment(web, slots, picked)
-    return np.flatnonzero(picked)
+    edges = np.empty(len(picked), dtype=np.int64)
+    count = 0
+    for edge in range(len(picked)):
+        if picked[edge]:
+            edges[count] = edge
+            count += 1
+    return edges[:count]
 
 
 @kernel
@@ -75,7 +81,8 @@ def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
     improved = True
     while improved:
         improved = False
-        for edge in web.order[::-1]:
+        for place in range(len(web.order) - 1, -1, -1):
+            edge = web.order[place]
             if not picked[edge]:
                 continue
             flow, subband = edge // subbands, edge % subbands
@@ -110,12 +117,12 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
             for subband in range(subbands):
                 other = flow * subbands + subband
                 if fits(slots, flow, subband, x, y) and other != edge:
-                    around[count] = web.rank[other]
+                    place = count
+                    while place > 0 and web.rank[around[place - 1]] > web.rank[other]:
+                        around[place] = around[place - 1]
+                        place -= 1
+                    around[place] = other
                     count += 1
-    if count > 1:
-        around[:count] = np.sort(around[:count])
-    for k in range(count):
-        around[k] = web.order[around[k]]
     return count
 
 

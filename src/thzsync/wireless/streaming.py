@@ -15,7 +15,14 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, kernel
 from thzsync.channel.rate import rate_bps
-from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
+from thzsync.wireless.bookkeeping import (
+    Sent,
+    begin,
+    least_served_first,
+    next_run,
+    note_blocked,
+    startable,
+)
 from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Web
 
 _PS = 1e12
@@ -36,7 +43,7 @@ def stream(
     flow, row = np.empty(flows, dtype=np.int64), np.empty(flows, dtype=np.int64)
     chunks, subband = np.empty(flows, dtype=np.int64), np.empty(flows, dtype=np.int64)
     power_w, lasting_ps = np.empty(flows), np.empty(flows, dtype=np.int64)
-    for f in np.argsort(frontier.sent, kind="mergesort"):  # least served first
+    for f in least_served_first(frontier.sent):
         if left[f] == 0 or frontier.flying[f] > 0:
             continue
         cap_w = _cap_w(air, radio, web, frontier, share_w, f)
