@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
 from thzsync.collectives import Kind
-from thzsync.coordinator.beam import search
+from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
 from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder, represent
 from thzsync.coordinator.features import Features, action_columns, columns, featurise
 from thzsync.coordinator.interface import Action, Context, Outcome
 from thzsync.coordinator.posterior import LinearHead
-from thzsync.coordinator.replay import Replay
+from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.store import Shape, shape_of, write_policy
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
-
-
-def chosen_action(
-    context: Context, encoder: Encoder, head: Head, count_levels: int, beam_width: int
-) -> Action:
-    """The action that the beam search finds best; an event without flows gets an empty one."""
-    plan = context.plan
-    if plan.flows == 0:
-        return Action.of(plan, np.zeros(0, dtype=np.int64), np.zeros(len(plan.racks)))
-    levels = np.asarray(context.power_levels, dtype=np.float64)
-    counts, level, _ = search(encoder, head, featurise(context), levels, count_levels, beam_width)
-    power = np.zeros(len(plan.racks))
-    power[np.searchsorted(plan.racks, plan.senders)] = levels[level]
-    return Action.of(plan, counts, power)
-
-
-def spread_action(context: Context, number: int) -> Action:
-    """The n-th of a sequence of uniform actions that fills share and power evenly (Roberts' R2)."""
-    share, place = (0.5 + number * np.array([0.7548776662466927, 0.5698402909980532])) % 1.0
-    level = int(place * len(context.power_levels))
-    return Action.uniform(context.plan, float(share), float(context.power_levels[level]))
 
 
 class NeuralLinearUCB:
@@ -59,10 +40,7 @@ class NeuralLinearUCB:
         if self.decisions <= self.settings.warm_up and exploration:
             return spread_action(context, self.decisions)
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
-        settings = self.settings
-        return chosen_action(
-            context, self.encoder, head, settings.count_levels, settings.beam_width
-        )
+        return chosen_action(context, self.encoder, head, search_settings(self.settings))
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
         """Update the posterior at once; train the encoder when it is time."""
@@ -102,23 +80,33 @@ class NeuralLinearUCB:
             "head.factor": head.factor,
         }
 
-    def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """The inverse of ``state``."""
-        part = partial(_under, state)
-        self.encoder = Encoder(**part("encoder."))
-        self.head.restore(**part("head."))
-        self.replay.restore(part("replay."))
+    def progress(self) -> dict[str, Any]:
+        """The rest of the state, as plain values."""
+        return {"decisions": self.decisions, "generator": self.generator.bit_generator.state}
+
+    def restore(self, progress: Mapping[str, Any], state: Mapping[str, AnyArray]) -> None:
+        """The inverse of ``progress`` and ``state``."""
+        self.decisions = int(progress["decisions"])
+        self.generator.bit_generator.state = progress["generator"]
+        self.encoder = Encoder(**under(state, "encoder."))
+        self.head.restore(**under(state, "head."))
+        self.replay.restore(under(state, "replay."))
 
 
 class BanditPolicy:
     """Bandits behind the policy interface: each collective type is served by the model it names."""
 
     def __init__(
-        self, name: str, models: dict[str, NeuralLinearUCB], of_kind: Mapping[Kind, str]
+        self,
+        name: str,
+        models: dict[str, NeuralLinearUCB],
+        of_kind: Mapping[Kind, str],
+        shape: Shape,
     ) -> None:
         self.name = name
         self.models = models
         self.of_kind = of_kind
+        self.shape = shape
         self.frozen = False
 
     def decide(self, context: Context) -> Action:
@@ -135,6 +123,21 @@ class BanditPolicy:
         features = featurise(context)
         model.learn(features, action_columns(features, context, action), reward)
 
+    def save(self, path: str | Path) -> None:
+        """Write everything learnt, replay included; ``load_policy`` brings it back."""
+        progress = {name: model.progress() for name, model in self.models.items()}
+        arrays = {
+            f"{name}.{key}": array
+            for name, model in self.models.items()
+            for key, array in model.state().items()
+        }
+        write_policy(path, self.name, self.shape, progress, arrays)
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """Take over a saved state."""
+        for name, model in self.models.items():
+            model.restore(progress[name], under(arrays, f"{name}."))
+
 
 def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """THz-SynC: an independent model for each collective type."""
@@ -143,15 +146,14 @@ def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
         kind.value: NeuralLinearUCB(settings, inputs, streams.generator("policy", number))
         for number, kind in enumerate(Kind)
     }
-    return BanditPolicy("thz-sync", models, {kind: kind.value for kind in Kind})
+    of_kind = {kind: kind.value for kind in Kind}
+    return BanditPolicy("thz-sync", models, of_kind, shape_of(scenario, settings))
 
 
 def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """The rival: the same model, features and search, but one model for all collective types."""
     settings, inputs = scenario.coordinator.shared_bandit, columns(scenario.thz.subbands)
     model = NeuralLinearUCB(settings, inputs, streams.generator("policy", len(Kind)))
-    return BanditPolicy("shared-bandit", {"shared": model}, dict.fromkeys(Kind, "shared"))
-
-
-def _under(state: Mapping[str, AnyArray], prefix: str) -> dict[str, AnyArray]:
-    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+    of_kind = dict.fromkeys(Kind, "shared")
+    shape = shape_of(scenario, settings)
+    return BanditPolicy("shared-bandit", {"shared": model}, of_kind, shape)

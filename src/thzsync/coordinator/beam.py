@@ -4,8 +4,10 @@ The structured candidate set A_e of one event: first every uniform action (one s
 level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
 count of each flow and the level of each active sender, tries all its values in every survivor and
 again the best stay. A partial action is scored with its open coordinates as the uniform action
-left them, so the best score never falls from one coordinate to the next. Ties go to the earlier
-survivor and the smaller value: the result is a function of the arguments.
+left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
+estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
+otherwise be turned by noise alone. Ties go to the earlier survivor and the smaller value: the
+result is a function of the arguments.
 """
 
 from __future__ import annotations
@@ -30,6 +32,20 @@ class Beam(NamedTuple):
     sums: FloatArray
     """Hidden units summed over each sender's flows (survivor, sender, unit)."""
     score: FloatArray
+    """UCB score less what the deviations cost."""
+    deviations: IntArray
+    """Coordinates that have left the uniform action."""
+
+
+class Search(NamedTuple):
+    """How the candidates are made."""
+
+    count_levels: int
+    """Chunk counts tried per flow, evenly spread from none to all."""
+    beam_width: int
+    """Survivors of every step."""
+    deviation_cost: float
+    """What a coordinate must gain to leave the uniform action."""
 
 
 class Trial(NamedTuple):
@@ -49,11 +65,11 @@ def search(
     head: Head,
     features: Features,
     levels: FloatArray,
-    count_levels: int,
-    beam_width: int,
+    how: Search,
 ) -> tuple[IntArray, IntArray, float]:
     """THz chunks per flow, level index per sender, and the score of the best action found."""
     flows, senders = len(features.chunks), len(features.start) - 1
+    beam_width, count_levels = how.beam_width, how.count_levels
     event, rest = prepare(encoder, features, head, levels)
     beam = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
     spare = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
@@ -71,9 +87,11 @@ def search(
         else:
             group = coordinate - flows
             tried = _try_levels(event, rest, beam, group, trial)
+        _charge(beam, trial, tried, coordinate, group, how.deviation_cost)
         _survive(beam, spare, trial, tried, coordinate, group)
         beam, spare = spare, beam
-    return beam.counts[0], beam.level[0], beam.score[0]
+    score = beam.score[0] + how.deviation_cost * beam.deviations[0]
+    return beam.counts[0], beam.level[0], score
 
 
 @kernel
@@ -90,6 +108,7 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
         np.zeros((width, senders), dtype=np.int64),
         np.zeros((width, senders, hidden)),
         np.full(width, -np.inf),
+        np.zeros(width, dtype=np.int64),
     )
 
 
@@ -194,14 +213,26 @@ def _try_levels(event: Event, rest: Rest, beam: Beam, sender: int, trial: Trial)
 
 
 @kernel
+def _charge(
+    beam: Beam, trial: Trial, tried: int, coordinate: int, group: int, deviation_cost: float
+) -> None:
+    """Take off what deviations cost; places that nobody holds cannot be continued."""
+    flows = beam.counts.shape[1]
+    for b in range(len(beam.score)):
+        uniform = beam.counts[b, coordinate] if coordinate < flows else beam.level[b, group]
+        for option in range(tried):
+            deviations = beam.deviations[b] + (trial.value[option] != uniform)
+            trial.score[b, option] -= deviation_cost * deviations
+            if beam.score[b] == -np.inf:
+                trial.score[b, option] = -np.inf
+
+
+@kernel
 def _survive(
     beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int
 ) -> None:
     """Write the best distinct candidates of one coordinate into ``after``."""
     flows = beam.counts.shape[1]
-    for b in range(len(beam.score)):
-        if beam.score[b] == -np.inf:
-            trial.score[b] = -np.inf
     for place in range(len(after.score)):
         parent, option = 0, 0
         for b in range(len(beam.score)):
@@ -212,10 +243,13 @@ def _survive(
         after.score[place] = trial.score[parent, option]
         for k in range(beam.sums.shape[2]):
             after.sums[place, group, k] = trial.sums[parent, option, k]
+        value = trial.value[option]
         if coordinate < flows:
-            after.counts[place, coordinate] = trial.value[option]
+            after.deviations[place] += value != beam.counts[parent, coordinate]
+            after.counts[place, coordinate] = value
         else:
-            after.level[place, group] = trial.value[option]
+            after.deviations[place] += value != beam.level[parent, group]
+            after.level[place, group] = value
         for b in range(len(beam.score)):
             if _agree(beam, parent, b, coordinate):
                 trial.score[b, option] = -np.inf  # the same action from another survivor
@@ -223,7 +257,7 @@ def _survive(
 
 @kernel
 def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
-    target.score[b] = source.score[a]
+    target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
     for f in range(source.counts.shape[1]):
         target.counts[b, f] = source.counts[a, f]
     for s in range(source.level.shape[1]):

@@ -115,7 +115,9 @@ def fit(
 
     with one_thread():
         weights = [torch.tensor(w, requires_grad=True) for w in (*encoder, head)]
-        optimiser = torch.optim.AdamW(weights, lr=learning_rate, weight_decay=weight_decay)
+        optimiser = torch.optim.AdamW(
+            weights, lr=learning_rate, weight_decay=weight_decay, fused=True
+        )
         for batch, target in batches:
             optimiser.zero_grad()
             phi = _forward(tuple(weights[:-1]), *_tensors(batch))

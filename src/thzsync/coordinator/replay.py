@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
@@ -87,6 +89,11 @@ class Replay:
         self.group = _grown(self.group, (more, wider), -1)
         self.chunks = _grown(self.chunks, (more, wider), 0)
         self.reward = _grown(self.reward, (more,), np.nan)
+
+
+def under(state: Mapping[str, AnyArray], prefix: str) -> dict[str, AnyArray]:
+    """The part of a saved state whose names begin with ``prefix``, without it."""
+    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
 
 
 def _grown(old: AnyArray, shape: tuple[int, ...], fill: float) -> AnyArray:

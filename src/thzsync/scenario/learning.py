@@ -30,6 +30,8 @@ class Learner(Model):
     """Partial actions kept at every step of the search."""
     count_levels: int = Field(default=17, ge=2)
     """Chunk counts tried per flow, evenly spread from none to all."""
+    deviation_cost: float = Field(default=0.003, ge=0, allow_inf_nan=False)
+    """Predicted reward that a flow or sender must add to leave the event's uniform action."""
 
 
 class Bandit(Learner):

@@ -1,0 +1,198 @@
+"""Double Q-learning on the same context, actions, encoder and search as the bandits.
+
+Events form one sequence in the order of their activation, so the state after an event is the
+context of the event activated next, of whatever type; one network therefore serves all types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.collectives import Kind
+from thzsync.coordinator.beam import search
+from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
+from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder
+from thzsync.coordinator.features import Features, action_columns, columns, featurise
+from thzsync.coordinator.interface import Action, Context, Outcome
+from thzsync.coordinator.replay import Replay, under
+from thzsync.coordinator.rewards import learnable_reward
+from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.store import Shape, shape_of, write_policy
+from thzsync.scenario import Ddqn, Scenario
+from thzsync.streams import Streams
+
+POOL_BATCHES: Final = 8
+"""Batches of transitions that get a target per training; each target takes a search."""
+
+
+class QNetwork:
+    """Encoder and a linear head whose product is the action value."""
+
+    def __init__(self, encoder: Encoder, head: FloatArray) -> None:
+        self.encoder = encoder
+        self.head = head
+
+    def greedy_head(self) -> Head:
+        """The head as the search takes it: no uncertainty, hence no exploration bonus."""
+        size = len(self.head)
+        return Head(self.head, np.zeros((size, size)), 0.0)
+
+    def values(self, batch: Batch) -> FloatArray:
+        """Q of every sample."""
+        product: FloatArray = encode(self.encoder, batch) @ self.head
+        return product
+
+
+class DdqnPolicy:
+    """Epsilon-greedy double Q-learning behind the policy interface."""
+
+    name = "ddqn"
+
+    def __init__(
+        self,
+        settings: Ddqn,
+        inputs: int,
+        power_levels: tuple[float, ...],
+        generator: np.random.Generator,
+        shape: Shape,
+    ) -> None:
+        self.settings = settings
+        self.shape = shape
+        self.generator = generator
+        self.levels: FloatArray = np.array(power_levels)
+        encoder = random_encoder(inputs, settings.flow_units, settings.units, generator)
+        self.online = QNetwork(encoder, np.zeros(encoder.size))
+        self.target = self.online
+        self.replay = Replay(settings.replay, inputs)
+        self.rewarded = 0
+        self.trainings = 0
+        self.frozen = False
+        self._waiting: dict[int, tuple[Context, int]] = {}
+
+    @property
+    def epsilon(self) -> float:
+        """Share of random actions now."""
+        settings = self.settings
+        if self.frozen:
+            return 0.0
+        done = min(self.replay.added / settings.epsilon_events, 1.0)
+        return settings.epsilon_start + done * (settings.epsilon_end - settings.epsilon_start)
+
+    def decide(self, context: Context) -> Action:
+        """A random uniform action with probability epsilon, otherwise the best by the search."""
+        if context.flows and not self.frozen and self.generator.random() < self.epsilon:
+            action = uniform_action(context, *self.generator.random(2))
+        else:
+            how = search_settings(self.settings)
+            action = chosen_action(context, self.online.encoder, self.online.greedy_head(), how)
+        if context.flows and not self.frozen:
+            features = featurise(context)
+            taken = action_columns(features, context, action)
+            serial = self.replay.add(features, taken, np.nan)
+            self._waiting[id(context)] = (context, serial)
+        return action
+
+    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+        """Complete the transition that the decision began; train when it is time."""
+        reward = learnable_reward(context, outcome)
+        _, serial = self._waiting.pop(id(context), (context, -1))
+        if self.frozen or not self.replay.holds(serial):
+            return
+        self.replay.reward[serial % self.replay.capacity] = reward
+        self.rewarded += 1
+        if self.rewarded % self.settings.train_every == 0 and self.settings.train_steps:
+            self.train()
+
+    def train(self) -> None:
+        """Some gradient steps towards r + gamma Q_target(s', argmax_a Q_online(s', a))."""
+        settings = self.settings
+        slots = self._complete_slots()
+        if not len(slots):
+            return
+        drawn = min(len(slots), POOL_BATCHES * settings.batch)
+        pool = self.generator.choice(slots, drawn, replace=False)
+        goal = self.replay.reward[pool] + settings.discount * self._next_values(pool)
+        encoder, head = fit(
+            self.online.encoder,
+            self.online.head,
+            self._batches(pool, goal),
+            settings.learning_rate,
+            settings.weight_decay,
+        )
+        self.online = QNetwork(encoder, head)
+        self.trainings += 1
+        if self.trainings % settings.target_every == 0:
+            self.target = self.online
+
+    def _complete_slots(self) -> IntArray:
+        """Slots whose reward has come and whose successor is stored."""
+        known = self.replay.known
+        newest = (self.replay.added - 1) % self.replay.capacity
+        known[newest] = False
+        return np.flatnonzero(known)
+
+    def _next_values(self, slots: IntArray) -> FloatArray:
+        """Target network's value of the online network's best action in the next state."""
+        if self.settings.discount == 0:
+            return np.zeros(len(slots))
+        following = (slots + 1) % len(self.replay)
+        batch = self.replay.batch(following)
+        for sample, slot in enumerate(following.tolist()):
+            features = self.replay.features(slot, self.levels)
+            batch.rows[sample, : len(features.rows), features.rows.shape[1] :] = self._best(
+                features
+            )
+        return self.target.values(batch)
+
+    def _best(self, features: Features) -> FloatArray:
+        """Action columns of the greedy action; a narrow beam, since targets need no finesse."""
+        head = self.online.greedy_head()
+        how = search_settings(self.settings)._replace(beam_width=1)
+        counts, level, _ = search(self.online.encoder, head, features, self.levels, how)
+        share = counts / features.chunks
+        chosen = level[features.group]
+        air = share * features.air[np.arange(len(share)), chosen]
+        return np.column_stack((share, air, air * self.levels[chosen]))
+
+    def _batches(self, pool: IntArray, goal: FloatArray) -> Iterator[tuple[Batch, FloatArray]]:
+        for _ in range(self.settings.train_steps):
+            drawn = self.generator.integers(len(pool), size=self.settings.batch)
+            yield self.replay.batch(pool[drawn]), goal[drawn]
+
+    def save(self, path: str | Path) -> None:
+        """Write everything learnt, replay included; ``load_policy`` brings it back."""
+        arrays: dict[str, AnyArray] = {f"replay.{k}": v for k, v in self.replay.state().items()}
+        for name, network in (("online", self.online), ("target", self.target)):
+            arrays |= {f"{name}.{k}": v for k, v in network.encoder._asdict().items()}
+            arrays[f"{name}.head"] = network.head
+        progress = {
+            "rewarded": self.rewarded,
+            "trainings": self.trainings,
+            "generator": self.generator.bit_generator.state,
+        }
+        write_policy(path, self.name, self.shape, progress, arrays)
+
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """Take over a saved state; decisions that still waited for their outcome are forgotten."""
+        self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        self.replay.restore(under(arrays, "replay."))
+        self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
+        self.generator.bit_generator.state = progress["generator"]
+
+
+def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:
+    """A fresh policy for one run."""
+    settings, levels = scenario.coordinator.ddqn, scenario.coordinator.power_levels
+    generator = streams.generator("policy", len(Kind) + 1)
+    shape = shape_of(scenario, settings)
+    return DdqnPolicy(settings, columns(scenario.thz.subbands), levels, generator, shape)
+
+
+def _network(arrays: dict[str, AnyArray]) -> QNetwork:
+    head = arrays.pop("head")
+    return QNetwork(Encoder(**arrays), head)

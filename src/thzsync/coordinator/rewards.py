@@ -1,0 +1,28 @@
+"""The reward as the models learn it."""
+
+from __future__ import annotations
+
+import math
+
+from thzsync.coordinator.interface import Context, Outcome
+from thzsync.errors import ThzSyncError
+
+
+def learnable_reward(context: Context, outcome: Outcome) -> float:
+    """The reward with its bad tail compressed; refused when it is not a finite number."""
+    if not math.isfinite(outcome.reward):
+        raise ThzSyncError(
+            f"{context.kind} event: its reward is {outcome.reward}; a policy learns from finite "
+            "rewards only: check the event's time, energy and their references"
+        )
+    return compress(outcome.reward)
+
+
+def compress(reward: float) -> float:
+    """Rewards below -1, the mean of All-Wired, fall only logarithmically.
+
+    A straggler or an overloaded subband can cost ten times the mean. How bad a bad action was is
+    of no use to anybody, but squared errors would spend most of the model on it. The mapping is
+    smooth and rising, so it never swaps two actions of the same event.
+    """
+    return reward if reward >= -1.0 else -1.0 - math.log(-reward)
