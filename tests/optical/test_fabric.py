@@ -67,6 +67,15 @@ def test_a_chain_runs_inside_the_kernel_and_reports_only_what_was_asked() -> Non
     assert times.start_ps.tolist() == [0, -1, -1, 5000]
 
 
+def test_chunks_of_one_instant_complete_in_the_order_of_their_links() -> None:
+    # chunk 0 (to rack 3) and chunk 2 (to rack 1) arrive at 2000, when chunk 1 joins chunk 0's queue
+    batch = ChunkBatch.build(WIRED, [0, 0, 2], [3, 3, 1], PACKET, [0, 0, 1], notify=True)
+    for trains in (True, False):
+        fabric = OpticalFabric(network([0, 0, 0, 0]), trains=trains)
+        fabric.submit(batch, 0)
+        assert rows(fabric.advance(10**6)) == [(2000, 2, DONE), (2000, 0, DONE)]
+
+
 def test_external_nodes_wait_for_their_carrier() -> None:
     batch = ChunkBatch.build([EXTERNAL, WIRED], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
     fabric = OpticalFabric(network([0, 0]))
