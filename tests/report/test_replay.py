@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from thzsync.report.replay import floor_plan, replay, thin
+from thzsync.report.replay import floor_plan, merge_samples, replay, thin
 from thzsync.report.timeline import TICK_PS
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run
@@ -52,6 +52,17 @@ def test_fibre_samples_hold_the_recorded_load(run: Run) -> None:
         if row["link"] in links and row["link"] < 2 * run.scenario.floor.racks:
             load = 8 * row["bytes"] / (run.scenario.optical.access_bps * seconds)
             assert abs(links[row["link"]] - 1000 * load) <= 1
+
+
+def test_joined_samples_keep_every_byte_and_the_whole_time(run: Run) -> None:
+    links = run.tables["links"]
+    joined = merge_samples(links, most=links.height // 2)
+    assert joined.height < links.height
+    for column in ("bytes", "background_bytes"):
+        assert joined[column].sum() == links[column].sum()
+    assert joined["start_ps"].min() == links["start_ps"].min()
+    assert joined["end_ps"].max() == links["end_ps"].max()
+    assert merge_samples(links).height == links.height
 
 
 def test_the_floor_plan_keeps_rings_round() -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""
+MOST_SAMPLES: Final = 60_000
+"""More samples of fibre load than this are joined to longer spans."""
 
 
 def floor_plan(scenario: Scenario) -> dict[str, Any]:
@@ -66,12 +68,26 @@ def thin(sent: pl.DataFrame, most: int = MOST_TRANSMISSIONS) -> tuple[pl.DataFra
     return sent.filter(nth % every == 0), every
 
 
-def fibre_spans(run: Run, origin_ps: int) -> list[list[Any]]:
-    """Per sample its start, end and a flat list of link, load and background load [permille]."""
+def merge_samples(links: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFrame:
+    """Fibre samples, neighbouring spans joined until there are at most about ``most`` rows."""
+    together = max(1, -(-links.height // most))
+    span = (pl.col("start_ps").rank("dense") - 1) // together
+    joined = links.with_columns(span.alias("span"))
+    return (
+        joined.with_columns(
+            pl.col("start_ps").min().over("span"), pl.col("end_ps").max().over("span")
+        )
+        .group_by("start_ps", "end_ps", "link", maintain_order=True)
+        .agg(pl.col("bytes", "background_bytes").sum())
+    )
+
+
+def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[list[Any]]:
+    """Per span its start, end and a flat list of link, load and background load [permille]."""
     optical = run.scenario.optical
     access = 2 * run.scenario.floor.racks
     spans = []
-    for (start, end), frame in run.tables["links"].group_by(
+    for (start, end), frame in merge_samples(run.tables["links"], most).group_by(
         "start_ps", "end_ps", maintain_order=True
     ):
         link = frame["link"].to_numpy()
