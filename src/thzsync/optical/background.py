@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -43,11 +43,15 @@ def _scramble(x: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def gaps_ps(key: int, link: int, first: int, count: int, mean_ps: float) -> IntArray:
-    """Times before bursts ``first`` .. ``first + count - 1`` of a link, at least 1 each [ps]."""
-    names = np.array([key & 0xFFFFFFFFFFFFFFFF, link + 1], dtype=np.uint64)
-    start = _scramble(_scramble(names[:1]) + names[1:] * _GOLDEN)
-    index = np.arange(first + 1, first + count + 1, dtype=np.uint64)
-    bits = _scramble(start + index * _GOLDEN)
+def gaps_ps(
+    key: int, link: int | IntArray, first: int | IntArray, count: int, mean_ps: float | FloatArray
+) -> IntArray:
+    """Times before bursts ``first`` .. ``first + count - 1``, at least 1 [ps]; a row per link."""
+    seed = _scramble(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
+    names = np.atleast_1d(np.asarray(link) + 1).astype(np.uint64)
+    start = _scramble(seed + names * _GOLDEN)
+    index = (np.atleast_1d(first)[:, None] + np.arange(1, count + 1)).astype(np.uint64)
+    bits = _scramble(start[:, None] + index * _GOLDEN)
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-    return np.maximum(np.rint(-np.log(uniform) * mean_ps), 1.0).astype(np.int64)
+    gaps = np.rint(-np.log(uniform) * np.atleast_1d(mean_ps)[:, None])
+    return np.maximum(gaps, 1.0).astype(np.int64)

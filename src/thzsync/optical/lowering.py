@@ -111,22 +111,23 @@ class BurstClock:
 
     def __init__(self, network: Network, background: Background, key: int) -> None:
         self._key = key
-        outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
-        self._outputs = [int(q) for q in outputs]
-        self._mean_ps = {q: background.mean_gap_ps(int(network.rate_bps[q])) for q in outputs}
-        self._drawn = np.zeros(network.links, dtype=np.int64)
-        self._last_ps = np.zeros(network.links, dtype=np.int64)
+        self._outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
+        rates = network.rate_bps[self._outputs].tolist()
+        self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
+        self._drawn = np.zeros(len(self._outputs), dtype=np.int64)
+        self._last_ps = np.zeros(len(self._outputs), dtype=np.int64)
 
     def refill(self, st: State) -> None:
         """Draw new bursts for every link that has used up its own."""
-        for q in self._outputs:
-            if self._drawn[q] and st.burst[q, c.BG_POS] < st.burst.shape[1]:
-                continue
-            gaps = gaps_ps(self._key, q, int(self._drawn[q]), BURSTS_AHEAD, self._mean_ps[q])
-            instants = self._last_ps[q] + np.cumsum(gaps)
-            st.burst[q, c.FIRST_BURST :] = instants
-            st.burst[q, c.BG_POS] = c.FIRST_BURST
-            self._drawn[q] += BURSTS_AHEAD
-            self._last_ps[q] = instants[-1]
-            set_key(st.bg_key, st.bg_tree, q, int(instants[0]))
+        used_up = st.burst[self._outputs, c.BG_POS] >= st.burst.shape[1]
+        short = np.flatnonzero(used_up | (self._drawn == 0))
+        link = self._outputs[short]
+        gaps = gaps_ps(self._key, link, self._drawn[short], BURSTS_AHEAD, self._mean_ps[short])
+        instants = self._last_ps[short, None] + np.cumsum(gaps, axis=1)
+        st.burst[link, c.FIRST_BURST :] = instants
+        st.burst[link, c.BG_POS] = c.FIRST_BURST
+        self._drawn[short] += BURSTS_AHEAD
+        self._last_ps[short] = instants[:, -1]
+        for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
+            set_key(st.bg_key, st.bg_tree, q, instant)
         st.ctl[c.BURSTS_SHORT] = 0
