@@ -6,11 +6,12 @@ function heatRamp(hue) {
 
 // A matrix with gaps between groups of rows and columns; `cell(r, c)` gives {value, share, title}.
 function drawMatrix(box, width, spec) {
-  const gap = 4, left = spec.left, top = 34, right = 4;
+  const left = 54, top = 34, right = 4;
   const groupsAcross = new Set(spec.columnGroup).size - 1, groupsDown = new Set(spec.rowGroup).size - 1;
+  const gap = Math.max(groupsAcross, groupsDown) > 8 ? 1 : 4;
   const columns = spec.columnGroup.length, rows = spec.rowGroup.length;
   const wide = (width - left - right - gap * groupsAcross) / columns;
-  const tall = Math.max(2, Math.min(spec.tallest || wide, 30));
+  const tall = Math.max(2, Math.min(groupsDown > 8 ? 14 : spec.tallest || wide, 30));
   const height = Math.ceil(top + rows * tall + gap * groupsDown + 4);
   const { canvas, pen } = canvasIn(box, width, height, spec.label);
   const order = (groups) => { const seen = [...new Set(groups)]; return groups.map((g) => seen.indexOf(g)); };
@@ -46,10 +47,15 @@ function matrixLabels(pen, spec, m) {
     return (at(members[0]) + at(members[members.length - 1]) + step) / 2;
   };
   pen.textAlign = "center";
-  spec.columnNames.forEach((name, g) => pen.fillText(name, middle(m.across, g, m.xOf, m.wide), 26));
+  let last = -Infinity; // names that would run into each other are left out
+  spec.columnNames.forEach((name, g) => {
+    const at = middle(m.across, g, m.xOf, m.wide);
+    if (at - last < pen.measureText(name).width + 6) return;
+    pen.fillText(name, at, 26);
+    last = at;
+  });
   pen.textAlign = "right";
   spec.rowNames.forEach((name, g) => pen.fillText(name, m.left - 7, middle(m.down, g, m.yOf, m.tall) + 4));
-  if (spec.axis) { pen.textAlign = "left"; pen.fillStyle = css("--faint"); pen.fillText(spec.axis, 0, 11); }
 }
 function matrixPointer(canvas, spec, m) {
   const find = (count, at, place, step) => {
@@ -92,7 +98,7 @@ function trafficCharts(box, current) {
       chart(panel(grid, title, "bytes from rack (row) to rack (column)"), (target, width) => {
         const sent = new Map(current().traffic.pairs[key].map(([a, b, v]) => [a * racks + b, v]));
         return drawMatrix(target, width, {
-          label: `${title}: bytes from rack to rack`, hue, left: 46,
+          label: `${title}: bytes from rack to rack`, hue,
           rowGroup: range(racks).map(ringOf), columnGroup: range(racks).map(ringOf), rowNames: names, columnNames: names,
           cell: (r, c) => (r === c ? null : {
             share: (sent.get(r * racks + c) || 0) / top, title: `Rack ${r} → rack ${c}`,
@@ -106,7 +112,7 @@ function trafficCharts(box, current) {
   const top = most((t) => fabrics.flatMap(([key]) => t.rings[key].flat()));
   for (const [key, title, hue] of fabrics) {
     chart(panel(grid, `${title}, ring to ring`, "bytes from ring (row) to ring (column)"), (target, width) => drawMatrix(target, width, {
-      label: `${title}: bytes from ring to ring`, hue, left: 46, tallest: 30,
+      label: `${title}: bytes from ring to ring`, hue, tallest: 30,
       rowGroup: range(rings), columnGroup: range(rings), rowNames: names, columnNames: names,
       cell: (r, c) => {
         const value = current().traffic.rings[key][r][c];
@@ -130,7 +136,7 @@ function fibreLoads(box, current, names) {
     const loads = new Map(current().traffic.links.map((row) => [row[0], row]));
     const top = Math.max(0.01, ...current().traffic.links.map((row) => row[3]));
     return drawMatrix(target, width, {
-      label: "Mean load of every fibre", hue: "--heat-fibre", left: 46, tallest: 26,
+      label: "Mean load of every fibre", hue: "--heat-fibre", tallest: 26,
       rowGroup: range(rings), columnGroup: groups, rowNames: names,
       columnNames: width > 560 ? ["rack → switch", "switch → rack", "switch → switch"] : ["up", "down", "between"],
       cell: (r, c) => {

@@ -144,7 +144,7 @@ function readout(ui, film, shown, loads, closeup) {
       chip.append(name);
     });
   }
-  ui.note.textContent = film.every > 1 ? `Every ${film.every}th round is drawn.` : film.steps.length && film.start.length ? "" : "This policy sends nothing over THz.";
+  ui.note.textContent = film.every > 1 ? `One round in ${film.every} is drawn.` : film.steps.length && film.start.length ? "" : "This policy sends nothing over THz.";
 }
 
 function wireHover(canvas, film, place, dot) {
