@@ -81,6 +81,18 @@ def test_rows_have_the_contracts_keys_and_do_not_depend_on_the_workers() -> None
     assert known["deviation_pct"] == pytest.approx(100 * (known["mean_ms"] / 17.7 - 1))
 
 
+def test_an_interruption_keeps_what_was_finished() -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    rows = reproduce_synthesis(
+        seeds=2, racks=(3,), methods={Kind.A2A: ["cyclic"]}, workers=1, progress=interrupt
+    )
+    assert [row["stragglers"] for row in rows] == [False, True]
+    assert math.isnan(rows[1]["ci95_ms"])  # one seed only
+
+
 def test_an_unknown_method_is_refused_before_any_work() -> None:
     with pytest.raises(ThzSyncError, match="does not exist"):
         reproduce_synthesis(seeds=10**9, methods={Kind.A2A: ["nope"]})
