@@ -16,6 +16,7 @@ from thzsync.cli.output import (
     progress,
     table,
 )
+from thzsync.display import sparkline
 from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
@@ -105,7 +106,9 @@ def _run_table(record: Run) -> Table:
     ]
     rows.append(["mean", *(record.summary[name] for name in COLUMNS)])
     title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
-    return table(title, ["iteration", *COLUMNS], rows)
+    rewards = record.iterations["reward"].to_list()
+    caption = f"reward by iteration {sparkline(rewards)}" if len(rewards) > 1 else None
+    return table(title, ["iteration", *COLUMNS], rows, caption)
 
 
 def compare(
@@ -133,7 +136,12 @@ def compare(
     names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
     with progress("runs") as advance:
         result = run_all(
-            setting, names, seeds, iterations, workers, lambda done, total: advance(total=total)
+            setting,
+            names,
+            seeds,
+            iterations,
+            workers,
+            lambda done, total: advance(0, f"{done} of {total} runs"),
         )
     document = result.document(first)
     if out is not None:

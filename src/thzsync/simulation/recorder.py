@@ -125,7 +125,8 @@ class Recorder:
                 values = [list(map(_plain, row)) for _, cell in cells for row in cell]
                 series.append(pl.Series(name, values, dtype=dtype))
             elif isinstance(dtype, pl.String):
-                series.append(pl.Series(name, [c for rows, c in cells for _ in range(rows)]))
+                words = [str(cell) for rows, cell in cells for _ in range(rows)]
+                series.append(pl.Series(name, words, dtype=dtype))
             else:
                 joined = np.concatenate(
                     [np.broadcast_to(np.asarray(cell), (rows,)) for rows, cell in cells]
