@@ -55,8 +55,7 @@ def reproduce_synthesis(
 ) -> list[dict[str, Any]]:
     """Rows of the figure: mean, 95 % interval, bound, published number, deviation.
 
-    Every method faces the same ``seeds`` instances of each setting. After Ctrl-C the rows cover
-    the instances that were finished by then.
+    Every method faces the same ``seeds`` instances of each setting.
     """
     setting = scenario or Scenario.preset("single-ring")
     chosen = {k: tuple(method_names(k) if methods is None else methods.get(k, ())) for k in KINDS}
@@ -72,20 +71,13 @@ def reproduce_synthesis(
         for kind, n, late in sorted(cases, key=lambda case: -case[1])
         for seed in range(seeds)
     ]
-    finished: dict[int, Outcome] = {}
-    try:
-        map_runs(measure, tasks, workers, progress, finished.__setitem__)
-    except KeyboardInterrupt:
-        if not finished:
-            raise
     found: dict[tuple[Kind, int, bool], list[Outcome]] = {case: [] for case in cases}
-    for position in sorted(finished):  # not in the order of finishing, which workers change
-        instance = tasks[position].instance
-        found[instance.kind, instance.racks, instance.stragglers].append(finished[position])
+    for task, outcome in zip(tasks, map_runs(measure, tasks, workers, progress), strict=True):
+        instance = task.instance
+        found[instance.kind, instance.racks, instance.stragglers].append(outcome)
     return [
         _row(case, method, outcomes)
         for case, outcomes in found.items()
-        if outcomes
         for method in chosen[case[0]]
     ]
 
