@@ -98,7 +98,9 @@ class ToyFloor:
         reward += (1 - self.time_weight) * energy_j / wired_j
         return Outcome(time_s + late_s, energy_j, -reward)
 
-    def play(self, policy: Policy, events: int, kinds: tuple[Kind, ...] = tuple(Kind)) -> FloatArray:
+    def play(
+        self, policy: Policy, events: int, kinds: tuple[Kind, ...] = tuple(Kind)
+    ) -> FloatArray:
         """Rewards of a run with the kinds in turn."""
         rewards = np.empty(events)
         for event in range(events):

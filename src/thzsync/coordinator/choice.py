@@ -36,6 +36,10 @@ def uniform_action(context: Context, share: float, place: float) -> Action:
 
 
 def spread_action(context: Context, number: int) -> Action:
-    """The n-th of a sequence of uniform actions that fills share and power evenly (Roberts' R2)."""
-    share, place = (0.5 + number * np.array([0.7548776662466927, 0.5698402909980532])) % 1.0
+    """The n-th of a sequence of uniform actions that fills shares and powers evenly.
+
+    A Kronecker sequence: multiples of the golden section leave the smallest gaps in the share,
+    which matters most, and those of the square root of two mix the levels.
+    """
+    share, place = (number * np.array([(5**0.5 - 1) / 2, 2**0.5])) % 1.0
     return uniform_action(context, float(share), float(place))

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.coordinator.environment import ToyFloor
+from thzsync.collectives import Kind
+from thzsync.coordinator import Outcome
+from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
+from thzsync.coordinator.encoder import encode
+from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
+from thzsync.scenario import Ddqn, Scenario
+from thzsync.streams import Streams
+
+
+def policy_with(**settings: object) -> DdqnPolicy:
+    scenario = Scenario.paper()
+    chosen = scenario.coordinator.ddqn.model_copy(update=settings)
+    coordinator = scenario.coordinator.model_copy(update={"ddqn": chosen})
+    return ddqn(scenario.model_copy(update={"coordinator": coordinator}), Streams(0))
+
+
+def test_it_learns_to_beat_the_static_policies() -> None:
+    floor, events = ToyFloor(3), 540
+    rewards = floor.play(policy_with(epsilon_events=180), events)
+    for static in (ALL_WIRED, FIXED_RATIO):
+        assert rewards[-180:].mean() > floor.play(static, events)[-180:].mean()
+
+
+def test_epsilon_falls_linearly_to_its_end() -> None:
+    policy = policy_with(epsilon_start=0.8, epsilon_end=0.2, epsilon_events=10, train_steps=0)
+    seen = []
+    for event in range(12):
+        seen.append(policy.epsilon)
+        policy.decide(ToyFloor(0).context(event, Kind.P2P))
+    np.testing.assert_allclose(seen[:11], np.linspace(0.8, 0.2, 11))
+    assert seen[11] == pytest.approx(0.2)
+
+
+def test_the_next_state_is_the_event_activated_next_whatever_completes_first() -> None:
+    policy, floor = policy_with(train_steps=0), ToyFloor(0)
+    contexts = [floor.context(k, kind) for k, kind in enumerate(Kind)]
+    actions = [policy.decide(context) for context in contexts]
+    for k in (2, 0, 1):
+        policy.learn(contexts[k], actions[k], Outcome(1.0, 1.0, -0.1 * (k + 1)))
+    np.testing.assert_allclose(policy.replay.reward[:3], [-0.1, -0.2, -0.3])
+    widths = (policy.replay.group[:3] >= 0).sum(axis=1)
+    assert widths.tolist() == [8, 56, 56]  # P2P, then A2A, then AllReduce
+
+
+def test_a_transition_counts_once_reward_and_next_state_are_there() -> None:
+    policy, floor = policy_with(train_steps=0), ToyFloor(0)
+    contexts = [floor.context(k, Kind.P2P) for k in range(3)]
+    actions = [policy.decide(context) for context in contexts]
+    policy.learn(contexts[0], actions[0], Outcome(1.0, 1.0, -0.5))
+    policy.learn(contexts[2], actions[2], Outcome(1.0, 1.0, -0.5))
+    assert policy._complete_slots().tolist() == [0]
+
+
+def test_the_target_network_values_the_online_networks_choice() -> None:
+    """Double Q-learning: with flat online values the choice is known, its value the target's."""
+    policy, floor = policy_with(train_steps=0, deviation_cost=0.0), ToyFloor(0)
+    for event in range(3):
+        policy.decide(floor.context(event, Kind.P2P))
+    size = policy.online.encoder.size
+    policy.target = type(policy.online)(policy.online.encoder, np.ones(size))
+    following = policy._next_values(np.array([0, 1]))
+    batch = policy.replay.batch(np.array([1, 2]))
+    batch.rows[:, :, -3:] = 0.0  # all values equal: the search keeps everything on the fibre
+    np.testing.assert_allclose(following, encode(policy.online.encoder, batch).sum(axis=1))
+
+
+def test_without_discount_the_goal_is_the_reward_alone() -> None:
+    policy = policy_with(discount=0.0)
+    assert policy._next_values(np.arange(4)).tolist() == [0.0] * 4
+
+
+def test_the_target_network_follows_every_other_training() -> None:
+    policy, floor = policy_with(train_every=4, train_steps=1, target_every=2), ToyFloor(0)
+    floor.play(policy, 4)
+    assert policy.target is not policy.online
+    floor.play(policy, 4)
+    assert policy.target is policy.online
+
+
+def test_random_actions_stop_when_frozen() -> None:
+    policy, floor = policy_with(epsilon_start=1.0, epsilon_end=1.0), ToyFloor(0)
+    policy.frozen = True
+    context = floor.context(0, Kind.A2A)
+    first, second = policy.decide(context), policy.decide(context)
+    np.testing.assert_array_equal(first.thz_chunks, second.thz_chunks)
+    assert len(policy.replay) == 0
+
+
+def test_an_epsilon_that_rises_is_refused() -> None:
+    with pytest.raises(ValueError, match="epsilon_end"):
+        Ddqn(epsilon_start=0.1, epsilon_end=0.5)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.coordinator.environment import LEVELS, RACKS, ToyFloor, make_plan
+from thzsync.collectives import Kind
+from thzsync.coordinator import Action, Context
+from thzsync.coordinator.features import (
+    FIXED_COLUMNS,
+    GAIN_LIMIT,
+    LONGEST_AIR,
+    action_columns,
+    air_time,
+    columns,
+    featurise,
+)
+
+
+def two_flows(gain_db: object) -> Context:
+    plan = make_plan(Kind.A2A, [4, 2], [2, 4], [1, 16])
+    return Context(
+        plan=plan,
+        racks=8,
+        straggler=np.array([False, True]),
+        queued_bytes=np.array([0.0, 8 * 2**20]),
+        shared_occupancy=np.array([0.0, 0.5]),
+        gain_db=np.array(gain_db, dtype=np.float64),
+        power_levels=LEVELS,
+    )
+
+
+def test_every_column_of_the_flow_context_is_normalised() -> None:
+    rows = featurise(two_flows([[25.0, 35.0], [15.0, 25.0]])).rows
+    np.testing.assert_allclose(rows[0], [4 / 8, 2 / 8, 0, 0, 0, 0, 1 / 8, 1, 0])
+    np.testing.assert_allclose(rows[1], [2 / 8, 4 / 8, 4 / 8, 1, 1, 0.5, 1 / 8, 0, -1])
+
+
+def test_the_first_layer_reads_the_context_and_three_action_columns() -> None:
+    context = ToyFloor(0).context(0, Kind.A2A)
+    rows = featurise(context).rows
+    action = action_columns(featurise(context), context, Action.uniform(context.plan, 0.5, 1.0))
+    assert rows.shape[1] + action.shape[1] == columns(subbands=4)
+
+
+def test_flows_are_grouped_by_sender() -> None:
+    features = featurise(two_flows([[25.0, 25.0], [25.0, 25.0]]))
+    assert features.group.tolist() == [1, 0]  # rack 4 is the second sender
+    assert features.members.tolist() == [1, 0]
+    assert features.start.tolist() == [0, 1, 2]
+
+
+def test_gains_stand_best_first_whatever_their_subband() -> None:
+    one = featurise(two_flows([[20.0, 30.0], [20.0, 30.0]])).rows
+    other = featurise(two_flows([[30.0, 20.0], [30.0, 20.0]])).rows
+    np.testing.assert_array_equal(one, other)
+
+
+def test_dead_links_stay_finite() -> None:
+    features = featurise(two_flows([[-np.inf, -np.inf], [np.inf, -400.0]]))
+    assert features.rows[0, FIXED_COLUMNS] == -GAIN_LIMIT
+    assert np.isfinite(features.rows).all()
+    assert features.air.max() == pytest.approx(LONGEST_AIR)
+
+
+def test_air_time_is_one_at_six_bits_per_hertz_and_falls_with_power() -> None:
+    rows = np.zeros((1, FIXED_COLUMNS + 1))
+    rows[0, FIXED_COLUMNS] = (10 * np.log10(63) + 10 - 25) / 10  # SNR of 63 at full power
+    assert air_time(rows, np.array([1.0]))[0, 0] == pytest.approx(1.0)
+    assert (np.diff(air_time(rows, LEVELS)[0]) < 0).all()
+
+
+def test_all_action_columns_fade_out_with_the_last_thz_chunk() -> None:
+    context = ToyFloor(0).context(0, Kind.P2P)
+    features = featurise(context)
+    counts = np.zeros(8, dtype=np.int64)
+    counts[3] = 16
+    action = Action.of(context.plan, counts, np.ones(RACKS))
+    taken = action_columns(features, context, action)
+    assert not np.delete(taken, 3, axis=0).any()
+    np.testing.assert_allclose(taken[3], [0.5, features.air[3, -1] / 2, features.air[3, -1] / 2])
