@@ -195,7 +195,13 @@ def matrix(event: Event) -> np.ndarray:
 
 
 def test_buckets_leave_as_slices_of_the_last_backward_pass_finish() -> None:
-    training = Training(microbatches=2, moe_stages=(), allreduce_buckets=4, backward_s=8.0)
+    training = Training(
+        microbatches=2,
+        moe_stages=(),
+        allreduce_buckets=4,
+        backward_s=8.0,
+        overlap_allreduce=True,
+    )
     graph = training_graph(training, partition_of(1, 2), Streams(0))
     last = [n for n in graph.computes if n.phase is B and n.microbatch == 1]
     assert [n.duration_s for n in last] == [2.0] * 4
@@ -203,6 +209,19 @@ def test_buckets_leave_as_slices_of_the_last_backward_pass_finish() -> None:
     assert buckets[0].after == (last[0].id,)
     for k in (1, 2, 3):
         assert buckets[k].after == (last[k].id, buckets[k - 1].id)
+
+
+def test_without_overlap_all_buckets_wait_for_the_last_backward_pass() -> None:
+    training = Training(microbatches=2, moe_stages=(), allreduce_buckets=3, backward_s=8.0)
+    graph = training_graph(training, partition_of(2, 2), Streams(0))
+    for stage in (0, 1):
+        last = [n.id for n in graph.computes if n.stage == stage][-1]
+        buckets = [e for e in of_kind(graph, Kind.ALLREDUCE) if e.stage == stage]
+        assert buckets[0].after == (last,)
+        assert [b.after for b in buckets[1:]] == [(last, b.id) for b in buckets[:-1]]
+    gradient = [e for e in of_kind(graph, Kind.P2P) if e.phase is B][-1]
+    first = next(e for e in of_kind(graph, Kind.ALLREDUCE) if e.stage == 1)
+    assert gradient.id < first.id  # the stage before waits for it, so it goes first
 
 
 def test_skewed_routing_depends_on_seed_and_iteration_alone() -> None:

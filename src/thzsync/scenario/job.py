@@ -31,6 +31,8 @@ class Training(Model):
     """Gradient bucket [bytes]."""
     allreduce_buckets: int = Field(default=4, ge=0)
     """Gradient buckets per stage."""
+    overlap_allreduce: bool = False
+    """Whether buckets leave during the last backward pass instead of after it."""
     forward_s: Seconds = 0.02
     """Forward compute per stage and micro-batch [s]."""
     backward_s: Seconds = 0.04
@@ -62,6 +64,8 @@ class ModelJob(Model):
     """Achieved share of the peak."""
     backward_a2a: bool = True
     """Whether dispatch and combine run in the backward pass too."""
+    overlap_allreduce: bool = True
+    """Whether buckets leave during the last backward pass instead of after it."""
 
 
 class Job(Model):

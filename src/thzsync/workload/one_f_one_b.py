@@ -105,16 +105,17 @@ class _Generator:
             slice_s = whole_s * float(end - begin)
             done = self._compute(stage, phase, microbatch, slice_s, gates)
             gates, begin = (), end
+            if end == 1:  # the next stage waits for the handover, nobody yet for the buckets
+                self._hand_over(stage, phase, microbatch)
             for number, bucket in cuts[end].buckets:
                 self._reduce(stage, microbatch, number, bucket, done)
             exchange = cuts[end].exchange
             if exchange is not None:
                 gates = (self._exchange(stage, phase, microbatch, exchange, done),)
-        self._hand_over(stage, phase, microbatch)
 
     def _cuts(self, stage: int, phase: Phase, microbatch: int) -> dict[Fraction, _Cut]:
-        """Where a pass is cut, as shares of its time: equal slices around every exchange,
-        and equal slices that each complete one bucket in the last backward pass."""
+        """Where a pass is cut, as shares of its time: equal slices around every exchange, and in
+        the last backward pass the end of each bucket, or of all where they do not overlap it."""
         cuts = {Fraction(1): _Cut()}
         exchanges = self._exchanges(stage, phase)
         for k, exchange in enumerate(exchanges, start=1):
@@ -122,8 +123,10 @@ class _Generator:
         if phase is Phase.BACKWARD and microbatch == self.pipeline.microbatches - 1:
             buckets = self._buckets(stage)
             for k, bucket in enumerate(buckets):
-                cut = cuts.setdefault(Fraction(k + 1, len(buckets)), _Cut())
-                cut.buckets = ((k, bucket),)
+                overlapping = self.pipeline.overlap_allreduce
+                end = Fraction(k + 1, len(buckets)) if overlapping else Fraction(1)
+                cut = cuts.setdefault(end, _Cut())
+                cut.buckets = (*cut.buckets, (k, bucket))
         return cuts
 
     def _exchanges(self, stage: int, phase: Phase) -> list[_Exchange]:

@@ -42,6 +42,7 @@ class Pipeline:
     """Neighbouring racks of a stage among which the experts are spread; divides the lanes."""
     a2a_skew: float = 0.0
     backward_a2a: bool = False
+    overlap_allreduce: bool = False
 
     @staticmethod
     def uniform(training: Training, partition: Partition) -> Pipeline:
@@ -64,4 +65,5 @@ class Pipeline:
             expert_group=partition.lanes,
             a2a_skew=training.a2a_skew,
             backward_a2a=training.backward_a2a,
+            overlap_allreduce=training.overlap_allreduce,
         )

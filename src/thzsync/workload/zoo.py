@@ -76,6 +76,7 @@ def derive(model: ModelJob, partition: Partition) -> Pipeline:
         a2a_bytes_per_rack=message_bytes * routed * (group - 1) // group,
         expert_group=group,
         backward_a2a=model.backward_a2a,
+        overlap_allreduce=model.overlap_allreduce,
     )
 
 
