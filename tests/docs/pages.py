@@ -77,5 +77,20 @@ def blocks(text: str) -> list[Block]:
 
 
 def shape(line: str) -> str:
-    """A line of output without its digits and spacing: what stays when a number moves."""
+    """A line of output without its digits and spacing."""
     return " ".join(_NUMBER.sub("#", line).split())
+
+
+def alike(shown: str, printed: str, tolerance: float = 0.1) -> bool:
+    """Whether two lines say the same: equal words, and numbers that are as good as equal.
+
+    A better tie-break somewhere may move a number; an invented or forgotten one is found.
+    """
+    if shape(shown) != shape(printed):
+        return False
+    pairs = zip(_numbers(shown), _numbers(printed), strict=True)
+    return all(abs(a - b) <= tolerance * max(abs(a), abs(b)) for a, b in pairs)
+
+
+def _numbers(line: str) -> list[float]:
+    return [float(m[0].rstrip(".,").replace(",", "")) for m in _NUMBER.finditer(line)]
