@@ -12,7 +12,7 @@ from thzsync.optical.network import Network
 from thzsync.optical.pools import zero_rows
 from thzsync.optical.tournament import empty_tree, set_key
 
-BURSTS_AHEAD = 128
+BURSTS_AHEAD = 1024
 """Background bursts worked out at a time, per link."""
 
 
