@@ -23,9 +23,7 @@ class Foreseer:
 
     def decide(self, context: Context) -> Action:
         action = FIXED_RATIO.decide(context)
-        self.foreseen.append(
-            true_reward(self.engine, self.engine.activating, action, FIXED_RATIO)
-        )
+        self.foreseen.append(true_reward(self.engine, self.engine.activating, action, FIXED_RATIO))
         return action
 
     def learn(self, *_: object) -> None: ...

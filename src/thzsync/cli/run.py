@@ -61,20 +61,22 @@ def run(
 
     Ctrl-C ends the run after the last finished iteration; what is finished is kept.
     """
-    from thzsync.coordinator import make_policy
+    from thzsync.coordinator import Policy, make_policy
     from thzsync.simulation import simulate
     from thzsync.streams import Streams
 
     setting = load_scenario(scenario)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
+    chosen: Policy
     if load is None:
         chosen = make_policy(policy, setting, Streams(seed))
     else:
-        from thzsync.coordinator.files import load_policy
+        from thzsync.coordinator.saved import load_policy
 
         chosen = load_policy(load, setting, Streams(seed), frozen=frozen, expected=policy)
-    if save is not None and not hasattr(chosen, "save"):
+    keep = getattr(chosen, "save", None)
+    if save is not None and keep is None:
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     with progress(f"{policy}: first iteration", total=iterations) as advance:
 
@@ -87,8 +89,8 @@ def run(
         record = simulate(setting, chosen, iterations, seed, progress=show)
     if record.iterations.height < iterations:
         notes().print(f"interrupted after {record.iterations.height} of {iterations} iterations")
-    if save is not None:
-        chosen.save(save)  # type: ignore[attr-defined]
+    if save is not None and keep is not None:
+        keep(save)
     if out is not None:
         notes().print(f"record written to {record.save(out)}")
     emit(_run_document(record), json, lambda: _run_table(record))

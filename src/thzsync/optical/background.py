@@ -54,4 +54,5 @@ def gaps_ps(
     bits = _scramble(start[:, None] + index * _GOLDEN)
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     gaps = np.rint(-np.log(uniform) * np.atleast_1d(mean_ps)[:, None])
-    return np.maximum(gaps, 1.0).astype(np.int64)
+    whole: IntArray = np.maximum(gaps, 1.0).astype(np.int64)
+    return whole
