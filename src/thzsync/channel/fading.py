@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_A = np.uint64(0xBF58476D1CE4E5B9)

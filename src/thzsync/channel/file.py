@@ -13,9 +13,10 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from thzsync.arrays import PS_PER_S, AnyArray, BoolArray, FloatArray, IntArray, kernel
+from thzsync.arrays import PS_PER_S, AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.channel.propagation import NEVER_PS
 from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
 
 COLUMNS: Final = ("rack_a", "rack_b", "subband", "gain_db")
 _SUFFIXES: Final = (".parquet", ".csv", ".npz")

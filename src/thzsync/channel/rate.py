@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from thzsync.arrays import kernel
+from thzsync.jit import kernel
 from thzsync.scenario import Thz
 
 _LN2 = math.log(2.0)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, kernel
+from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives.plan import Plan
+from thzsync.jit import kernel
 
 FINE, SEND_RACE, OWN_RACE, OVERWRITE_RACE, WRONG_COUNT = range(5)
 

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.scoring import Event, Head, Rest, add_flow, prepare, score, settle
+from thzsync.jit import kernel
 
 
 class Beam(NamedTuple):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.features import Features
+from thzsync.jit import kernel
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, kernel
+from thzsync.arrays import FloatArray
 from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
 
 
 @kernel

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, kernel
+from thzsync.arrays import FloatArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
+from thzsync.jit import kernel
 
 
 class Head(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, IntArray, kernel
+from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
 from thzsync.optical.layout import EXTERNAL, JOIN, WIRED
 from thzsync.optical.network import Network
 

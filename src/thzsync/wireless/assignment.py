@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray, kernel
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.jit import kernel
 from thzsync.wireless.matching import fits, take
 from thzsync.wireless.state import Slots, Web
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.jit import kernel
 from thzsync.wireless.state import NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.jit import kernel
 from thzsync.wireless.assignment import assign
 from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
 from thzsync.wireless.matching import match

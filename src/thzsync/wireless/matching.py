@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, kernel
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.jit import kernel
 from thzsync.wireless.state import Slots, Web
 
 

@@ -12,8 +12,9 @@ import math
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray, kernel
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps, required_power_w
+from thzsync.jit import kernel
 
 TOLERANCE = 1e-13
 """Relative step at which Newton stops; durations are then rounded up to whole picoseconds."""

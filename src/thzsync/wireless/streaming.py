@@ -13,8 +13,9 @@ import math
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, kernel
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
+from thzsync.jit import kernel
 from thzsync.wireless.bookkeeping import (
     Sent,
     begin,
