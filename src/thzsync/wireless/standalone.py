@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps, to_s
+from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Plan, Schedule
 from thzsync.errors import ThzSyncError
@@ -99,7 +99,7 @@ def _blocked_message(overlay: Overlay, plan: Plan, thz: Thz) -> str:
     flow = stuck[0].flow
     return (
         f"rack {plan.src[flow]} -> rack {plan.dst[flow]}: blocked on every subband since "
-        f"{to_s(stuck[0].since_ps) * 1e3:.3f} ms ({len(stuck)} flows wait); a chunk of "
+        f"{stuck[0].since_ps * 1e-9:.3f} ms ({len(stuck)} flows wait); a chunk of "
         f"{plan.chunk_bytes} bytes needs more than {thz.max_power_w} W to pass within "
         f"{thz.longest_round_s} s: raise thz.max_power_w or thz.longest_round_s, or use the fibre"
     )
