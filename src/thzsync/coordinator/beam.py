@@ -19,7 +19,16 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
-from thzsync.coordinator.scoring import Event, Head, Rest, add_flow, prepare, score, settle
+from thzsync.coordinator.scoring import (
+    Event,
+    Head,
+    Rest,
+    add_flow,
+    prepare,
+    represent_change,
+    settle,
+    upper_confidence,
+)
 from thzsync.jit import kernel
 
 
@@ -133,14 +142,15 @@ def _insert_uniform(
     event: Event, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
 ) -> None:
     """Score one uniform action and put it in its place, if it has one."""
-    features = event.features
+    chunks, group, air = event.features.chunks, event.features.group, event.features.air
+    base, effect, power = event.base, event.effect, event.levels[level]
     sums = np.zeros((beam.sums.shape[1], beam.sums.shape[2]))
-    for f in range(len(features.chunks)):
-        count = spread_count(features.chunks[f], step, count_levels)
-        add_flow(event, f, count, level, sums[features.group[f]])
+    for f in range(len(chunks)):
+        share = spread_count(chunks[f], step, count_levels) / chunks[f]
+        add_flow(base, effect, f, share, air[f, level], power, sums[group[f]])
     rest.siblings[:] = 0.0
     settle(event, sums, len(sums), rest)
-    value = score(event, rest, rest.siblings, 1)
+    value = _score(event, rest, rest.siblings, 1.0)
     place = len(beam.score)
     while place > 0 and value > beam.score[place - 1]:
         place -= 1
@@ -149,12 +159,29 @@ def _insert_uniform(
     for b in range(len(beam.score) - 1, place, -1):
         _copy(beam, b - 1, beam, b)
     beam.score[place] = value
-    for f in range(len(features.chunks)):
-        beam.counts[place, f] = spread_count(features.chunks[f], step, count_levels)
+    for f in range(len(chunks)):
+        beam.counts[place, f] = spread_count(chunks[f], step, count_levels)
     for s in range(len(sums)):
         beam.level[place, s] = level
         for k in range(sums.shape[1]):
             beam.sums[place, s, k] = sums[s, k]
+
+
+@kernel
+def _score(event: Event, rest: Rest, varied: FloatArray, per_member: float) -> float:
+    """UCB score of one candidate."""
+    head, phi = event.head, rest.phi
+    represent_change(
+        event.dense,
+        rest.dense,
+        rest.largest,
+        rest.siblings,
+        varied,
+        1.0 / len(event.features.chunks),
+        per_member,
+        phi,
+    )
+    return upper_confidence(head.weights, head.inverse_factor, head.exploration, phi, rest.rotated)
 
 
 @kernel
@@ -165,34 +192,45 @@ def _try_counts(
 
     A flow of few chunks tries them all; otherwise an even spread.
     """
-    features = event.features
-    chunks, sender = features.chunks[flow], features.group[flow]
+    features, sender = event.features, event.features.group[flow]
+    base, effect, levels, air = event.base, event.effect, event.levels, features.air
+    chunks, members, values = features.chunks, features.members, trial.value
+    counts, level, scores, sums = beam.counts, beam.level, trial.score, trial.sums
     first, last = features.start[sender], features.start[sender + 1]
-    tried: int = min(chunks, count_levels - 1) + 1
-    varied = np.empty(len(rest.siblings))
+    dense, siblings, phi, rotated = event.dense, rest.siblings, rest.phi, rest.rotated
+    fixed, largest = rest.dense, rest.largest
+    weights, inverse = event.head.weights, event.head.inverse_factor
+    exploration = event.head.exploration
+    per_flow, per_member = 1.0 / len(chunks), 1.0 / (last - first)
+    tried: int = min(chunks[flow], count_levels - 1) + 1
+    varied = np.empty(len(siblings))
     for option in range(tried):
-        few = chunks < count_levels
-        trial.value[option] = option if few else spread_count(chunks, option, count_levels)
-    for b in range(len(beam.score)):
-        rest.siblings[:] = 0.0
+        few = chunks[flow] < count_levels
+        values[option] = option if few else spread_count(chunks[flow], option, count_levels)
+    for b in range(len(scores)):
+        p = level[b, sender]
+        siblings[:] = 0.0
         for m in range(first, last):
-            f = features.members[m]
+            f = members[m]
             if f != flow:
-                add_flow(event, f, beam.counts[b, f], beam.level[b, sender], rest.siblings)
+                share = counts[b, f] / chunks[f]
+                add_flow(base, effect, f, share, air[f, p], levels[p], siblings)
         settle(event, beam.sums[b], sender, rest)
         for option in range(tried):
             varied[:] = 0.0
-            add_flow(event, flow, trial.value[option], beam.level[b, sender], varied)
-            trial.score[b, option] = score(event, rest, varied, last - first)
+            share = values[option] / chunks[flow]
+            add_flow(base, effect, flow, share, air[flow, p], levels[p], varied)
+            represent_change(dense, fixed, largest, siblings, varied, per_flow, per_member, phi)
+            scores[b, option] = upper_confidence(weights, inverse, exploration, phi, rotated)
             for k in range(len(varied)):
-                trial.sums[b, option, k] = rest.siblings[k] + varied[k]
+                sums[b, option, k] = siblings[k] + varied[k]
     return tried
 
 
 @kernel
 def _try_levels(event: Event, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
-    features = event.features
+    features, levels, chunks = event.features, event.levels, event.features.chunks
     first, last = features.start[sender], features.start[sender + 1]
     rest.siblings[:] = 0.0
     for b in range(len(beam.score)):
@@ -200,17 +238,19 @@ def _try_levels(event: Event, rest: Rest, beam: Beam, sender: int, trial: Trial)
         for m in range(first, last):
             active = active or beam.counts[b, features.members[m]] > 0
         settle(event, beam.sums[b], sender, rest)
-        for level in range(len(event.levels)):
-            varied = trial.sums[b, level]
+        for p in range(len(levels)):
+            varied = trial.sums[b, p]
             varied[:] = 0.0
             for m in range(first, last):
                 f = features.members[m]
-                add_flow(event, f, beam.counts[b, f], level, varied)
-            trial.value[level] = level
-            trial.score[b, level] = -np.inf
-            if active or level == beam.level[b, sender]:
-                trial.score[b, level] = score(event, rest, varied, last - first)
-    return len(event.levels)
+                share = beam.counts[b, f] / chunks[f]
+                air = features.air[f, p]
+                add_flow(event.base, event.effect, f, share, air, levels[p], varied)
+            trial.value[p] = p
+            trial.score[b, p] = -np.inf
+            if active or p == beam.level[b, sender]:
+                trial.score[b, p] = _score(event, rest, varied, 1.0 / (last - first))
+    return len(levels)
 
 
 @kernel

@@ -3,6 +3,9 @@
 A candidate differs from its survivor in the flows of one sender. What all other flows add to the
 dense layer is summed once per coordinate (``settle``); each candidate then adds only the hidden
 units of the changed flows, and to the largest-sender pool only where that sender is the largest.
+
+The innermost functions take bare arrays: taking an array out of a tuple counts references, which
+would cost more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -31,6 +34,10 @@ class Event(NamedTuple):
 
     base: FloatArray
     """What the context alone adds to every flow's hidden units."""
+    effect: FloatArray
+    """What share, air time and radiated energy add to the hidden units, one row each."""
+    dense: FloatArray
+    """The dense layer with a column of zeros for the constant in phi."""
     features: Features
     encoder: Encoder
     head: Head
@@ -59,95 +66,115 @@ def prepare(
     """The context's part of the first layer, computed once per event, and scratch space."""
     flows, contexts = features.rows.shape
     hidden, units = len(encoder.flow_bias), len(encoder.dense_bias)
+    rows, flow, bias = features.rows, encoder.flow, encoder.flow_bias
     base = np.empty((flows, hidden))
     for f in range(flows):
         for k in range(hidden):
-            base[f, k] = encoder.flow_bias[k]
+            base[f, k] = bias[k]
         for c in range(contexts):
-            value = features.rows[f, c]
+            value = rows[f, c]
             for k in range(hidden):
-                base[f, k] += value * encoder.flow[c, k]
+                base[f, k] += value * flow[c, k]
+    dense = np.zeros((2 * hidden, units + 1))
+    dense[:, :units] = encoder.dense
     scratch = Rest(
         np.zeros(hidden),
         np.zeros(hidden),
         np.zeros(hidden),
-        np.zeros(units),
+        np.zeros(units + 1),
         np.zeros(units + 1),
         np.zeros(units + 1),
     )
-    return Event(base, features, encoder, head, levels), scratch
+    return Event(base, flow[contexts:], dense, features, encoder, head, levels), scratch
 
 
 @kernel
-def add_flow(event: Event, flow: int, count: int, level: int, total: FloatArray) -> None:
-    """Add the hidden units of one flow."""
-    contexts = event.features.rows.shape[1]
-    share = count / event.features.chunks[flow]
-    air = share * event.features.air[flow, level]
-    energy = air * event.levels[level]
+def add_flow(
+    base: FloatArray,
+    effect: FloatArray,
+    flow: int,
+    share: float,
+    air: float,
+    power: float,
+    total: FloatArray,
+) -> None:
+    """Add the hidden units of one flow; ``air`` is the air time of the whole flow."""
+    busy = share * air
+    energy = busy * power
     for k in range(len(total)):
-        unit = event.base[flow, k]
-        unit += share * event.encoder.flow[contexts, k]
-        unit += air * event.encoder.flow[contexts + 1, k]
-        unit += energy * event.encoder.flow[contexts + 2, k]
+        unit = base[flow, k] + share * effect[0, k] + busy * effect[1, k] + energy * effect[2, k]
         total[k] += unit if unit > 0.0 else 0.0
 
 
 @kernel
 def settle(event: Event, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
-    start, dense = event.features.start, event.encoder.dense
-    hidden, units = len(rest.siblings), len(rest.dense)
+    start, dense, bias = event.features.start, event.dense, event.encoder.dense_bias
+    siblings, total, largest, fixed = rest.siblings, rest.total, rest.largest, rest.dense
+    hidden, size = len(siblings), len(fixed)
     for k in range(hidden):
-        rest.total[k], rest.largest[k] = rest.siblings[k], 0.0
+        total[k], largest[k] = siblings[k], 0.0
     for g in range(len(sums)):
         if g != sender:
             per_member = 1.0 / (start[g + 1] - start[g])
             for k in range(hidden):
                 mean = sums[g, k] * per_member
-                rest.total[k] += sums[g, k]
-                rest.largest[k] = mean if mean > rest.largest[k] else rest.largest[k]
-    for j in range(units):
-        rest.dense[j] = event.encoder.dense_bias[j]
-    per_flow = 1.0 / max(len(event.features.chunks), 1)
+                total[k] += sums[g, k]
+                largest[k] = mean if mean > largest[k] else largest[k]
+    for j in range(size - 1):
+        fixed[j] = bias[j]
+    fixed[size - 1] = 1.0
+    per_flow = 1.0 / len(event.features.chunks)
     for k in range(hidden):
-        average, largest = rest.total[k] * per_flow, rest.largest[k]
-        for j in range(units):
-            rest.dense[j] += average * dense[k, j] + largest * dense[hidden + k, j]
+        average, most = total[k] * per_flow, largest[k]
+        for j in range(size):
+            fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
 @kernel
-def score(event: Event, rest: Rest, varied: FloatArray, members: int) -> float:
-    """UCB score when the flows that vary add ``varied`` to their sender's hidden units."""
-    hidden, units = len(varied), len(rest.dense)
-    dense, phi, rotated = event.encoder.dense, rest.phi, rest.rotated
-    for j in range(units):
-        phi[j] = rest.dense[j]
-    phi[units] = 1.0
-    per_flow, per_member = 1.0 / max(len(event.features.chunks), 1), 1.0 / members
+def represent_change(
+    dense: FloatArray,
+    fixed: FloatArray,
+    largest: FloatArray,
+    siblings: FloatArray,
+    varied: FloatArray,
+    per_flow: float,
+    per_member: float,
+    phi: FloatArray,
+) -> None:
+    """phi, before its rectifier, when the varied flows add ``varied`` to their sender's units."""
+    hidden, size = len(varied), len(fixed)
+    for j in range(size):
+        phi[j] = fixed[j]
     for k in range(hidden):
         average = varied[k] * per_flow
-        excess = (rest.siblings[k] + varied[k]) * per_member - rest.largest[k]
+        excess = (siblings[k] + varied[k]) * per_member - largest[k]
         excess = excess if excess > 0.0 else 0.0
         if average > 0.0 or excess > 0.0:
-            for j in range(units):
+            for j in range(size):
                 phi[j] += average * dense[k, j] + excess * dense[hidden + k, j]
-    return _upper_confidence(event.head, phi, rotated)
 
 
 @kernel
-def _upper_confidence(head: Head, phi: FloatArray, rotated: FloatArray) -> float:
-    """Mean plus exploration times uncertainty; ``phi`` may still be negative (eq:bandit_mean)."""
+def upper_confidence(
+    weights: FloatArray,
+    inverse_factor: FloatArray,
+    exploration: float,
+    phi: FloatArray,
+    rotated: FloatArray,
+) -> float:
+    """Mean plus exploration times uncertainty; ``phi`` is rectified on the way (eq:bandit_mean)."""
     size = len(phi)
     for i in range(size):
         rotated[i] = 0.0
     value, square = 0.0, 0.0
     for j in range(size):
-        if phi[j] > 0.0:
-            value += phi[j] * head.weights[j]
-            if head.exploration > 0.0:
-                for i in range(j, size):
-                    rotated[i] += phi[j] * head.inverse_factor[j, i]
+        unit = phi[j]
+        if unit > 0.0:
+            value += unit * weights[j]
+            if exploration > 0.0:
+                for i in range(size):  # whole rows vectorise better than the triangle alone
+                    rotated[i] += unit * inverse_factor[j, i]
     for i in range(size):
         square += rotated[i] * rotated[i]
-    return value + head.exploration * math.sqrt(square)
+    return value + exploration * math.sqrt(square)

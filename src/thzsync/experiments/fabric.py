@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from thzsync.experiments.compare import Comparison, compare
-from thzsync.experiments.oracle import Oracle, find_oracle
+from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge, per_event
 from thzsync.experiments.published import published_value
 from thzsync.experiments.statistics import interval95
 from thzsync.scenario import Scenario
@@ -74,16 +74,32 @@ def reproduce_fabric(
     workers: int | None = None,
     scenario: Scenario | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    quick: bool = False,
 ) -> FabricFigure:
-    """Run the six policies and the oracle on the same trace and realisations."""
+    """Run the six policies and the oracle on the same trace and realisations.
+
+    ``quick`` searches the oracle on a coarse grid and leaves its per-event part out.
+    """
     setting = scenario or Scenario.paper()
 
     def report(part: str) -> Callable[[int, int], None]:
         return lambda done, total: progress(part, done, total) if progress else None
 
     comparison = compare(setting, POLICIES, seeds, iterations, workers, report("policies"))
-    oracle = find_oracle(setting, workers=workers, progress=report("oracle"))
     first = CONVERGED if iterations > CONVERGED else iterations // 2
+    choices = best_choices(
+        setting,
+        iterations=1 if quick else 2,
+        shares=SHARES[::2] if quick else SHARES,
+        workers=workers,
+        progress=report("oracle"),
+    )
+    oracle = judge(
+        setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score")
+    )
+    if not quick:
+        report("per-event oracle")(0, 1)
+        oracle = replace(oracle, per_event=per_event(setting, choices))
     return FabricFigure(comparison, oracle, first)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -16,8 +17,8 @@ from thzsync.simulation.records import References
 
 SHARES = tuple(k / 8 for k in range(9))
 """THz shares that the search tries first."""
-REFINED = (-1 / 16, 1 / 16)
-"""Steps around the best share that it tries afterwards."""
+REFINED = (1 / 16, 1 / 32)
+"""Steps around the best share that it tries afterwards, both ways, one after the other."""
 
 Choice = tuple[float, float]
 """THz share and power level."""
@@ -40,12 +41,14 @@ class FixedPerType:
 
 @dataclass(frozen=True)
 class Oracle:
-    """The best choices found, and what they achieve together."""
+    """The best fixed choices in hindsight, and what they achieve where the policies were judged."""
 
     choices: dict[str, Choice]
     reward: float
     completion_ms: float
     energy_j: float
+    per_event: dict[str, float] | None = None
+    """Rewards of one iteration: ``fixed`` by these choices, ``lookahead`` by true outcomes."""
 
     def document(self) -> dict[str, Any]:
         """The oracle as plain values."""
@@ -57,6 +60,7 @@ class Oracle:
                 kind: {"thz_share": share, "power": power}
                 for kind, (share, power) in self.choices.items()
             },
+            "per_event": self.per_event,
         }
 
 
@@ -66,65 +70,90 @@ class _Trial:
     choices: dict[str, Choice]
     iterations: int
     seed: int
-    references: References
+    references: References | None = None
+    first: int = 0
 
 
 def _try(trial: _Trial) -> dict[str, float]:
-    """Mean reward per collective type, and the iteration means, of one fixed choice."""
+    """Mean reward per collective type, and means over the iterations from ``first`` on."""
     policy = FixedPerType(trial.choices)
     run = simulate(trial.scenario, policy, trial.iterations, trial.seed, trial.references)
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
-    return means | {m: run.summary[m] for m in ("reward", "completion_ms", "energy_j")}
+    judged = run.iterations.filter(pl.col("iteration") >= trial.first)
+    return means | {m: _mean(judged[m]) for m in ("reward", "completion_ms", "energy_j")}
 
 
-def find_oracle(
+def _mean(values: pl.Series) -> float:
+    return float(values.to_numpy().mean())
+
+
+def best_choices(
     scenario: Scenario,
     seed: int = 0,
     iterations: int = 2,
-    references: References | None = None,
+    shares: Sequence[float] = SHARES,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Oracle:
+) -> dict[str, Choice]:
     """Search split and power of all types at once; types hardly touch each other's cost.
 
-    Every trial gives all types the same choice, each type keeps its best, and a second pass
-    refines the shares around the combined optimum.
+    Every trial gives all types the same choice and each type keeps its best; then shares are
+    refined around the combined optimum.
     """
-    reference = references or reference_costs(scenario, seed)
+    reference = reference_costs(scenario, seed)
     kinds = sorted(reference)
     levels = scenario.coordinator.power_levels
 
-    def evaluate(candidates: list[dict[str, Choice]]) -> list[dict[str, float]]:
+    def pick(candidates: list[dict[str, Choice]]) -> dict[str, Choice]:
         trials = [_Trial(scenario, c, iterations, seed, reference) for c in candidates]
-        return map_runs(_try, trials, workers=workers, progress=progress)
+        results = map_runs(_try, trials, workers=workers, progress=progress)
+        best = {}
+        for kind in kinds:
+            rewards = [result[f"kind:{kind}"] for result in results]
+            best[kind] = candidates[rewards.index(max(rewards))][kind]
+        return best
 
-    grid = [dict.fromkeys(kinds, (share, power)) for share in SHARES for power in levels]
-    best = _best_per_kind(kinds, grid, evaluate(grid))
-    nearby = [best] + [
-        {k: (min(1.0, max(0.0, best[k][0] + step)), best[k][1]) for k in kinds} for step in REFINED
-    ]
-    best = _best_per_kind(kinds, nearby, evaluate(nearby))
-    final = evaluate([best])[0]
-    return Oracle(best, final["reward"], final["completion_ms"], final["energy_j"])
-
-
-def _best_per_kind(
-    kinds: list[str], candidates: list[dict[str, Choice]], results: list[dict[str, float]]
-) -> dict[str, Choice]:
-    best = {}
-    for kind in kinds:
-        rewards = [result[f"kind:{kind}"] for result in results]
-        best[kind] = candidates[rewards.index(max(rewards))][kind]
+    best = pick([dict.fromkeys(kinds, (share, power)) for share in shares for power in levels])
+    for step in REFINED:
+        near = [
+            {k: (share + by, power) for k, (share, power) in best.items()} for by in (-step, step)
+        ]
+        best = pick([best, *({k: _within(c) for k, c in choice.items()} for choice in near)])
     return best
 
 
-def per_event_reward(
-    scenario: Scenario, oracle: Oracle, seed: int = 0, references: References | None = None
-) -> float:
-    """Mean reward of one iteration in which every event is decided by its true outcome."""
+def _within(choice: Choice) -> Choice:
+    share, power = choice
+    return min(1.0, max(0.0, share)), power
+
+
+def judge(
+    scenario: Scenario,
+    choices: dict[str, Choice],
+    seeds: Sequence[int],
+    iterations: int,
+    first: int,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Oracle:
+    """What the choices achieve in the same seeds and iterations in which policies are judged."""
+    trials = [_Trial(scenario, choices, iterations, seed, first=first) for seed in seeds]
+    results = map_runs(_try, trials, workers=workers, progress=progress)
+    reward, completion_ms, energy_j = (
+        fmean(result[metric] for result in results)
+        for metric in ("reward", "completion_ms", "energy_j")
+    )
+    return Oracle(choices, reward, completion_ms, energy_j)
+
+
+def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> dict[str, float]:
+    """Rewards of one iteration, by the fixed choices and by every event's true outcome."""
     from thzsync.simulation.lookahead import simulate_lookahead
 
-    reference = references or reference_costs(scenario, seed)
-    run = simulate_lookahead(scenario, seed, reference, FixedPerType(oracle.choices))
-    return run.summary["reward"]
+    reference = reference_costs(scenario, seed)
+    fixed = FixedPerType(choices)
+    return {
+        "fixed": simulate(scenario, fixed, 1, seed, reference).summary["reward"],
+        "lookahead": simulate_lookahead(scenario, seed, reference, fixed).summary["reward"],
+    }

@@ -12,8 +12,8 @@ class Learner(Model):
 
     flow_units: Count = 24
     """Hidden units of the layer that all flow slots share."""
-    units: Count = 24
-    """Hidden units after pooling; the representation phi has one more, a constant."""
+    units: Count = 23
+    """Hidden units after pooling; phi has one more, a constant."""
     replay: Count = 4096
     """Samples kept for training; the oldest leave first."""
     train_every: Count = 32
