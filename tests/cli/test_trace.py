@@ -15,7 +15,7 @@ MIB = 2**20
 def paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     file = tmp_path / "paper.jsonl.gz"
     assert main(["trace", "generate", "--out", str(file), "--seed", "7", "--iteration", "3"]) == 0
-    assert "96 events and 108 compute tasks" in capsys.readouterr().err
+    assert "96 events and 96 compute tasks" in capsys.readouterr().err
     return file
 
 
