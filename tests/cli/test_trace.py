@@ -63,7 +63,7 @@ def test_check_says_how_much_it_checked(paper: Path, capsys: pytest.CaptureFixtu
     assert main(["trace", "check", str(paper), "--scenario", "paper", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["valid"]
-    assert document["checked"]["nodes"] == 204
+    assert document["checked"]["nodes"] == 192
     assert document["checked"]["edges"] > 204
     assert main(["trace", "check", str(paper)]) == 0
     assert "no problem found" in capsys.readouterr().out
