@@ -24,9 +24,9 @@ class Learner(Model):
     """Samples per gradient step."""
     learning_rate: float = Field(default=3e-3, gt=0, allow_inf_nan=False)
     """Step size of Adam."""
-    weight_decay: float = Field(default=1e-4, ge=0, allow_inf_nan=False)
+    weight_decay: float = Field(default=0.1, ge=0, allow_inf_nan=False)
     """Decoupled weight decay per step, as a multiple of the step size."""
-    beam_width: Count = 4
+    beam_width: Count = 3
     """Partial actions kept at every step of the search."""
     count_levels: int = Field(default=17, ge=2)
     """Chunk counts tried per flow, evenly spread from none to all."""
@@ -37,7 +37,7 @@ class Learner(Model):
 class Bandit(Learner):
     """NeuralLinearUCB (eq:bandit_representation to eq:bandit_b_update)."""
 
-    ridge: float = Field(default=0.1, gt=0, allow_inf_nan=False)
+    ridge: float = Field(default=1.0, gt=0, allow_inf_nan=False)
     """lambda, the prior precision of the linear head."""
     exploration: float = Field(default=0.02, ge=0, allow_inf_nan=False)
     """alpha, the weight of the uncertainty in eq:bandit_ucb_selection."""
@@ -48,7 +48,7 @@ class Bandit(Learner):
 class Ddqn(Learner):
     """Double Q-learning with a target network and an epsilon schedule."""
 
-    discount: Fraction = 0.5
+    discount: Fraction = 0.1
     """gamma, the weight of the next event's value."""
     epsilon_start: Fraction = 1.0
     """Share of random actions at first."""
