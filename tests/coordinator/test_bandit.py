@@ -61,12 +61,12 @@ def test_it_moves_a_blocked_lane_to_the_fibre_and_leaves_the_others_on_thz() -> 
 
 def test_more_weight_on_energy_moves_chunks_to_thz() -> None:
     shares = []
-    for time_weight in (0.7, 0.3):
+    for time_weight in (0.7, 0.1):
         policy, floor = bandits(), ToyFloor(2, time_weight=time_weight, late=0.0)
         floor.play(policy, 160, (Kind.ALLREDUCE,))
         contexts = [floor.context(1000 + k, Kind.ALLREDUCE) for k in range(10)]
         shares.append(np.mean([policy.decide(c).thz_chunks.mean() / 64 for c in contexts]))
-    assert shares[1] > shares[0] + 0.1
+    assert shares[1] > shares[0] + 0.3
 
 
 def test_each_type_has_a_model_of_its_own() -> None:
