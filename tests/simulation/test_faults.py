@@ -76,6 +76,15 @@ def test_a_dead_fibre_moves_waiting_chunks_to_thz() -> None:
     assert not dead & set(carried)
 
 
+def test_rerouted_chunks_do_not_lift_a_decided_budget() -> None:
+    """Only racks that were to be silent get power anew; here every rack was given half."""
+    fault = {"kind": "fibre", "start_s": 0, "end_s": HOUR_S, "rack": 0}
+    run = run_clean(tiny_with(fault), FIXED_RATIO)
+    assert run.iterations["rerouted_chunks"].item() > 0
+    half_w = 0.5 * run.scenario.thz.max_power_w
+    assert spans(run, src=0)["power_w"].max() <= half_w * (1 + 1e-9)
+
+
 def test_a_dead_fibre_is_waited_for_when_the_policy_may_not_leave_it() -> None:
     fault = {"kind": "fibre", "start_s": 0, "end_s": 0.05, "rack": 0}
     scenario = tiny_with(fault, coordinator={"wired_to_thz": False})

@@ -101,7 +101,7 @@ class ActiveEvent:
     def adopt(self, flow: int, chunk: int) -> None:
         """The overlay takes a chunk over from the fibre; it is not ready yet.
 
-        Its sender may use all its power: the decided budget did not foresee this chunk.
+        A sender that was to be silent may then use all its power; others keep their budget.
         """
         frontier = self.frontier
         row = int(frontier.first[flow]) + chunk
@@ -109,7 +109,8 @@ class ActiveEvent:
             raise ValueError(f"event {self.number}: flow {flow} chunk {chunk} is on THz already")
         frontier.state[row] = PENDING
         frontier.owned[flow] += 1
-        frontier.budget_w[self.web.sender[flow]] = self._thz.max_power_w
+        if frontier.budget_w[self.web.sender[flow]] == 0:
+            frontier.budget_w[self.web.sender[flow]] = self._thz.max_power_w
         self.settle(flow, -1)
 
     def settle(self, flow: int, chunks: int) -> None:
