@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Any, Final
 
 import typer
@@ -48,10 +47,6 @@ COMMANDS: Final = (
 )
 
 
-def _present(entry: Entry) -> bool:
-    return find_spec(entry.module) is not None
-
-
 def load(entry: Entry) -> Any:
     """Import a command and turn it into what Typer's group can call."""
     target = getattr(import_module(entry.module), entry.attribute)
@@ -69,7 +64,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._entries = {entry.name: entry for entry in COMMANDS if _present(entry)}
+        self._entries = {entry.name: entry for entry in COMMANDS}
         for entry in self._entries.values():
             self.commands[entry.name] = TyperCommand(name=entry.name, help=entry.help)
 
