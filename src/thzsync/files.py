@@ -1,10 +1,13 @@
-"""Files that are either complete or absent."""
+"""Files that are either complete or absent, and JSON that every reader accepts."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from thzsync.errors import ThzSyncError
 
@@ -33,3 +36,37 @@ def write_atomically(path: str | Path, content: bytes) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return target
+
+
+def dump_json(document: object) -> str:
+    """Strict JSON: a number that is not finite becomes null."""
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def write_document(path: str | Path, document: object) -> Path:
+    """Write plain values as strict JSON."""
+    return write_atomically(path, (dump_json(document) + "\n").encode())
+
+
+def prepare_folder(path: str | Path) -> Path:
+    """Make a folder and see that it can be written, before hours of work depend on it."""
+    target = Path(path)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target):
+            pass
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be written ({error.strerror}); name a folder") from None
+    return target
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, float) and not float("-inf") < value < float("inf"):
+        return None
+    return value

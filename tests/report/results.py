@@ -52,7 +52,9 @@ def save_fabric(comparison: Comparison, folder: Path) -> Path:
         row["paper_reward"] = None
     document |= {
         "kind": "fabric",
-        "gains": [{"policy": "all-wired", "gain_pct": 12.5, "ci95_pct": 1.0, "paper_pct": 22.7}],
+        "gains": [
+            {"policy": "all-wired", "gain_pct": 12.5, "ci95_gain_pct": 1.0, "paper_pct": 22.7}
+        ],
         "oracle": {"reward": -0.5, "completion_ms": 10.0, "energy_j": 0.1, "choices": {}},
     }
     return comparison.save(folder, document)

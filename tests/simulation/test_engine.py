@@ -16,6 +16,8 @@ from thzsync.collectives import Kind
 from thzsync.coordinator import Action, Context
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
+from thzsync.experiments import compare as compare_module
+from thzsync.experiments.compare import Comparison
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
@@ -230,10 +232,43 @@ def test_an_interrupted_run_keeps_what_it_finished(tiny: Scenario) -> None:
 
         def learn(self, *_: object) -> None: ...
 
-    run = simulate(tiny, Impatient(), 5, references={})
+    run = simulate(tiny, Impatient(), 5, references={}, keep_partial=True)
     assert run.iterations["iteration"].to_list() == [0]
     assert run.events["iteration"].unique().to_list() == [0]
     assert audit(run).violations == []
+
+
+def test_long_compute_is_not_taken_for_a_stall() -> None:
+    """Longer than the stall limit, but sure to end: compute, and a rack that thaws."""
+    training = {"microbatches": 1, "moe_stages": [], "allreduce_buckets": 0, "forward_s": 25.0}
+    frozen = {"kind": "compute-frozen", "start_s": 24, "end_s": 60, "rack": 0}
+    raw = {
+        "floor": {"rings": 2, "slots_per_ring": 1},
+        "jobs": [{"training": training}],
+        "faults": [frozen],
+    }
+    run = simulate(build_scenario(raw, "test"), "all-wired", 1, references={})
+    assert run.summary["makespan_ms"] > 60_000
+
+
+def test_a_comparison_is_never_made_of_interrupted_runs(
+    tiny: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rescued: list[Comparison] = []
+    real = compare_module.simulate
+
+    def impatient(*task: object) -> Run:
+        if task[3] == 1:  # the second seed
+            raise KeyboardInterrupt
+        return real(*task)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(compare_module, "simulate", impatient)
+    with pytest.raises(KeyboardInterrupt):
+        compare_module.compare(
+            tiny, ("all-wired", "fixed-ratio"), 3, 2, workers=1, rescue=rescued.append
+        )
+    assert [c.seeds for c in rescued] == [(0,)]
+    assert rescued[0].iterations.height == 4
 
 
 def test_a_run_survives_a_trip_to_disk(tiny: Scenario, tmp_path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from thzsync.coordinator import Action, Context
-from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
+from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO, StaticPolicy
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
 from thzsync.simulation.engine import Engine
@@ -13,20 +13,35 @@ from thzsync.simulation.lookahead import simulate_lookahead, true_reward
 
 
 class Foreseer:
-    """Acts like Fixed Ratio and asks beforehand what that will bring."""
+    """A static policy that asks beforehand what its action will bring."""
 
     name = "fixed-ratio"
     engine: Engine
 
-    def __init__(self) -> None:
+    def __init__(self, share: float = 0.5) -> None:
+        self.static = StaticPolicy("static", share, 0.5 if share else 0.0)
         self.foreseen: list[float] = []
 
     def decide(self, context: Context) -> Action:
-        action = FIXED_RATIO.decide(context)
-        self.foreseen.append(true_reward(self.engine, self.engine.activating, action, FIXED_RATIO))
+        action = self.static.decide(context)
+        self.foreseen.append(true_reward(self.engine, self.engine.activating, action, self.static))
         return action
 
     def learn(self, *_: object) -> None: ...
+
+
+def test_a_copy_knows_what_else_happens_at_the_same_instant() -> None:
+    """Two stages that end together activate two events at once; both must be in the copy."""
+    references = {"p2p": (1e-3, 0.1), "a2a": (1e-3, 0.1), "allreduce": (1e-3, 0.1)}
+    tiny = Scenario.preset("tiny")
+    for seed in range(3):
+        for share in (0.0, 0.25):
+            policy = Foreseer(share)
+            engine = Engine(tiny, policy, seed, references)
+            policy.engine = engine
+            engine.run_iteration()
+            happened = engine.finish("test").events.sort("number")["reward"].to_list()
+            assert policy.foreseen == pytest.approx(happened, rel=1e-12)
 
 
 def test_what_a_copy_foresees_is_what_happens() -> None:

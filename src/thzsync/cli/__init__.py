@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, interrupted
 
 INTERRUPTED = 130
 
@@ -24,26 +25,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # it somewhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a full disk behind stdout, for instance
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say(f"thzsync: error: cannot write the result ({error.strerror})")
+        return 2
     return status
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    import typer
+
     from thzsync.cli.app import app
 
+    usage_error: Any = typer.BadParameter.__bases__[0]  # of the Click that Typer brings along
+
     try:
-        app(args=arguments, prog_name="thzsync")
+        ended = app(args=arguments, prog_name="thzsync", standalone_mode=False)
+        status = ended if isinstance(ended, int) else 0
+        return _stopped() if status == INTERRUPTED else status
     except ThzSyncError as error:
         _say(f"thzsync: error: {error}")
-        return 2
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    except usage_error as error:
+        _explain(error)
+    except (typer.Abort, KeyboardInterrupt):
+        return _stopped()
+    except SystemError as error:
+        if not interrupted(error):
+            raise
+        return _stopped()
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    else:
-        status = 0
-    if status == INTERRUPTED:
-        _say("thzsync: interrupted")
-    return status
+        if end.code == INTERRUPTED:
+            return _stopped()
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 2
+
+
+def _explain(error: Any) -> None:
+    """A wrong call in one line; a group called without a command shows its help instead."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return
+    place = error.ctx.command_path if error.ctx is not None else "thzsync"
+    _say(f"thzsync: error: {error.format_message()} See `{place} --help`.")
+
+
+def _stopped() -> int:
+    _say("thzsync: interrupted")
+    return INTERRUPTED
 
 
 def _say(line: str) -> None:

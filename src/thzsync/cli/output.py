@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from thzsync.errors import ThzSyncError
+from thzsync.files import dump_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -65,12 +66,19 @@ def emit(
     if as_json:
         typer.echo(dump_json(document))
         return
-    results().print(table() if callable(table) else table, crop=False)
+    show(table() if callable(table) else table)
 
 
-def dump_json(document: object) -> str:
-    """Strict JSON: a number that is not finite becomes null."""
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+def show(table: RenderableType) -> None:
+    """Print a result for people, never cut off at the terminal's width."""
+    results().print(table, crop=False)
+
+
+def with_interval(row: Mapping[str, Any], metric: str, form: str = ".4g") -> str:
+    """A mean with its 95 % half-width, where there is one."""
+    width = row[f"ci95_{metric}"]
+    interval = "" if width is None or isnan(width) else f" ± {width:.2g}"
+    return f"{row[metric]:{form}}{interval}"
 
 
 def table(
@@ -147,15 +155,3 @@ def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if hasattr(value, "item") and not hasattr(value, "__len__"):
-        value = value.item()  # a NumPy scalar
-    if isinstance(value, float) and not float("-inf") < value < float("inf"):
-        return None
-    return value

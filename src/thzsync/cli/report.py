@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from thzsync.cli.output import JsonOption, dump_json, notes, progress
+from thzsync.cli.output import JsonOption, notes, progress
 from thzsync.errors import ThzSyncError
+from thzsync.files import dump_json
 
 
 def report(

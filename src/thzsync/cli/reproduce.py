@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, dump_json, notes, progress, results, table
+from thzsync.cli.output import JsonOption, note, progress, table, with_interval
+from thzsync.cli.output import show as show_table
+from thzsync.files import dump_json, prepare_folder
 
 if TYPE_CHECKING:
+    from thzsync.experiments.compare import Comparison
     from thzsync.experiments.fabric import FabricFigure
     from thzsync.experiments.reproduction import Figure, SynthesisFigure
     from thzsync.experiments.weights import WeightsFigure
@@ -96,8 +98,11 @@ def _reproduce(
     out: str | None,
     as_json: bool,
 ) -> None:
-    from thzsync.experiments.reproduction import add_part
+    from thzsync.experiments.reproduction import add_part, read_index
 
+    if out is not None:
+        prepare_folder(out)
+        read_index(out)
     documents = {}
     for name in names:
         count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
@@ -106,19 +111,19 @@ def _reproduce(
             def show(part: str, done: int, total: int, advance: Any = advance) -> None:
                 advance(0, f"{part}: {done} of {total} runs")
 
-            figure, tables = _figure(name, count, quick, workers, show)
+            figure, tables = _figure(name, count, quick, workers, show, out)
         documents[name] = figure.document()
         if out is not None:
-            notes().print(f"{name} written to {add_part(out, name, figure)}", markup=False)
+            note(f"{name} written to {add_part(out, name, figure)}")
         if not as_json:
             for made in tables:
-                results().print(made)
+                show_table(made)
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
 
 
 def _figure(
-    name: str, seeds: int, quick: bool, workers: int | None, show: Advance
+    name: str, seeds: int, quick: bool, workers: int | None, show: Advance, out: str | None
 ) -> tuple[Figure, list[Any]]:
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
@@ -132,7 +137,11 @@ def _figure(
     if name == "fabric":
         from thzsync.experiments.fabric import reproduce_fabric as run_fabric
 
-        fabric = run_fabric(seeds, iterations, workers, progress=show, quick=quick)
+        def rescue(partial: Comparison) -> None:
+            if out is not None:  # readable as a comparison until the figure takes its place
+                partial.save(f"{out}/fabric")
+
+        fabric = run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
         return fabric, _fabric_tables(fabric)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
@@ -170,7 +179,7 @@ def _fabric_tables(figure: FabricFigure) -> list[Any]:
     for row in figure.rows():
         cells: list[object] = [row["policy"]]
         for metric in ("completion_ms", "energy_j", "reward"):
-            cells += [_with_interval(row, metric), row[f"paper_{metric}"]]
+            cells += [with_interval(row, metric), row[f"paper_{metric}"]]
         rows.append([*cells, f"{row['oracle_gap_pct']:+.1f} %"])
     comparison = figure.comparison
     oracle = figure.oracle
@@ -194,28 +203,26 @@ def _fabric_tables(figure: FabricFigure) -> list[Any]:
         f"({choices}){foresight}",
     )
     gains = [
-        [g["policy"], f"{g['gain_pct']:.1f} ± {g['ci95_pct']:.1f} %", g["paper_pct"]]
-        for g in figure.gains()
+        [g["policy"], with_interval(g, "gain_pct", ".1f"), g["paper_pct"]] for g in figure.gains()
     ]
-    return [main, table("THz-SynC is faster by", ["than", "ours", "paper_pct"], gains)]
+    claims = [[claim, "holds" if holds else "does not hold"] for claim, holds in figure.claims()]
+    return [
+        main,
+        table("THz-SynC's collectives complete earlier, in %", ["than", "ours", "paper"], gains),
+        table("What the paper's text claims of THz-SynC, paired over seeds", ["claim", ""], claims),
+    ]
 
 
 def _weights_table(figure: WeightsFigure) -> Any:
     rows = [
         [
             f"{row['time_weight']:g} / {row['energy_weight']:g}",
-            _with_interval(row, "completion_ms"),
+            with_interval(row, "completion_ms"),
             row["paper_completion_ms"],
-            _with_interval(row, "energy_j"),
+            with_interval(row, "energy_j"),
             row["paper_energy_j"],
         ]
         for row in figure.rows()
     ]
     columns = ["time / energy weight", "completion_ms", "paper", "energy_j", "paper"]
     return table("THz-SynC at other reward weights, last iterations", columns, rows)
-
-
-def _with_interval(row: dict[str, Any], metric: str) -> str:
-    width = row[f"ci95_{metric}"]
-    interval = "" if isnan(width) else f" ± {width:.2g}"
-    return f"{row[metric]:.4g}{interval}"

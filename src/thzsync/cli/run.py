@@ -12,12 +12,14 @@ from thzsync.cli.output import (
     SeedOption,
     emit,
     load_scenario,
-    notes,
+    note,
     progress,
     table,
+    with_interval,
 )
 from thzsync.display import sparkline
 from thzsync.errors import ThzSyncError
+from thzsync.files import prepare_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
 
+POLICIES = ("thz-sync", "shared-bandit", "ddqn", "fixed-ratio", "all-wired", "all-wireless")
 COLUMNS = (
     "completion_ms",
     "energy_j",
@@ -42,7 +45,7 @@ OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to wri
 
 def run(
     scenario: ScenarioArgument = "paper",
-    policy: Annotated[str, typer.Option(help="Who decides; see `thzsync compare`.")] = "thz-sync",
+    policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
     seed: SeedOption = 0,
     out: OutOption = None,
@@ -66,6 +69,8 @@ def run(
     from thzsync.streams import Streams
 
     setting = load_scenario(scenario)
+    if out is not None:
+        prepare_folder(out)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     chosen: Policy
@@ -86,14 +91,15 @@ def run(
                 f"reward {done.reward:.3f}"
             )
 
-        record = simulate(setting, chosen, iterations, seed, progress=show)
-    if record.iterations.height < iterations:
-        notes().print(f"interrupted after {record.iterations.height} of {iterations} iterations")
+        record = simulate(setting, chosen, iterations, seed, progress=show, keep_partial=True)
+    if out is not None:
+        note(f"record written to {record.save(out)}")
     if save is not None and keep is not None:
         keep(save)
-    if out is not None:
-        notes().print(f"record written to {record.save(out)}")
     emit(_run_document(record), json, lambda: _run_table(record))
+    if record.iterations.height < iterations:
+        note(f"interrupted after {record.iterations.height} of {iterations} iterations")
+        raise typer.Exit(130)
 
 
 def _run_document(record: Run) -> dict[str, Any]:
@@ -136,6 +142,13 @@ def compare(
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
+    if out is not None:
+        prepare_folder(out)
+
+    def rescue(partial: Comparison) -> None:
+        if out is not None:
+            note(f"finished seeds written to {partial.save(out, partial.document(first))}")
+
     with progress("runs") as advance:
         result = run_all(
             setting,
@@ -144,10 +157,11 @@ def compare(
             iterations,
             workers,
             lambda done, total: advance(0, f"{done} of {total} runs"),
+            rescue,
         )
     document = result.document(first)
     if out is not None:
-        notes().print(f"comparison written to {result.save(out, document)}")
+        note(f"comparison written to {result.save(out, document)}")
     emit(document, json, lambda: _compare_table(result, document))
 
 
@@ -155,11 +169,10 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> Table:
     shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
     rows = []
     for row in document["rows"]:
-        means = [f"{row[m]:.4g} ± {row[f'ci95_{m}']:.2g}" for m in shown]
-        difference, width = row["diff_completion_ms"], row["ci95_diff_completion_ms"]
-        paired = f"{difference:+.4g} ± {width:.2g}" if difference else "-"
+        means = [with_interval(row, m) for m in shown]
+        reference = row["policy"] == document["against"]
+        paired = "-" if reference else with_interval(row, "diff_completion_ms", "+.4g")
         rows.append([row["policy"], *means, paired])
-    reference = document["against"]
-    columns = ["policy", *shown, f"ms beyond {reference}"]
+    columns = ["policy", *shown, f"ms beyond {document['against']}"]
     title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
     return table(title, columns, rows)

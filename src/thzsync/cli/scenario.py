@@ -10,12 +10,12 @@ import typer
 from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
-    dump_json,
     load_scenario,
     note,
     refuse_overwrite,
 )
 from thzsync.errors import ThzSyncError
+from thzsync.files import dump_json
 
 scenario_app = typer.Typer(no_args_is_help=True, help="Show, describe and start scenarios.")
 

@@ -12,7 +12,6 @@ from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
     SeedOption,
-    dump_json,
     emit,
     load_scenario,
     note,
@@ -20,6 +19,7 @@ from thzsync.cli.output import (
     table,
 )
 from thzsync.errors import ThzSyncError
+from thzsync.files import dump_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

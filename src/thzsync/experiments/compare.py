@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from thzsync.coordinator import policy_names
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically
+from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
-from thzsync.simulation.records import References, environment, frame_bytes
+from thzsync.simulation.records import References, environment, frame_bytes, read_scenario
 
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
 ProgressBar = Callable[[int, int], None]
@@ -116,8 +116,7 @@ class Comparison:
         for policy, run in self.details.items():
             run.save(target / "runs" / policy)
         write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        text = json.dumps(document or self.document(), indent=2, sort_keys=True) + "\n"
-        write_atomically(target / "compare.json", text.encode())
+        write_document(target / "compare.json", document or self.document())
         return target
 
     @classmethod
@@ -128,18 +127,19 @@ class Comparison:
             document = json.loads((source / "compare.json").read_text("utf-8"))
             iterations = pl.read_parquet(source / "iterations.parquet")
             events = pl.read_parquet(source / "events.parquet")
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            policies, seeds = tuple(document["policies"]), tuple(document["seeds"])
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
         details = {
             policy: Run.load(source / "runs" / policy)
-            for policy in document["policies"]
+            for policy in policies
             if (source / "runs" / policy).exists()
         }
         return cls(
-            Scenario.load(source / "scenario.toml"),
-            tuple(document["policies"]),
-            tuple(document["seeds"]),
+            read_scenario(source),
+            policies,
+            seeds,
             iterations,
             events,
             details,
@@ -153,12 +153,18 @@ def compare(
     iterations: int = 20,
     workers: int | None = None,
     progress: ProgressBar | None = None,
+    rescue: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
-    """Run every policy in every seed; all see the same background, channel and stragglers."""
+    """Run every policy in every seed; all see the same background, channel and stragglers.
+
+    When it is interrupted, ``rescue`` gets the seeds that every policy has finished.
+    """
     names = tuple(policies) or tuple(policy_names())
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise ThzSyncError("seeds: compare needs at least one seed")
+    if len(set(names)) < len(names):
+        raise ThzSyncError(f"policies: {', '.join(names)} names one twice; name each once")
     for name in names:
         if name not in policy_names():
             raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
@@ -168,13 +174,36 @@ def compare(
         for seed, reference in zip(numbers, references, strict=True)
         for policy in names
     ]
-    results = map_runs(_run, tasks, workers=workers, progress=progress)
-    details = {t.policy: r.detail for t, r in zip(tasks, results, strict=True) if r.detail}
+    done: dict[int, _Result] = {}
+    try:
+        map_runs(_run, tasks, workers, progress, done.__setitem__)
+    except BaseException as error:
+        whole = [n for k, n in enumerate(numbers) if _finished(done, k, len(names))]
+        if rescue is not None and whole and interrupted(error):
+            rescue(_gather(scenario, names, tuple(whole), tasks, done))
+        raise
+    return _gather(scenario, names, numbers, tasks, done)
+
+
+def _finished(done: dict[int, _Result], seed: int, policies: int) -> bool:
+    """Whether every policy's run of a seed is there; tasks go seed by seed."""
+    return all(seed * policies + k in done for k in range(policies))
+
+
+def _gather(
+    scenario: Scenario,
+    names: tuple[str, ...],
+    seeds: tuple[int, ...],
+    tasks: Sequence[_Task],
+    done: dict[int, _Result],
+) -> Comparison:
+    kept = [(t, done[k]) for k, t in enumerate(tasks) if t.seed in seeds]
+    details = {task.policy: result.detail for task, result in kept if result.detail}
     return Comparison(
         scenario,
         names,
-        numbers,
-        pl.concat([r.iterations for r in results]),
-        pl.concat([r.events for r in results]),
-        {name: details[name] for name in names},
+        seeds,
+        pl.concat([result.iterations for _, result in kept]),
+        pl.concat([result.events for _, result in kept]),
+        {name: details[name] for name in names if name in details},
     )

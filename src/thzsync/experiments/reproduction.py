@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from thzsync.errors import ThzSyncError
 from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
-from thzsync.files import write_atomically
+from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Scenario
 from thzsync.simulation.records import environment
 
@@ -60,18 +61,24 @@ def synthesis_figure(seeds: int, **options: Any) -> SynthesisFigure:
     return SynthesisFigure(scenario, seeds, rows)
 
 
-def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Write plain values as JSON."""
-    write_atomically(path, (json.dumps(document, indent=2, sort_keys=True) + "\n").encode())
+def read_index(folder: str | Path) -> list[str]:
+    """The parts that a reproduction folder lists already."""
+    index = Path(folder) / "reproduce.json"
+    if not index.exists():
+        return []
+    try:
+        parts = json.loads(index.read_text("utf-8"))["parts"]
+        return [str(part) for part in parts]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ThzSyncError(f"{index}: damaged; remove it or name another folder") from None
 
 
 def add_part(folder: str | Path, name: str, figure: Figure) -> Path:
     """Save a figure in its subfolder and list it in the folder's index."""
     root = Path(folder)
     figure.save(root / name)
-    index = root / "reproduce.json"
-    parts = json.loads(index.read_text("utf-8"))["parts"] if index.exists() else []
+    parts = read_index(root)
     if name not in parts:
         parts.append(name)
-    write_document(index, {"kind": "reproduce", "parts": parts})
+    write_document(root / "reproduce.json", {"kind": "reproduce", "parts": parts})
     return root

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import polars as pl
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.experiments.published import published_value
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically
+from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Reward, Scenario
 from thzsync.simulation.records import environment, frame_bytes
 
@@ -45,10 +44,12 @@ class WeightsFigure:
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
-        scenario = next(iter(self.comparisons.values())).scenario
+        comparison = next(iter(self.comparisons.values()))
         return {
             "kind": "weights",
-            "scenario": scenario.name,
+            "scenario": comparison.scenario.name,
+            "scenario_sha256": comparison.scenario.digest,
+            "seeds": list(comparison.seeds),
             "rows": self.rows(),
             "environment": environment(),
         }
@@ -63,8 +64,7 @@ class WeightsFigure:
         scenario = next(iter(self.comparisons.values())).scenario
         write_atomically(target / "scenario.toml", scenario.to_toml().encode())
         write_atomically(target / "iterations.parquet", frame_bytes(pl.concat(tables)))
-        text = json.dumps(self.document(), indent=2, sort_keys=True) + "\n"
-        write_atomically(target / "weights.json", text.encode())
+        write_document(target / "weights.json", self.document())
         return target
 
 

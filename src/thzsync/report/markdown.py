@@ -78,7 +78,7 @@ def gains(document: Document) -> str:
     rows = [
         (
             label(POLICY_LABELS, row["policy"]),
-            f"{_text(row['gain_pct'], 3)} {_half(row['ci95_pct'])}".strip(),
+            f"{_text(row['gain_pct'], 3)} {_half(row['ci95_gain_pct'])}".strip(),
             _published(row["paper_pct"], 3),
         )
         for row in document["gains"]
@@ -101,6 +101,12 @@ def oracle(document: Document) -> str:
         f"Together they reach {_text(best['completion_ms'])} ms, {_text(best['energy_j'])} J and "
         f"a reward of {_text(best['reward'], 3)}."
     )
+    single = best.get("per_event")
+    if single is not None:
+        reach += (
+            f" In one iteration they score {_text(single['fixed'], 4)}; with eight candidates "
+            f"tried for every single event, {_text(single['lookahead'], 4)} was possible."
+        )
     return "\n\n".join(
         (
             markdown_table(("Collective", "on THz", "power"), choices),

@@ -22,12 +22,17 @@ class Priority(IntEnum):
     SAMPLE = 5
 
 
+_PROMISES = (Priority.ROUND_END, Priority.COMPUTE_END, Priority.RELEASE)
+
+
 class Agenda:
     """A heap of handlers with the instants at which they are due."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, Callable[[Any], None], Any]] = []
         self._sequence = count()
+        self.promises = 0
+        """Pending ends of rounds and compute, and releases: things that are sure to move on."""
 
     @property
     def next_ps(self) -> int:
@@ -40,12 +45,14 @@ class Agenda:
         """Call ``handler(argument)`` at this instant."""
         entry = (at_ps, int(priority), next(self._sequence), handler, argument)
         heapq.heappush(self._heap, entry)
+        self.promises += priority in _PROMISES
 
     def run_due(self, now_ps: int) -> bool:
         """Call every handler that is due, in order; whether there was one."""
         any_due = False
         while self._heap and self._heap[0][0] <= now_ps:
-            _, _, _, handler, argument = heapq.heappop(self._heap)
+            _, priority, _, handler, argument = heapq.heappop(self._heap)
+            self.promises -= priority in _PROMISES
             handler(argument)
             any_due = True
         return any_due

@@ -187,14 +187,23 @@ class Engine:
         world = self.world
         until = min(self.agenda.next_ps, self._last_progress_ps + self._stall_ps)
         self._take(world.fabric.advance(until))
-        # What ends now may make chunks ready now: a round must see all of them, or it would be
-        # formed from half of what is ready and hold up the rest until its end.
+        self.agenda.run_due(self.now_ps)
+        self.settle()
+        if self.now_ps - self._last_progress_ps >= self._stall_ps:
+            self._check_progress()
+
+    def settle(self) -> None:
+        """Do everything that follows at this instant, then start rounds.
+
+        What ends now may make chunks ready now: a round must see all of them, or it would be
+        formed from half of what is ready and hold up the rest until its end.
+        """
+        self._activate_released()
+        self._take(self.world.fabric.advance(self.now_ps))
         while self.agenda.run_due(self.now_ps) or self._released:
             self._activate_released()
-            self._take(world.fabric.advance(self.now_ps))
+            self._take(self.world.fabric.advance(self.now_ps))
         self._dispatch()
-        if self.now_ps - self._last_progress_ps >= self._stall_ps:
-            self._check_fibres()
 
     def _take(self, reports: Reports) -> None:
         if not len(reports.node):
@@ -253,10 +262,11 @@ class Engine:
         if at_ps == self._wake_ps:
             self._wake_ps = NEVER_PS
 
-    def _check_fibres(self) -> None:
-        """Chunks may be long on slow fibres without a report; give up when nothing crosses."""
+    def _check_progress(self) -> None:
+        """Give up when no compute, round or late rack is awaited and nothing crosses a fibre."""
         carried = int(self.world.fabric.link_bytes().foreground.sum())
-        if carried == self._carried:
+        late = any(a.release_ps + a.delays_ps.max() > self.now_ps for a in self.active.values())
+        if carried == self._carried and not late and not self.agenda.promises:
             self._give_up()
         self._carried, self._last_progress_ps = carried, self.now_ps
 
@@ -267,8 +277,8 @@ class Engine:
         )
         raise ThzSyncError(
             f"iteration {self.iteration}: nothing has arrived since "
-            f"{self._last_progress_ps * 1e-12:.6f} s and {waiting or 'no event'} cannot be "
-            f"completed; check the faults or raise collectives.stall_limit_s"
+            f"{self._last_progress_ps * 1e-12:.6f} s and {waiting} cannot be completed; "
+            f"check the faults or raise collectives.stall_limit_s"
         )
 
     def move_to_thz(self, active: ActiveEvent, positions: IntArray) -> None:

@@ -82,7 +82,8 @@ class FaultTimeline:
             [
                 not dead.isdisjoint(world.topology.path(i, j))
                 for i, j in zip(plan.src.tolist(), plan.dst.tolist(), strict=True)
-            ]
+            ],
+            dtype=np.bool_,
         )
         places = np.flatnonzero(~active.on_thz & stuck[plan.chunk_flow])
         if len(places):

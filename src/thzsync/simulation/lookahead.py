@@ -1,8 +1,8 @@
-"""A policy that knows the future: it tries every candidate on a copy of the whole simulation.
+"""A policy that knows the future: it tries candidates on copies of the whole simulation.
 
 It answers how well each single event could have been decided, given all decisions before it: the
-per-event hindsight oracle. It costs one simulation of the event per candidate, so it serves to
-measure regret, never to coordinate.
+per-event hindsight oracle, over another policy's action and uniform shares at full power. It costs
+one simulation of the event per candidate, so it serves to measure regret, never to coordinate.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class Lookahead:
         """The candidate with the best true reward of this event."""
         engine = self.engine
         assert engine is not None
-        best, best_reward = Action.uniform(context.plan, 0.0, 0.0), -float("inf")
-        for share in SHARES:
-            power = float(context.power_levels[-1])
-            action = Action.uniform(context.plan, share, power if share else 0.0)
+        power = float(context.power_levels[-1])
+        uniform = [Action.uniform(context.plan, share, power) for share in SHARES]
+        best, best_reward = uniform[0], -float("inf")
+        for action in (self.rest.decide(context), *uniform):
             reward = true_reward(engine, engine.activating, action, self.rest)
             if reward > best_reward:
                 best, best_reward = action, reward
@@ -72,6 +72,7 @@ def true_reward(engine: Engine, event: Event, action: Action, rest: Policy) -> f
     probe = _Probe(action, rest)
     fork = _fork(engine, probe)
     fork.activate(event)
+    fork.settle()
     while probe.outcome is None:
         fork.step()
     return probe.outcome.reward

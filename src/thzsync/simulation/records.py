@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from thzsync import __version__
 from thzsync.errors import ThzSyncError
-from thzsync.files import write_atomically
+from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Scenario
 from thzsync.simulation.schema import TABLES, polars_schema
 
@@ -134,8 +134,7 @@ class Run:
         for name, frame in self.tables.items():
             write_atomically(target / f"{name}.parquet", frame_bytes(frame))
         write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        document = json.dumps(self.provenance(), indent=2, sort_keys=True) + "\n"
-        write_atomically(target / "run.json", document.encode())
+        write_document(target / "run.json", self.provenance())
         return target
 
     @classmethod
@@ -144,22 +143,13 @@ class Run:
         import polars as pl
 
         source = Path(folder)
-        try:
-            provenance = json.loads((source / "run.json").read_text("utf-8"))
-        except FileNotFoundError:
-            raise ThzSyncError(
-                f"{source}: no run.json here; give a folder that `thzsync run --out` wrote"
-            ) from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ThzSyncError(f"{source / 'run.json'}: not valid JSON ({error})") from None
-        if provenance.get("format") != 1 or provenance.get("kind") != "run":
-            raise ThzSyncError(f"{source / 'run.json'}: not a run of format 1; record it anew")
+        provenance = _read_provenance(source)
         tables = {}
         for name in TABLES:
             file = source / f"{name}.parquet"
             try:
                 tables[name] = pl.read_parquet(file)
-            except (FileNotFoundError, pl.exceptions.ComputeError) as error:
+            except (OSError, pl.exceptions.PolarsError) as error:
                 reason = str(error).splitlines()[0]
                 raise ThzSyncError(
                     f"{file}: missing or damaged ({reason}); record the run anew"
@@ -168,9 +158,40 @@ class Run:
             if dict(tables[name].schema) != expected:
                 raise ThzSyncError(f"{file}: its columns are not those of format 1")
         return cls(
-            scenario=Scenario.load(source / "scenario.toml"),
+            scenario=read_scenario(source),
             policy=provenance["policy"],
-            seed=int(provenance["seed"]),
+            seed=provenance["seed"],
             references={k: (v[0], v[1]) for k, v in provenance["references"].items()},
             tables=tables,
         )
+
+
+def read_scenario(folder: Path) -> Scenario:
+    """The scenario of a record; without it the record says nothing."""
+    file = folder / "scenario.toml"
+    if not file.is_file():
+        raise ThzSyncError(f"{file}: missing; the record is incomplete, record it anew")
+    return Scenario.load(file)
+
+
+def _read_provenance(folder: Path) -> dict[str, Any]:
+    file = folder / "run.json"
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ThzSyncError(
+            f"{folder}: no run.json here; give a folder that `thzsync run --out` wrote"
+            + (f", such as {folder}/runs/POLICY" if (folder / "runs").is_dir() else "")
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ThzSyncError(f"{file}: not valid JSON ({error})") from None
+    expected = {"policy": str, "seed": int, "references": dict}
+    if not isinstance(found, dict) or found.get("format") != 1 or found.get("kind") != "run":
+        raise ThzSyncError(f"{file}: not a run of format 1; record it anew")
+    for key, kind in expected.items():
+        if not isinstance(found.get(key), kind):
+            raise ThzSyncError(f"{file}: {key} is missing or damaged; record the run anew")
+    for costs in found["references"].values():
+        if not (isinstance(costs, list) and len(costs) == 2):
+            raise ThzSyncError(f"{file}: references are damaged; record the run anew")
+    return found

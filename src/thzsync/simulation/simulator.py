@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from thzsync.coordinator import Policy, make_policy
 from thzsync.coordinator.static import ALL_WIRED
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, interrupted
 from thzsync.scenario import Scenario
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
@@ -47,10 +47,11 @@ def simulate(
     seed: int = 0,
     references: References | None = None,
     progress: Callable[[Progress], None] | None = None,
+    keep_partial: bool = False,
 ) -> Run:
     """Run a policy for some training iterations and return the record.
 
-    An interruption (Ctrl-C) ends the run early; what was finished is returned.
+    With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned.
     """
     if iterations < 1:
         raise ThzSyncError(f"iterations: found {iterations}; run at least 1")
@@ -67,7 +68,7 @@ def simulate(
             done = engine.run_iteration()
             if progress is not None:
                 progress(done)
-    except KeyboardInterrupt:
-        if engine.iterations_done == 0:
+    except BaseException as error:
+        if not (keep_partial and engine.iterations_done and interrupted(error)):
             raise
     return engine.finish(chosen.name)
