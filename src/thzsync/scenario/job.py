@@ -166,11 +166,13 @@ class Coordinator(Model):
     """B, power budgets a sending rack may get, as shares of its maximum."""
     wired_to_thz: bool = True
     """Whether wired chunks stuck on a dead fibre may move to THz."""
-    bandit: Bandit = Bandit()
+    bandit: Bandit = Bandit(weight_decay=1e-4, train_every=16, warm_up=12)
     """NeuralLinearUCB with one model per collective type (policy thz-sync)."""
-    shared_bandit: Bandit = Bandit()
+    shared_bandit: Bandit = Bandit(
+        learning_rate=1e-3, weight_decay=1e-4, train_every=16, deviation_cost=0.01, warm_up=12
+    )
     """NeuralLinearUCB with one model for all types (policy shared-bandit)."""
-    ddqn: Ddqn = Ddqn()
+    ddqn: Ddqn = Ddqn(learning_rate=1e-3, weight_decay=0.3, train_every=16, epsilon_events=240)
     """Double Q-learning (policy ddqn)."""
 
     @model_validator(mode="after")
