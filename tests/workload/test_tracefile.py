@@ -206,7 +206,10 @@ def test_a_damaged_byte_never_causes_a_traceback(
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"hello", "not a trace file, or damaged"), (gzip.compress(b"\xff\xfe", mtime=0), "or damaged")],
+    [
+        (b"hello", "not a trace file, or damaged"),
+        (gzip.compress(b"\xff\xfe", mtime=0), "or damaged"),
+    ],
 )
 def test_something_else_is_no_trace(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "x").write_bytes(content)
