@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Demand, Kind, Reduction, Transfer
 from thzsync.scenario import Thz
 from thzsync.synthesis.airtime import AirtimeProgram, Links
@@ -63,7 +64,19 @@ def a2a_bound_s(
     for a, b in np.argwhere(bits > 0):
         program.demand((links.src == a) & (links.dst == b), float(bits[a, b]))
     first_s = float(release_s[sends].min())
-    return program.least_s(lambda airtime_s, end_s: program.cut_odd_sets(airtime_s, first_s, end_s))
+    together_s = program.least_s(
+        lambda airtime_s, end_s: program.cut_odd_sets(airtime_s, first_s, end_s)
+    )
+    # Multipliers checked at true rates may lose more than the plain bound of one pair.
+    return max(together_s, _slowest_pair_s(bits, gains, thz, release_s))
+
+
+def _slowest_pair_s(bits: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray) -> float:
+    """Every pair needs its bits at the rate of all subbands with all power on each [s]."""
+    snr = thz.max_power_w * link_budget_per_w(thz) * gains
+    rate_bps = thz.subband_hz * np.log2(1 + snr).sum(axis=2)
+    i, j = np.nonzero(bits)
+    return float((release_s[i] + bits[i, j] / rate_bps[i, j]).max())
 
 
 def p2p_bound_s(
