@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest import MonkeyPatch
+import pytest
 
 from thzsync.collectives import Kind
 from thzsync.coordinator.static import FIXED_RATIO
@@ -8,7 +8,7 @@ from thzsync.experiments import bench_decision
 from thzsync.scenario import Scenario
 
 
-def test_decisions_are_measured_on_the_papers_own_events(monkeypatch: MonkeyPatch) -> None:
+def test_decisions_are_measured_on_the_papers_own_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_decision, "DECISIONS", 3)
     widths = {}
     for kind in Kind:
