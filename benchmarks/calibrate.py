@@ -9,7 +9,6 @@ import argparse
 import sys
 from dataclasses import replace
 
-from thzsync.collectives import Kind
 from thzsync.experiments.calibration import TARGETS, Radio, Target, calibrate, sensitivity
 from thzsync.experiments.published import PUBLISHED, published_ablation_pct
 from thzsync.experiments.synthesis import ABLATIONS
@@ -63,7 +62,7 @@ def _name(target: Target) -> str:
 
 
 def _ablated_targets() -> list[Target]:
-    kinds = (Kind.A2A, Kind.ALLREDUCE)
+    kinds = ("a2a", "allreduce")
     return [Target(k, m, 12, late) for k in kinds for late in (False, True) for m in ABLATIONS]
 
 
@@ -74,7 +73,7 @@ def _published_targets() -> list[Target]:
             collective, method = row.series.split(" ")
             racks = int(row.setting.split(" ")[0].removeprefix("N="))
             late = not row.setting.endswith("no stragglers")
-            targets.append(Target(Kind(collective), method, racks, late))
+            targets.append(Target(collective, method, racks, late))
     return targets
 
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from thzsync.version import __version__
 
 if TYPE_CHECKING:
+    from thzsync.auditor import audit
     from thzsync.errors import ThzSyncError
     from thzsync.experiments.compare import compare
     from thzsync.experiments.single_ring import synthesize
     from thzsync.scenario import Scenario
-    from thzsync.simulation import Run, simulate
-    from thzsync.simulation.audit import audit
+    from thzsync.simulation import Run, Session, simulate
 
 _HOMES = {
     "Run": "thzsync.simulation",
     "Scenario": "thzsync.scenario",
+    "Session": "thzsync.simulation",
     "ThzSyncError": "thzsync.errors",
-    "audit": "thzsync.simulation.audit",
+    "audit": "thzsync.auditor",
     "compare": "thzsync.experiments.compare",
     "simulate": "thzsync.simulation",
     "synthesize": "thzsync.experiments.single_ring",
@@ -28,7 +29,9 @@ _HOMES = {
 __all__ = [
     "Run",
     "Scenario",
+    "Session",
     "ThzSyncError",
+    "__version__",
     "audit",
     "compare",
     "simulate",

@@ -2,7 +2,8 @@
 
 Numba keeps machine code on disk and renews it when the file of the function changes, but not when
 a function or constant that it uses from another file does. Kernels are spread over the files of a
-folder and share the rate formulas of ``channel/``, so stored code carries the stamp of all these.
+folder and share the rate formulas of ``channel/`` and the precedence of ``transfers/``, so stored
+code carries the stamp of all these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+SHARED = ("channel", "transfers")
+"""Folders whose kernels are used in others."""
 
 Stamp = tuple[tuple[str, int, int], ...]
 
@@ -33,10 +37,25 @@ def compiled(function: F, **options: Any) -> F:
     stored: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if hasattr(stored, "_source_stamp"):
         home = Path(function.__code__.co_filename).parent
-        stored._source_stamp = (_stamp(home), _stamp(Path(__file__).parent / "channel"))
+        shared = (Path(__file__).parent / name for name in SHARED)
+        stored._source_stamp = (_stamp(home), *map(_stamp, shared))
     return cast(F, made)
 
 
 def kernel(function: F) -> F:
     """Compile a kernel: flat arrays in and out, no objects, no files."""
     return compiled(function)
+
+
+def bare(function: F) -> F:
+    """A kernel that never allocates, without Numba's reference counting.
+
+    That costs two atomic operations per array and call: in the packet kernel, ten times the
+    simulation itself.
+    """
+    return compiled(function, _nrt=False)
+
+
+def hot(function: F) -> F:
+    """A piece of an inner loop that is always inlined into its caller; it never allocates."""
+    return compiled(function, _nrt=False, forceinline=True)

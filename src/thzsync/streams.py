@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final
 
 import numpy as np
 
 STREAMS: Final = ("channel", "blockage", "background", "stragglers", "demand", "policy")
+
+
+def name_key(name: str) -> int:
+    """A number that stands for a name in the path of a stream, the same in every process."""
+    return int.from_bytes(sha256(name.encode()).digest()[:7])
 
 
 class Streams:

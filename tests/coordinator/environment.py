@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.collectives import Kind, Plan, Transfer
-from thzsync.coordinator import Action, Context, Outcome, Policy
+from thzsync.collectives import Transfer
+from thzsync.coordinator import Action, Outcome, Policy, Situation
+from thzsync.synthesis import Offer
+from thzsync.transfers import TransferGraph
+
+KINDS = ("p2p", "a2a", "allreduce")
 
 LANES = 8
 RACKS = 2 * LANES
@@ -25,23 +29,23 @@ MAX_POWER_W = 0.1
 JOULE_PER_BIT = 80e-12
 
 
-def plan_of(kind: Kind, lanes: int = LANES) -> Plan:
+def plan_of(kind: str, lanes: int = LANES) -> TransferGraph:
     """P2P: one flow per lane across rings; otherwise all pairs of one ring."""
-    if kind is Kind.P2P:
+    if kind == "p2p":
         src, dst = np.arange(lanes), np.arange(lanes) + lanes
         chunks = 32
     else:
         pairs = [(i, j) for i in range(lanes) for j in range(lanes) if i != j]
         src, dst = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
-        chunks = 4 if kind is Kind.A2A else 64
+        chunks = 4 if kind == "a2a" else 64
     return make_plan(kind, src, dst, np.full(len(src), chunks))
 
 
-def make_plan(kind: Kind, src: object, dst: object, chunks: object) -> Plan:
+def make_plan(kind: str, src: object, dst: object, chunks: object) -> TransferGraph:
     """A plan without precedence whose flows have these chunk counts."""
     sources, targets, counts = (np.array(x, dtype=np.int64, ndmin=1) for x in (src, dst, chunks))
     flows = len(sources)
-    return Plan(
+    return TransferGraph(
         kind=kind,
         method="toy",
         racks=np.unique(np.concatenate((sources, targets))),
@@ -53,9 +57,13 @@ def make_plan(kind: Kind, src: object, dst: object, chunks: object) -> Plan:
         after_start=np.zeros(flows + 1, dtype=np.int64),
         after=np.zeros(0, dtype=np.int64),
         local=np.ones(flows, dtype=np.bool_),
-        shard=np.zeros(flows, dtype=np.int64),
+        block=np.arange(flows),
+        shard=np.arange(flows),
         reduces=np.zeros(flows, dtype=np.bool_),
-        bundled=kind is Kind.ALLREDUCE,
+        thz_chunks=np.zeros(flows, dtype=np.int64),
+        disciplines=("matching",),
+        discipline=np.zeros(flows, dtype=np.int64),
+        bundled=np.full(flows, kind == "allreduce"),
         stage=np.zeros(flows, dtype=np.int64),
     )
 
@@ -68,9 +76,9 @@ class ToyFloor:
     time_weight: float = 0.7
     blocked: float = 0.02
     late: float = 0.02
-    plans: dict[Kind, Plan] = field(default_factory=lambda: {k: plan_of(k) for k in Kind})
+    plans: dict[str, TransferGraph] = field(default_factory=lambda: {k: plan_of(k) for k in KINDS})
 
-    def context(self, event: int, kind: Kind) -> Context:
+    def context(self, event: int, kind: str) -> Situation:
         """The state in which an event finds the floor."""
         draw = np.random.default_rng((self.seed, event))
         plan = self.plans[kind]
@@ -78,29 +86,28 @@ class ToyFloor:
         gain = 29.0 + draw.normal(0.0, 3.0, (flows, SUBBANDS))
         gain[draw.random(flows) < self.blocked] -= 15.0
         late = draw.random(RACKS) < self.late
-        return Context(
-            plan=plan,
+        return Situation(
+            decision=event,
+            offer=Offer.per_flow(plan),
             racks=RACKS,
             straggler=late[plan.src],
             queued_bytes=draw.exponential(2e5, flows),
             shared_occupancy=draw.uniform(0.0, 0.1, flows),
-            gain_db=gain,
+            snr_db_per_w=gain,
             power_levels=LEVELS,
         )
 
-    def outcome(self, event: int, context: Context, action: Action) -> Outcome:
+    def outcome(self, event: int, context: Situation, action: Action) -> Outcome:
         """What the action costs, relative to leaving everything on the fibre."""
         late_s = np.random.default_rng((self.seed, event, 1)).uniform(1e-3, 5e-3)
         late_s *= bool(context.straggler.any())
         time_s, energy_j = cost(context, action)
-        wired_s, wired_j = cost(context, Action.uniform(context.plan, 0.0, 0.0))
+        wired_s, wired_j = cost(context, Action.uniform(context.offer, 0.0, 0.0))
         reward = self.time_weight * (time_s + late_s) / wired_s
         reward += (1 - self.time_weight) * energy_j / wired_j
-        return Outcome(time_s + late_s, energy_j, -reward)
+        return Outcome(event, time_s + late_s, energy_j, -reward)
 
-    def play(
-        self, policy: Policy, events: int, kinds: tuple[Kind, ...] = tuple(Kind)
-    ) -> FloatArray:
+    def play(self, policy: Policy, events: int, kinds: tuple[str, ...] = KINDS) -> FloatArray:
         """Rewards of a run with the kinds in turn."""
         rewards = np.empty(events)
         for event in range(events):
@@ -112,14 +119,14 @@ class ToyFloor:
             rewards[event] = outcome.reward
         return rewards
 
-    def best_fixed(self, events: range, kind: Kind) -> float:
+    def best_fixed(self, events: range, kind: str) -> float:
         """Mean reward of the best single share and power level, chosen in hindsight."""
         contexts = [(event, self.context(event, kind)) for event in events]
         return max(
             float(
                 np.mean(
                     [
-                        self.outcome(e, c, Action.uniform(c.plan, share, power)).reward
+                        self.outcome(e, c, Action.uniform(c.offer, share, power)).reward
                         for e, c in contexts
                     ]
                 )
@@ -129,16 +136,16 @@ class ToyFloor:
         )
 
 
-def cost(context: Context, action: Action) -> tuple[float, float]:
+def cost(context: Situation, action: Action) -> tuple[float, float]:
     """Completion time without stragglers [s] and energy [J]."""
-    plan = context.plan
-    bits = 8.0 * plan.flow_bytes
+    plan = context.offer
+    bits = 8.0 * plan.chunks * CHUNK
     share = action.thz_chunks / plan.chunks
     power_w = MAX_POWER_W * action.power[np.searchsorted(plan.racks, plan.src)]
-    best = 10 ** (np.sort(context.gain_db, axis=1)[:, ::-1] / 10)
+    best = 10 ** (np.sort(context.snr_db_per_w, axis=1)[:, ::-1] / 10)
     wired_bits = bits * (1 - share)
     queued_s = 8 * context.queued_bytes / FIBRE_BPS * (wired_bits > 0)
-    if plan.kind is Kind.P2P:
+    if plan.kind == "p2p":
         wired_s = wired_bits.sum() / FIBRE_BPS + queued_s.max()
         rate = 5e9 * np.log2(1 + power_w * best[:, 0])
         air_s = np.divide(bits * share, rate, out=np.zeros_like(bits), where=share > 0)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tests.coordinator.environment import LEVELS, RACKS, ToyFloor, make_plan
-from thzsync.collectives import Kind
-from thzsync.coordinator import Action, Context, Outcome, make_policy
+from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.coordinator.bandit import BanditPolicy, collective_bandits
 from thzsync.coordinator.choice import spread_action
 from thzsync.coordinator.features import action_columns, columns, featurise
@@ -14,6 +13,7 @@ from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
+from thzsync.synthesis import Offer
 
 
 def bandits(seed: int = 0, **settings: object) -> BanditPolicy:
@@ -31,7 +31,7 @@ def test_it_beats_every_static_policy_and_nears_the_best_fixed_split() -> None:
     late = slice(events // 2, None)
     for static in (ALL_WIRED, ALL_WIRELESS, FIXED_RATIO):
         assert rewards[late].mean() > floor.play(static, events)[late].mean() + 0.1
-    for number, kind in enumerate(Kind):
+    for number, kind in enumerate(("p2p", "a2a", "allreduce")):
         best = floor.best_fixed(range(events // 2 + number, events, 3), kind)
         learnt = rewards[events // 2 + number :: 3].mean()
         assert learnt > 1.15 * best, kind  # rewards are negative: within 15 %
@@ -41,17 +41,18 @@ def test_it_moves_a_blocked_lane_to_the_fibre_and_leaves_the_others_on_thz() -> 
     """The best fixed split cannot do this; it is what the context is for."""
     floor = ToyFloor(1)
     policy = bandits()
-    floor.play(policy, 400, (Kind.P2P,))
-    context = floor.context(10**6, Kind.P2P)
-    gain = np.full_like(context.gain_db, 30.0)
+    floor.play(policy, 400, ("p2p",))
+    context = floor.context(10**6, "p2p")
+    gain = np.full_like(context.snr_db_per_w, 30.0)
     gain[2] = 10.0
-    blocked = Context(
-        plan=context.plan,
+    blocked = Situation(
+        decision=0,
+        offer=context.offer,
         racks=RACKS,
         straggler=np.zeros(8, dtype=np.bool_),
         queued_bytes=np.zeros(8),
         shared_occupancy=np.zeros(8),
-        gain_db=gain,
+        snr_db_per_w=gain,
         power_levels=LEVELS,
     )
     share = policy.decide(blocked).thz_chunks / 32
@@ -63,20 +64,33 @@ def test_more_weight_on_energy_moves_chunks_to_thz() -> None:
     shares = []
     for time_weight in (0.7, 0.1):
         policy, floor = bandits(), ToyFloor(2, time_weight=time_weight, late=0.0)
-        floor.play(policy, 160, (Kind.ALLREDUCE,))
-        contexts = [floor.context(1000 + k, Kind.ALLREDUCE) for k in range(10)]
+        floor.play(policy, 160, ("allreduce",))
+        contexts = [floor.context(1000 + k, "allreduce") for k in range(10)]
         shares.append(np.mean([policy.decide(c).thz_chunks.mean() / 64 for c in contexts]))
     assert shares[1] > shares[0] + 0.3
 
 
 def test_each_type_has_a_model_of_its_own() -> None:
     policy, floor = bandits(), ToyFloor(0)
-    floor.play(policy, 10, (Kind.A2A,))
+    floor.play(policy, 10, ("a2a",))
+    floor.play(policy, 2, ("p2p",))
     assert {name: len(model.replay) for name, model in policy.models.items()} == {
-        "p2p": 0,
         "a2a": 10,
-        "allreduce": 0,
+        "p2p": 2,
     }
+
+
+def test_a_models_draws_do_not_depend_on_which_other_models_there_are() -> None:
+    """A collective met first or last, beside others or alone, starts from the same weights."""
+    alone, crowded = bandits(), bandits()
+    for kind in ("all-gather", "allreduce", "somebody-elses"):
+        crowded.model(kind)
+    for kind in ("p2p", "somebody-elses"):
+        np.testing.assert_array_equal(
+            alone.model(kind).encoder.flow, crowded.model(kind).encoder.flow
+        )
+    mine, other = alone.model("somebody-elses").encoder, alone.model("p2p").encoder
+    assert not np.array_equal(mine.flow, other.flow)
 
 
 def test_the_shared_bandit_has_one_model_for_all() -> None:
@@ -88,12 +102,12 @@ def test_the_shared_bandit_has_one_model_for_all() -> None:
 
 def test_a_reward_is_learnt_at_once_without_training_the_encoder() -> None:
     policy, floor = bandits(train_every=100), ToyFloor(0)
-    model = policy.models["p2p"]
-    context = floor.context(0, Kind.P2P)
-    action = Action.uniform(context.plan, 0.5, 1.0)
+    model = policy.model("p2p")
+    context = floor.context(0, "p2p")
+    action = Action.uniform(context.offer, 0.5, 1.0)
     features = featurise(context)
     encoder = model.encoder
-    policy.learn(context, action, Outcome(1e-3, 1.0, -0.4))
+    policy.learn(context, action, Outcome(0, 1e-3, 1.0, -0.4))
     assert model.encoder is encoder
     assert len(model.replay) == 1
     assert model.head.moment[-1] == -0.4  # the constant's entry of b
@@ -102,11 +116,11 @@ def test_a_reward_is_learnt_at_once_without_training_the_encoder() -> None:
 
 def test_training_happens_at_fixed_intervals_and_rebuilds_the_posterior() -> None:
     policy, floor = bandits(train_every=5, train_steps=2), ToyFloor(0)
-    model = policy.models["p2p"]
+    model = policy.model("p2p")
     encoders = []
     for events in (4, 5, 9, 10):
         while len(model.replay) < events:
-            floor.play(policy, 1, (Kind.P2P,))
+            floor.play(policy, 1, ("p2p",))
         encoders.append(model.encoder)
     assert encoders[0] is not encoders[1]
     assert encoders[1] is encoders[2]
@@ -115,7 +129,7 @@ def test_training_happens_at_fixed_intervals_and_rebuilds_the_posterior() -> Non
 
 
 def test_the_warm_up_spreads_uniform_actions_over_share_and_power() -> None:
-    context = ToyFloor(0).context(0, Kind.ALLREDUCE)
+    context = ToyFloor(0).context(0, "allreduce")
     actions = [spread_action(context, n) for n in range(1, 25)]
     shares = np.sort([a.thz_chunks[0] / 64 for a in actions])
     assert np.diff(shares).max() < 0.1
@@ -128,10 +142,10 @@ def test_the_warm_up_spreads_uniform_actions_over_share_and_power() -> None:
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])
 def test_a_reward_that_is_no_number_is_refused_by_name(name: str, reward: float) -> None:
     policy = make_policy(name, Scenario.paper(), Streams(0))
-    context = ToyFloor(0).context(0, Kind.A2A)
+    context = ToyFloor(0).context(0, "a2a")
     action = policy.decide(context)
     with pytest.raises(ThzSyncError, match="a2a event"):
-        policy.learn(context, action, Outcome(1.0, 1.0, reward))
+        policy.learn(context, action, Outcome(0, 1.0, 1.0, reward))
 
 
 def test_rewards_keep_their_order_and_only_the_bad_tail_is_compressed() -> None:
@@ -153,24 +167,25 @@ def test_settings_are_checked_with_the_scenario() -> None:
 def test_the_first_layer_fits_the_scenarios_subbands() -> None:
     thz = Scenario.paper().thz.model_copy(update={"subbands": 7})
     policy = collective_bandits(Scenario.paper().model_copy(update={"thz": thz}), Streams(0))
-    assert policy.models["p2p"].encoder.flow.shape[0] == columns(7)
+    assert policy.model("p2p").encoder.flow.shape[0] == columns(7)
 
 
 def test_a_context_wider_than_any_before_needs_no_retraining() -> None:
     policy, floor = bandits(), ToyFloor(0)
-    floor.play(policy, 40, (Kind.P2P,))
+    floor.play(policy, 40, ("p2p",))
     src = np.repeat(np.arange(8), 3)
-    plan = make_plan(Kind.P2P, src, src + 8, np.arange(1, 25))
-    wide = Context(
-        plan=plan,
+    plan = make_plan("p2p", src, src + 8, np.arange(1, 25))
+    wide = Situation(
+        decision=0,
+        offer=Offer.per_flow(plan),
         racks=RACKS,
         straggler=np.zeros(24, dtype=np.bool_),
         queued_bytes=np.zeros(24),
         shared_occupancy=np.zeros(24),
-        gain_db=np.full((24, 4), 28.0),
+        snr_db_per_w=np.full((24, 4), 28.0),
         power_levels=LEVELS,
     )
     action = policy.decide(wide)
     action.check(wide)
-    policy.learn(wide, action, Outcome(1.0, 1.0, -0.5))
-    assert policy.models["p2p"].replay.rows.shape[1] == 24
+    policy.learn(wide, action, Outcome(0, 1.0, 1.0, -0.5))
+    assert policy.model("p2p").replay.rows.shape[1] == 24

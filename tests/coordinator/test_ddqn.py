@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tests.coordinator.environment import ToyFloor
-from thzsync.collectives import Kind
 from thzsync.coordinator import Outcome
 from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
 from thzsync.coordinator.encoder import encode
@@ -32,17 +31,17 @@ def test_epsilon_falls_linearly_to_its_end() -> None:
     seen = []
     for event in range(12):
         seen.append(policy.epsilon)
-        policy.decide(ToyFloor(0).context(event, Kind.P2P))
+        policy.decide(ToyFloor(0).context(event, "p2p"))
     np.testing.assert_allclose(seen[:11], np.linspace(0.8, 0.2, 11))
     assert seen[11] == pytest.approx(0.2)
 
 
 def test_the_next_state_is_the_event_activated_next_whatever_completes_first() -> None:
     policy, floor = policy_with(train_steps=0), ToyFloor(0)
-    contexts = [floor.context(k, kind) for k, kind in enumerate(Kind)]
+    contexts = [floor.context(k, kind) for k, kind in enumerate(("p2p", "a2a", "allreduce"))]
     actions = [policy.decide(context) for context in contexts]
     for k in (2, 0, 1):
-        policy.learn(contexts[k], actions[k], Outcome(1.0, 1.0, -0.1 * (k + 1)))
+        policy.learn(contexts[k], actions[k], Outcome(0, 1.0, 1.0, -0.1 * (k + 1)))
     np.testing.assert_allclose(policy.replay.reward[:3], [-0.1, -0.2, -0.3])
     widths = (policy.replay.group[:3] >= 0).sum(axis=1)
     assert widths.tolist() == [8, 56, 56]  # P2P, then A2A, then AllReduce
@@ -50,10 +49,10 @@ def test_the_next_state_is_the_event_activated_next_whatever_completes_first() -
 
 def test_a_transition_counts_once_reward_and_next_state_are_there() -> None:
     policy, floor = policy_with(train_steps=0), ToyFloor(0)
-    contexts = [floor.context(k, Kind.P2P) for k in range(3)]
+    contexts = [floor.context(k, "p2p") for k in range(3)]
     actions = [policy.decide(context) for context in contexts]
-    policy.learn(contexts[0], actions[0], Outcome(1.0, 1.0, -0.5))
-    policy.learn(contexts[2], actions[2], Outcome(1.0, 1.0, -0.5))
+    policy.learn(contexts[0], actions[0], Outcome(0, 1.0, 1.0, -0.5))
+    policy.learn(contexts[2], actions[2], Outcome(0, 1.0, 1.0, -0.5))
     assert policy._complete_slots().tolist() == [0]
 
 
@@ -61,7 +60,7 @@ def test_the_target_network_values_the_online_networks_choice() -> None:
     """Double Q-learning: with flat online values the choice is known, its value the target's."""
     policy, floor = policy_with(train_steps=0, deviation_cost=0.0), ToyFloor(0)
     for event in range(3):
-        policy.decide(floor.context(event, Kind.P2P))
+        policy.decide(floor.context(event, "p2p"))
     size = policy.online.encoder.size
     policy.target = type(policy.online)(policy.online.encoder, np.ones(size))
     following = policy._next_values(np.array([0, 1]))
@@ -86,7 +85,7 @@ def test_the_target_network_follows_every_other_training() -> None:
 def test_random_actions_stop_when_frozen() -> None:
     policy, floor = policy_with(epsilon_start=1.0, epsilon_end=1.0), ToyFloor(0)
     policy.frozen = True
-    context = floor.context(0, Kind.A2A)
+    context = floor.context(0, "a2a")
     first, second = policy.decide(context), policy.decide(context)
     np.testing.assert_array_equal(first.thz_chunks, second.thz_chunks)
     assert len(policy.replay) == 0

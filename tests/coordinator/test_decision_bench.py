@@ -2,21 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from thzsync.collectives import Kind
 from thzsync.coordinator.static import FIXED_RATIO
 from thzsync.experiments import bench_decision
 from thzsync.scenario import Scenario
+
+KINDS = ("p2p", "a2a", "allreduce")
 
 
 def test_decisions_are_measured_on_the_papers_own_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_decision, "DECISIONS", 3)
     widths = {}
-    for kind in Kind:
-        contexts = bench_decision._contexts(Scenario.paper(), 0, kind)
-        widths[kind] = (contexts[0].flows, int(contexts[0].plan.chunks.max()))
+    for kind in KINDS:
+        contexts = bench_decision._situations(Scenario.paper(), 0, kind)
+        widths[kind] = (contexts[0].units, int(contexts[0].offer.chunks.max()))
         figures = bench_decision._figures(FIXED_RATIO, kind, contexts)
         assert 0 < figures["p50_us"] <= figures["p99_us"]
-    assert widths == {Kind.P2P: (8, 32), Kind.A2A: (56, 4), Kind.ALLREDUCE: (56, 64)}
+    assert widths == {"p2p": (8, 32), "a2a": (56, 4), "allreduce": (56, 64)}
 
 
 def test_the_trained_policy_is_past_its_warm_up() -> None:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tests.coordinator.environment import LEVELS, RACKS, ToyFloor, make_plan
-from thzsync.collectives import Kind
-from thzsync.coordinator import Action, Context
+from thzsync.coordinator import Action, Situation
 from thzsync.coordinator.features import (
     FIXED_COLUMNS,
     GAIN_LIMIT,
@@ -15,17 +14,19 @@ from thzsync.coordinator.features import (
     columns,
     featurise,
 )
+from thzsync.synthesis import Offer
 
 
-def two_flows(gain_db: object) -> Context:
-    plan = make_plan(Kind.A2A, [4, 2], [2, 4], [1, 16])
-    return Context(
-        plan=plan,
+def two_flows(gain_db: object) -> Situation:
+    plan = make_plan("a2a", [4, 2], [2, 4], [1, 16])
+    return Situation(
+        decision=0,
+        offer=Offer.per_flow(plan),
         racks=8,
         straggler=np.array([False, True]),
         queued_bytes=np.array([0.0, 8 * 2**20]),
         shared_occupancy=np.array([0.0, 0.5]),
-        gain_db=np.array(gain_db, dtype=np.float64),
+        snr_db_per_w=np.array(gain_db, dtype=np.float64),
         power_levels=LEVELS,
     )
 
@@ -37,9 +38,9 @@ def test_every_column_of_the_flow_context_is_normalised() -> None:
 
 
 def test_the_first_layer_reads_the_context_and_three_action_columns() -> None:
-    context = ToyFloor(0).context(0, Kind.A2A)
+    context = ToyFloor(0).context(0, "a2a")
     rows = featurise(context).rows
-    action = action_columns(featurise(context), context, Action.uniform(context.plan, 0.5, 1.0))
+    action = action_columns(featurise(context), context, Action.uniform(context.offer, 0.5, 1.0))
     assert rows.shape[1] + action.shape[1] == columns(subbands=4)
 
 
@@ -71,11 +72,11 @@ def test_air_time_is_one_at_six_bits_per_hertz_and_falls_with_power() -> None:
 
 
 def test_all_action_columns_fade_out_with_the_last_thz_chunk() -> None:
-    context = ToyFloor(0).context(0, Kind.P2P)
+    context = ToyFloor(0).context(0, "p2p")
     features = featurise(context)
     counts = np.zeros(8, dtype=np.int64)
     counts[3] = 16
-    action = Action.of(context.plan, counts, np.ones(RACKS))
+    action = Action.of(context.offer, counts, np.ones(RACKS))
     taken = action_columns(features, context, action)
     assert not np.delete(taken, 3, axis=0).any()
     np.testing.assert_allclose(taken[3], [0.5, features.air[3, -1] / 2, features.air[3, -1] / 2])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.coordinator.environment import ToyFloor
-from thzsync.collectives import Kind
 from thzsync.coordinator import make_policy
 from thzsync.coordinator.saved import LearningPolicy, load_policy
 from thzsync.errors import ThzSyncError
@@ -47,7 +46,7 @@ def test_a_frozen_policy_neither_explores_nor_learns(name: str, tmp_path: Path) 
     trained(name).save(file)
     frozen = load_policy(file, Scenario.paper(), Streams(0), frozen=True)
     floor = ToyFloor(1)
-    context = floor.context(0, Kind.ALLREDUCE)
+    context = floor.context(0, "allreduce")
     before = frozen.decide(context)
     floor.play(frozen, 60)
     after = frozen.decide(context)

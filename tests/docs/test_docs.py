@@ -131,3 +131,15 @@ def test_the_entry_points_of_the_pages_are_those_of_the_code() -> None:
 def test_pictures_are_small() -> None:
     for picture in (ROOT / "docs/images").iterdir():
         assert picture.stat().st_size < 200_000, picture.name
+
+
+def test_examples_on_a_page_are_the_files_that_they_name() -> None:
+    """The page shows what runs: a block behind ``<!-- file: ... -->`` is that file."""
+    shown = re.findall(
+        r"<!-- file: (\S+) -->\n```python\n(.*?)```", TEXT["docs/extending.md"], re.S
+    )
+    assert {file for file, _ in shown} == {
+        str(path.relative_to(ROOT)) for path in (ROOT / "examples/extending").glob("*.py")
+    }
+    for file, body in shown:
+        assert body == (ROOT / file).read_text("utf-8"), file

@@ -7,13 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.calibration import TARGETS, Radio, misfit
 from thzsync.experiments.rounds import round_rows
 from thzsync.experiments.single_ring import Instance, late_racks_s, uneven_a2a
 from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.scenario import Scenario
+
+KINDS = ("p2p", "a2a", "allreduce")
 
 RING = Scenario.preset("single-ring")
 KEYS = [
@@ -46,14 +48,14 @@ def test_one_rack_in_eight_is_late_by_50_to_100_ms(racks: int, late: int) -> Non
 
 
 def test_the_papers_sizes_are_the_default() -> None:
-    a2a, allreduce = (Instance(RING, kind, 4, False, 0).demand for kind in Kind if kind != "p2p")
+    a2a, allreduce = (Instance(RING, kind, 4, False, 0).demand for kind in KINDS if kind != "p2p")
     assert isinstance(a2a, Transfer)
-    assert a2a.total_bytes == 4 * 64 * 2**20
-    assert allreduce == Reduction(512 * 2**20)
+    assert a2a.payload_bytes == 4 * 64 * 2**20
+    assert allreduce == Tensor(512 * 2**20)
 
 
 def test_all_methods_face_the_same_instance() -> None:
-    one, two = (Instance(RING, Kind.A2A, 4, True, 3) for _ in range(2))
+    one, two = (Instance(RING, "a2a", 4, True, 3) for _ in range(2))
     assert isinstance(one.demand, Transfer)
     assert isinstance(two.demand, Transfer)
     assert (one.demand.size_bytes == two.demand.size_bytes).all()
@@ -64,11 +66,11 @@ def test_all_methods_face_the_same_instance() -> None:
 
 def test_too_many_racks_for_the_ring_are_refused() -> None:
     with pytest.raises(ThzSyncError, match=r"found 17; the floor takes 2\.\.16"):
-        Instance(RING, Kind.A2A, 17, False, 0)
+        Instance(RING, "a2a", 17, False, 0)
 
 
 def test_rows_have_the_contracts_keys_and_do_not_depend_on_the_workers() -> None:
-    chosen = {Kind.A2A: ["proposed", "cyclic"], Kind.ALLREDUCE: ["ring", "proposed"]}
+    chosen = {"a2a": ["proposed", "cyclic"], "allreduce": ["ring", "proposed"]}
     one, two = (
         reproduce_synthesis(seeds=2, racks=(3, 4), methods=chosen, workers=w) for w in (1, 2)
     )
@@ -89,13 +91,13 @@ def test_an_interruption_never_passes_for_a_complete_figure() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         reproduce_synthesis(
-            seeds=2, racks=(3,), methods={Kind.A2A: ["cyclic"]}, workers=1, progress=interrupt
+            seeds=2, racks=(3,), methods={"a2a": ["cyclic"]}, workers=1, progress=interrupt
         )
 
 
 def test_an_unknown_method_is_refused_before_any_work() -> None:
     with pytest.raises(ThzSyncError, match="does not exist"):
-        reproduce_synthesis(seeds=10**9, methods={Kind.A2A: ["nope"]})
+        reproduce_synthesis(seeds=10**9, methods={"a2a": ["nope"]})
 
 
 def test_ablations_stand_beside_the_published_range() -> None:
@@ -114,7 +116,7 @@ def test_ablations_stand_beside_the_published_range() -> None:
 
 
 def test_round_rows_add_up_to_the_collective() -> None:
-    instance = Instance(RING, Kind.A2A, 4, False, 0, size_bytes=2**22)
+    instance = Instance(RING, "a2a", 4, False, 0, size_bytes=2**22)
     schedule = instance.run("proposed")
     rows = round_rows(schedule)
     assert sum(row["mib"] for row in rows) == pytest.approx(16)
@@ -126,8 +128,8 @@ def test_round_rows_add_up_to_the_collective() -> None:
 def test_the_published_orderings_hold_at_twelve_racks() -> None:
     """A few seeds suffice: the instances are paired. The full figure has thirty."""
     slower = {
-        Kind.A2A: ("demand-sorted", "cyclic", "no-channel", "equal-power"),
-        Kind.ALLREDUCE: ("ring", "single-tree", "no-channel", "equal-power"),
+        "a2a": ("demand-sorted", "cyclic", "no-channel", "equal-power"),
+        "allreduce": ("ring", "single-tree", "no-channel", "equal-power"),
     }
     for kind, others in slower.items():
         for late in (False, True):

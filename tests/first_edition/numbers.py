@@ -1,7 +1,7 @@
 """The numbers of the first edition that the second must repeat bit for bit.
 
-``python -m tests.first_edition.numbers FILE`` writes what the present code computes; the file in this
-folder was written that way by version 0.1.0, before the redesign. Floats are stored exactly.
+``python -m tests.first_edition.numbers FILE`` writes what the present code computes; the file in
+this folder was written that way by version 0.1.0, before the redesign. Floats are stored exactly.
 """
 
 from __future__ import annotations
@@ -98,8 +98,11 @@ def cases(tmp: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
                 for late in (False, True):
                     for seed in (0, 1):
                         name = f"{kind} {method} {racks} {'late' if late else 'punctual'} {seed}"
-                        yield name, lambda k=kind, m=method, n=racks, la=late, s=seed: schedule(
-                            k, m, n, la, s
+                        yield (
+                            name,
+                            lambda k=kind, m=method, n=racks, la=late, s=seed: schedule(
+                                k, m, n, la, s
+                            ),
                         )
     tiny, paper = Scenario.preset("tiny"), Scenario.preset("paper")
     file = tmp / "faulty.toml"

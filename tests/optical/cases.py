@@ -9,17 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from thzsync.arrays import IntArray
-from thzsync.optical import (
-    EXTERNAL,
-    JOIN,
-    READY,
-    TIMER,
-    WIRED,
-    Background,
-    ChunkBatch,
-    Network,
-    OpticalFabric,
-)
+from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import AIR, FIBRE, JOIN, READY, TIMER
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ def cases(draw: st.DrawFn, loads: tuple[float, ...] = (0.0, 0.3, 0.8)) -> Case:
     burst = draw(st.sampled_from([network.packet_bytes, 2 * network.packet_bytes + 7]))
     return Case(
         network=network,
-        batch=draw(batches(network, (WIRED, WIRED, WIRED, EXTERNAL, TIMER, JOIN))),
+        batch=draw(batches(network, (FIBRE, FIBRE, FIBRE, AIR, TIMER, JOIN))),
         background=Background(load, burst) if load else None,
         key=draw(st.integers(0, 2**62)),
         external_ps=draw(st.sampled_from([0, 1000, 7777])),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.optical.cases import run_to
-from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric, energy_j
+from thzsync.optical import Background, Network, OpticalFabric, energy_j
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
 
 PACKET = 1000
 RATE_BPS = 8e12  # one byte per picosecond
@@ -49,7 +51,7 @@ def test_a_flow_alone_takes_its_size_plus_a_packet_per_further_hop(
             ready = end[k] + (DELAY_PS if hop else 0)
             free = max(free, ready) + packet
             end[k] = free
-    got = arrivals(network(rings), ChunkBatch.build(WIRED, 0, 1, size))
+    got = arrivals(network(rings), ChunkBatch.build(FIBRE, 0, 1, size))
     assert got == [end[-1]]
     if size % PACKET == 0:
         assert end[-1] == size + (hops - 1) * (PACKET + DELAY_PS)
@@ -58,7 +60,7 @@ def test_a_flow_alone_takes_its_size_plus_a_packet_per_further_hop(
 def test_an_incast_drains_at_the_rate_of_the_last_link() -> None:
     senders, packets = 5, 40
     batch = ChunkBatch.build(
-        WIRED, np.arange(senders), senders, packets * PACKET, np.arange(senders)
+        FIBRE, np.arange(senders), senders, packets * PACKET, np.arange(senders)
     )
     got = arrivals(network([0] * (senders + 1)), batch)
     assert max(got) == PACKET + DELAY_PS + senders * packets * PACKET
@@ -69,12 +71,12 @@ def test_an_incast_drains_at_the_rate_of_the_last_link() -> None:
 def test_a_permutation_runs_at_line_rate() -> None:
     racks, size = 8, 50 * PACKET
     src = np.arange(racks)
-    got = arrivals(network([0] * racks), ChunkBatch.build(WIRED, src, (src + 3) % racks, size, src))
+    got = arrivals(network([0] * racks), ChunkBatch.build(FIBRE, src, (src + 3) % racks, size, src))
     assert got == [size + PACKET + DELAY_PS] * racks
 
 
 def test_two_flows_of_a_rack_take_turns_packet_by_packet() -> None:
-    batch = ChunkBatch.build(WIRED, 0, [1, 2], 10 * PACKET, [0, 1])
+    batch = ChunkBatch.build(FIBRE, 0, [1, 2], 10 * PACKET, [0, 1])
     first, second = arrivals(network([0, 0, 0]), batch)
     hop = PACKET + DELAY_PS
     assert (first, second) == (19 * PACKET + hop, 20 * PACKET + hop)
@@ -86,7 +88,7 @@ def test_service_time_is_rounded_up_exactly() -> None:
     big = Network.build([0, 0], packet_bytes=1 << 20, access_bps=7)
     exact = -(-8 * (1 << 20) * 10**12 // 7)
     fabric = OpticalFabric(big)
-    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 1 << 20), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 1 << 20), 0)
     run_to(fabric, 4 * 10**18)
     assert fabric.finished(0, 1).arrival_ps[0] == 2 * exact + big.switch_delay_ps
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.optical.cases import run_to
-from thzsync.optical import JOIN, WIRED, ChunkBatch, Network, OpticalFabric
+from thzsync.optical import Network, OpticalFabric
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE, JOIN
 
 KIB = 1024
 CHUNK = 512 * KIB
@@ -22,7 +24,7 @@ def all_to_all() -> ChunkBatch:
     flow = np.arange(len(src))
     parts = len(sizes)
     return ChunkBatch.build(
-        WIRED, np.repeat(src, parts), np.repeat(dst, parts), np.tile(sizes, len(src)),
+        FIBRE, np.repeat(src, parts), np.repeat(dst, parts), np.tile(sizes, len(src)),
         np.repeat(flow, parts),
     )  # fmt: skip
 
@@ -41,7 +43,7 @@ def tree_allreduce(chunks: int = 16) -> ChunkBatch:
             above = parent[k - 1]
             before += [up[k, j], down[above, j] if above else root[j]]
             after += [up[above, j] if above else root[j], down[k, j]]
-    kinds = [WIRED] * (14 * chunks) + [JOIN] * chunks
+    kinds = [FIBRE] * (14 * chunks) + [JOIN] * chunks
     idle = [0] * chunks
     flow = [k - 1 for k in src] + [7 + k - 1 for k in src] + idle
     return ChunkBatch.build(
@@ -51,7 +53,7 @@ def tree_allreduce(chunks: int = 16) -> ChunkBatch:
 
 def lanes() -> ChunkBatch:
     """8 racks of one ring to their neighbours on the next, 16 MiB each, over one fibre."""
-    return ChunkBatch.build(WIRED, np.arange(8), 8 + np.arange(8), 16 * KIB * KIB, np.arange(8))
+    return ChunkBatch.build(FIBRE, np.arange(8), 8 + np.arange(8), 16 * KIB * KIB, np.arange(8))
 
 
 def completion_ms(batch: ChunkBatch, packet_bytes: int) -> float:

@@ -12,20 +12,11 @@ import pytest
 
 from tests.optical.cases import run_to
 from thzsync.errors import ThzSyncError
-from thzsync.optical import (
-    DONE,
-    EXTERNAL,
-    JOIN,
-    READY,
-    TIMER,
-    WIRED,
-    Background,
-    ChunkBatch,
-    Network,
-    OpticalFabric,
-)
+from thzsync.optical import Background, Network, OpticalFabric
 from thzsync.optical.background import gaps_ps
-from thzsync.optical.pools import Runs
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.pools import Runs
+from thzsync.transfers.precedence import AIR, DONE, FIBRE, JOIN, READY, TIMER
 
 PACKET = 1000
 HOP_PS = 1000  # one packet at one byte per picosecond
@@ -51,7 +42,7 @@ def rows(reports: Any) -> list[tuple[int, int, int]]:
 def test_a_chain_runs_inside_the_kernel_and_reports_only_what_was_asked() -> None:
     # wired 0 -> timer 1 (released at 5000) -> join 2 (reported) -> wired 3 (reported)
     batch = ChunkBatch.build(
-        [WIRED, TIMER, JOIN, WIRED], 0, 1, PACKET, [0, 0, 0, 0],
+        [FIBRE, TIMER, JOIN, FIBRE], 0, 1, PACKET, [0, 0, 0, 0],
         before=[0, 1, 2], after=[1, 2, 3], release_ps=5000, notify=[False, False, True, True],
     )  # fmt: skip
     fabric = OpticalFabric(network([0, 0]))
@@ -69,7 +60,7 @@ def test_a_chain_runs_inside_the_kernel_and_reports_only_what_was_asked() -> Non
 
 def test_chunks_of_one_instant_complete_in_the_order_of_their_links() -> None:
     # chunk 0 (to rack 3) and chunk 2 (to rack 1) arrive at 2000, when chunk 1 joins chunk 0's queue
-    batch = ChunkBatch.build(WIRED, [0, 0, 2], [3, 3, 1], PACKET, [0, 0, 1], notify=True)
+    batch = ChunkBatch.build(FIBRE, [0, 0, 2], [3, 3, 1], PACKET, [0, 0, 1], notify=True)
     for trains in (True, False):
         fabric = OpticalFabric(network([0, 0, 0, 0]), trains=trains)
         fabric.submit(batch, 0)
@@ -77,7 +68,7 @@ def test_chunks_of_one_instant_complete_in_the_order_of_their_links() -> None:
 
 
 def test_external_nodes_wait_for_their_carrier() -> None:
-    batch = ChunkBatch.build([EXTERNAL, WIRED], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
+    batch = ChunkBatch.build([AIR, FIBRE], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
     fabric = OpticalFabric(network([0, 0]))
     fabric.submit(batch, 0)
     assert rows(fabric.advance(10**6)) == [(0, 0, READY)]
@@ -91,28 +82,28 @@ def test_external_nodes_wait_for_their_carrier() -> None:
 
 def test_a_batch_may_be_submitted_ahead_of_its_release() -> None:
     fabric = OpticalFabric(network([0, 0]))
-    fabric.submit(ChunkBatch.build(WIRED, 0, 1, PACKET, notify=True), 700)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 1, PACKET, notify=True), 700)
     assert rows(fabric.advance(10**6)) == [(2700, 0, DONE)]
     with pytest.raises(ThzSyncError, match="before now"):
-        fabric.submit(ChunkBatch.build(WIRED, 0, 1, PACKET), 0)
+        fabric.submit(ChunkBatch.build(FIBRE, 0, 1, PACKET), 0)
 
 
 def test_external_chunks_fall_back_to_fibre() -> None:
-    batch = ChunkBatch.build([EXTERNAL, EXTERNAL], 0, 1, PACKET, 0, before=[0], after=[1])
+    batch = ChunkBatch.build([AIR, AIR], 0, 1, PACKET, 0, before=[0], after=[1])
     fabric = OpticalFabric(network([0, 0]))
     fabric.submit(batch, 0)
     fabric.advance(0)
-    fabric.to_wired(np.array([0, 1]), 0)
+    fabric.to_fibre(np.array([0, 1]), 0)
     run_to(fabric, 10**6)
     assert fabric.finished(0, 2).arrival_ps.tolist() == [2000, 4000]
 
 
 def test_chunks_still_in_the_rack_leave_a_dead_fibre() -> None:
     fabric = OpticalFabric(network([0, 0, 0]))
-    fabric.submit(ChunkBatch.build(WIRED, 0, [1, 2, 1, 2], 3 * PACKET, [0, 1, 2, 2]), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, [1, 2, 1, 2], 3 * PACKET, [0, 1, 2, 2]), 0)
     fabric.advance(1500)  # packets of flows 0 and 1 have left or are leaving
     fabric.set_rate(0, 0, 1500)
-    accepted = fabric.to_external(np.arange(4), 1500)
+    accepted = fabric.to_air(np.arange(4), 1500)
     assert accepted.tolist() == [False, False, True, True]
     assert rows(fabric.advance(10**6)) == [(1500, 2, READY), (1500, 3, READY)]
     fabric.complete(np.array([2, 3]), 1500)
@@ -128,11 +119,11 @@ def test_a_waiting_head_that_leaves_the_rack_frees_its_place_in_line() -> None:
     # rack 0 waits for the full queue to rack 2, then its chunk is taken away
     net = network([0, 0, 0, 0], output_queue_bytes=PACKET)
     fabric = OpticalFabric(net)
-    fabric.submit(ChunkBatch.build(WIRED, [1, 0, 0], [2, 2, 3], 3 * PACKET, [0, 1, 2]), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, [1, 0, 0], [2, 2, 3], 3 * PACKET, [0, 1, 2]), 0)
     fabric.set_rate(4 + 2, 0, 0)
     fabric.advance(5000)
     assert fabric.finished(1, 2).arrival_ps.tolist() == [-1, -1]  # blocked behind the head
-    assert fabric.to_external(np.array([1]), 5000).tolist() == [True]
+    assert fabric.to_air(np.array([1]), 5000).tolist() == [True]
     run_to(fabric, 10**5)
     # with room for one packet on the way, each of the three takes both hops by itself
     assert fabric.finished(2, 1).arrival_ps[0] == 5000 + 3 * 2 * HOP_PS
@@ -142,7 +133,7 @@ def test_a_waiting_head_that_leaves_the_rack_frees_its_place_in_line() -> None:
 def test_a_slower_link_applies_to_packets_that_start_later(link: int) -> None:
     # link 0 up, 2 + 1 down to rack 1: packet 2 of 3 is in service or next when the rate halves
     fabric = OpticalFabric(network([0, 0]))
-    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 3 * PACKET), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 3 * PACKET), 0)
     fabric.advance(1500)
     fabric.set_rate(link, 4e12, 1500)
     run_to(fabric, 10**6)
@@ -153,7 +144,7 @@ def test_a_slower_link_applies_to_packets_that_start_later(link: int) -> None:
 
 def test_a_down_link_taken_out_and_back_delays_by_the_outage() -> None:
     fabric = OpticalFabric(network([0, 0]))
-    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 3 * PACKET), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 3 * PACKET), 0)
     fabric.advance(1500)
     fabric.set_rate(3, 0, 1500)  # packet 1 is in service and finishes at 2000
     fabric.advance(9000)
@@ -165,7 +156,7 @@ def test_a_down_link_taken_out_and_back_delays_by_the_outage() -> None:
 
 def test_occupancy_sees_queues_and_shared_buffers_along_the_path() -> None:
     fabric = OpticalFabric(network([0, 0, 1]))
-    fabric.submit(ChunkBatch.build(WIRED, 0, 2, 10 * PACKET), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 2, 10 * PACKET), 0)
     fabric.advance(500)
     queued, fraction = fabric.occupancy([0, 0, 1], [2, 1, 0])
     # the NIC holds 4 packets, the first has room reserved on the way to the other switch
@@ -177,7 +168,7 @@ def test_memory_follows_what_is_in_flight_not_what_was_sent() -> None:
     fabric = OpticalFabric(network([0, 0, 1, 1]), Background(0.1, PACKET), 3)
     src = np.repeat(np.arange(4), 50)
     batch = ChunkBatch.build(
-        WIRED, src, (src + 1) % 4, 5 * PACKET, src, before=np.arange(199), after=np.arange(1, 200)
+        FIBRE, src, (src + 1) % 4, 5 * PACKET, src, before=np.arange(199), after=np.arange(1, 200)
     )
     sizes = []
     for _ in range(30):
@@ -193,7 +184,7 @@ def test_pools_grow_in_the_middle_of_an_instant_without_a_trace() -> None:
     net = network([0, 0], nic_queue_bytes=10_000)
     fabric = OpticalFabric(net, trace=True)
     n = 3000
-    fabric.submit(ChunkBatch.build(WIRED, 0, 1, 1, np.arange(n)), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 1, np.arange(n)), 0)
     run_to(fabric, 10**7)
     # one byte per picosecond, and the down-link one behind the up-link
     assert fabric.finished(0, n).arrival_ps.tolist() == list(range(2, n + 2))
@@ -222,7 +213,7 @@ def test_background_does_not_depend_on_the_foreground() -> None:
     def noise(foreground: bool) -> Any:
         fabric = OpticalFabric(net, Background(0.3, 3 * PACKET), 5, trace=True)
         if foreground:
-            fabric.submit(ChunkBatch.build(WIRED, 0, [1, 2], 50 * PACKET, [0, 1]), 0)
+            fabric.submit(ChunkBatch.build(FIBRE, 0, [1, 2], 50 * PACKET, [0, 1]), 0)
         run_to(fabric, 10**6)
         table = fabric.packet_trace()
         table = table[(table[:, 1] < 0) & (table[:, 4] < 9 * 10**5)]
@@ -245,18 +236,18 @@ def test_a_chunk_that_cannot_run_is_refused_with_its_flow(changes: Any, text: st
     fields = {"src": 0, "dst": 1, "size_bytes": 10, "flow": 7} | changes
     fabric = OpticalFabric(network([0, 0]))
     with pytest.raises(ThzSyncError, match=text):
-        fabric.submit(ChunkBatch.build(WIRED, **fields), 0)
+        fabric.submit(ChunkBatch.build(FIBRE, **fields), 0)
     assert rows(fabric.advance(1000)) == []
 
 
 def test_a_chunk_that_no_buffer_can_pass_is_refused() -> None:
     narrow = network([0, 0], nic_queue_bytes=PACKET // 2)
     with pytest.raises(ThzSyncError, match=r"flow 3 .*no queue can pass"):
-        OpticalFabric(narrow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET, 3), 0)
-    OpticalFabric(narrow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET // 2, 3), 0)
+        OpticalFabric(narrow).submit(ChunkBatch.build(FIBRE, 0, 1, PACKET, 3), 0)
+    OpticalFabric(narrow).submit(ChunkBatch.build(FIBRE, 0, 1, PACKET // 2, 3), 0)
     shallow = network([0, 1], shared_buffer_bytes=PACKET)
     with pytest.raises(ThzSyncError, match=r"flow 3 .*no shared buffer"):
-        OpticalFabric(shallow).submit(ChunkBatch.build(WIRED, 0, 1, PACKET, 3), 0)
+        OpticalFabric(shallow).submit(ChunkBatch.build(FIBRE, 0, 1, PACKET, 3), 0)
     with pytest.raises(ThzSyncError, match="background: its packets"):
         OpticalFabric(shallow, Background(0.5, PACKET))
 
@@ -271,7 +262,7 @@ def test_a_chunk_that_no_buffer_can_pass_is_refused() -> None:
         (lambda: network([0, 0], nic_queue_bytes=0), "nic_queue_bytes"),
         (lambda: Background(1.0), "load"),
         (lambda: Background(0.1, 0), "burst_bytes"),
-        (lambda: ChunkBatch.build(WIRED, 0, 1, 5, before=[0], after=[3]), "precedence"),
+        (lambda: ChunkBatch.build(FIBRE, 0, 1, 5, before=[0], after=[3]), "precedence"),
     ],
 )
 def test_bad_numbers_are_named(make: Any, text: str) -> None:
@@ -281,23 +272,23 @@ def test_bad_numbers_are_named(make: Any, text: str) -> None:
 
 def test_precedence_in_a_circle_and_flows_with_two_sources_are_refused() -> None:
     fabric = OpticalFabric(network([0, 0, 0]))
-    circle = ChunkBatch.build(WIRED, 0, [1, 1], 5, before=[0, 1], after=[1, 0])
+    circle = ChunkBatch.build(FIBRE, 0, [1, 1], 5, before=[0, 1], after=[1, 0])
     with pytest.raises(ThzSyncError, match="waits for itself"):
         fabric.submit(circle, 0)
     with pytest.raises(ThzSyncError, match="several racks"):
-        fabric.submit(ChunkBatch.build(WIRED, [0, 1], 2, 5, 0), 0)
+        fabric.submit(ChunkBatch.build(FIBRE, [0, 1], 2, 5, 0), 0)
 
 
 def test_the_clock_and_unfinished_batches_are_guarded() -> None:
     fabric = OpticalFabric(network([0, 0]))
-    base = fabric.submit(ChunkBatch.build(WIRED, 0, 1, 5), 0)
+    base = fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 5), 0)
     with pytest.raises(ThzSyncError, match="unfinished"):
         fabric.retire(base)
     run_to(fabric, 1000)
     fabric.retire(base)
     with pytest.raises(ThzSyncError, match="retired already"):
         fabric.retire(base)
-    for act in (fabric.complete, fabric.to_wired, fabric.to_external):
+    for act in (fabric.complete, fabric.to_fibre, fabric.to_air):
         with pytest.raises(ThzSyncError, match="now is 1000"):
             act(np.array([0]), 5)
     with pytest.raises(ThzSyncError, match="before now"):
@@ -320,13 +311,15 @@ def test_runs_merge_when_given_back() -> None:
 PLAIN = """
 import numpy as np
 from tests.optical.cases import run_to
-from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric
+from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
 net = Network.build([0, 0, 1, 1], packet_bytes=1000, nic_queue_bytes=2500,
                     output_queue_bytes=2500, shared_buffer_bytes=6000, access_bps=3e11,
                     switch_delay_ps=999)
 fabric = OpticalFabric(net, Background(0.4, 1500), 9, trace=True)
 src = np.arange(24) % 4
-batch = ChunkBatch.build(WIRED, src, (src + 1 + np.arange(24) // 8) % 4, 3300, src,
+batch = ChunkBatch.build(FIBRE, src, (src + 1 + np.arange(24) // 8) % 4, 3300, src,
                          before=np.arange(20), after=np.arange(4, 24))
 fabric.submit(batch, 0)
 run_to(fabric, 8 * 10**6)

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
 from thzsync.arrays import IntArray
-from thzsync.optical import WIRED, Background, ChunkBatch, Network, OpticalFabric
+from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
 
 LINK, NODE, LEFT, BYTES, READY, START, END = range(7)
 MODEST = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -117,7 +119,7 @@ def test_a_link_rests_only_when_it_has_nothing_to_send_or_no_room(net: Network, 
     src = np.arange(net.racks)
     dst = (src + rng.integers(1, net.racks, net.racks)) % net.racks
     fabric = OpticalFabric(roomy, trace=True)
-    fabric.submit(ChunkBatch.build(WIRED, src, dst, size, src), 0)
+    fabric.submit(ChunkBatch.build(FIBRE, src, dst, size, src), 0)
     run_to(fabric)
     rows = sorted_trace(fabric)
     for link in np.unique(rows[:, LINK]):
@@ -142,7 +144,7 @@ def test_switches_that_flood_each_other_never_deadlock_on_one_packet_buffers(
     # every chunk crosses rings, so that every switch is full of traffic for the others
     dst = (src + lanes * rng.integers(1, rings, len(src))) % racks
     batch = ChunkBatch.build(
-        WIRED, src, dst, rng.integers(1, 9 * packet, len(src)), np.arange(len(src))
+        FIBRE, src, dst, rng.integers(1, 9 * packet, len(src)), np.arange(len(src))
     )
     fabric = OpticalFabric(net, Background(0.2, 2 * packet) if background else None, seed)
     fabric.submit(batch, 0)

@@ -6,16 +6,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.optical.cases import batches, networks, run_to
-from thzsync.optical import WIRED, OpticalFabric
+from thzsync.optical import OpticalFabric
 from thzsync.optical.bench import sixteen_hosts
 from thzsync.optical.simpy_reference import SimpyFabric
+from thzsync.transfers.precedence import FIBRE
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_simpy_sees_every_chunk_arrive_at_the_same_instant(data: st.DataObject) -> None:
     network = data.draw(networks())
-    batch = data.draw(batches(network, (WIRED,)))
+    batch = data.draw(batches(network, (FIBRE,)))
     fabric = OpticalFabric(network)
     fabric.submit(batch, 0)
     run_to(fabric)

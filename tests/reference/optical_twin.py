@@ -12,8 +12,10 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thzsync.optical import EXTERNAL, JOIN, TIMER, WIRED, Background, ChunkBatch, Network
+from thzsync.optical import Background, Network
 from thzsync.optical.background import gaps_ps
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
 
 
 class Passage(NamedTuple):
@@ -253,14 +255,14 @@ class Twin:
     def make_ready(self, number: int, now: int, done: deque[int], kicked: list[int]) -> None:
         node = self.nodes[number]
         node.ready_ps = now
-        if node.kind == WIRED:
+        if node.kind == FIBRE:
             flow = self.flows.setdefault(node.flow, deque())
             if not flow:
                 self.rings[node.src].append(node.flow)
                 if node.src not in kicked:
                     kicked.append(node.src)
             flow.append(number)
-        elif node.kind == EXTERNAL:
+        elif node.kind == AIR:
             heapq.heappush(self.externals, (now + self.external_ps, self.sequence, number))
             self.sequence += 1
         elif node.kind == TIMER and node.release_ps > now:

@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thzsync.collectives import Kind, Plan, Schedule, Transfer
+from thzsync.collectives import Transfer
 from thzsync.display import html_table, number, sparkline
 from thzsync.simulation import Run
+from thzsync.transfers import Schedule, TransferGraph
 
 
 def test_a_rising_series_uses_every_bar_once() -> None:
@@ -52,8 +53,8 @@ def test_a_run_shows_itself(run: Run) -> None:
 
 def test_a_schedule_shows_its_rounds() -> None:
     none, one = np.zeros(1, np.int64), np.ones(1, np.int64)
-    plan = Plan(
-        kind=Kind.P2P,
+    plan = TransferGraph(
+        kind="p2p",
         method="proposed",
         racks=np.array([0, 1]),
         demand=Transfer.of(0, 1, 1000),
@@ -64,14 +65,18 @@ def test_a_schedule_shows_its_rounds() -> None:
         after_start=np.zeros(2, np.int64),
         after=np.zeros(0, np.int64),
         local=np.ones(1, bool),
+        block=none,
         shard=none,
         reduces=np.zeros(1, bool),
-        bundled=False,
+        thz_chunks=one,
+        disciplines=("streaming",),
+        discipline=none,
+        bundled=np.zeros(1, bool),
         stage=none,
     )
     schedule = Schedule(
         plan, np.zeros(2, np.int64), none, none, none, one, none,
-        none, 5 * 10**9 * one, 0.1 * np.ones(1), np.ones(1), 0,
+        none, 5 * 10**9 * one, 0.1 * np.ones(1), np.ones(1), none,
     )  # fmt: skip
     shown = schedule._repr_html_()
     assert "0→1" in shown

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from thzsync.collectives import Kind
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
 from thzsync.report.ring import draw_rounds
 from thzsync.scenario import Scenario
 
-INSTANCE = Instance(Scenario.preset("single-ring"), Kind.ALLREDUCE, 5, False, 0, size_bytes=2**22)
+INSTANCE = Instance(Scenario.preset("single-ring"), "allreduce", 5, False, 0, size_bytes=2**22)
 
 
 def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
@@ -32,14 +31,14 @@ def test_the_same_schedule_gives_the_same_file(tmp_path: Path) -> None:
 
 
 def test_a_schedule_without_rounds_is_drawn_too(tmp_path: Path) -> None:
-    from thzsync.collectives import Reduction
+    from thzsync.collectives import Tensor
+    from thzsync.execution.alone import run_collective
     from thzsync.synthesis import find_method
-    from thzsync.wireless.standalone import run_collective
 
     empty = run_collective(
-        Reduction(0),
+        Tensor(0),
         [0, 1],
-        find_method(Kind.ALLREDUCE, "ring"),
+        find_method("allreduce", "ring"),
         INSTANCE.scenario,
         INSTANCE.topology,
         INSTANCE.channel,

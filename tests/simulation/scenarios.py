@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from thzsync.coordinator import Action, Context, Outcome
+from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
@@ -22,15 +22,15 @@ class RandomPolicy:
         self._rng = np.random.default_rng(seed)
         self.outcomes: list[Outcome] = []
 
-    def decide(self, context: Context) -> Action:
-        plan = context.plan
-        counts = self._rng.integers(0, plan.chunks + 1)
+    def decide(self, situation: Situation) -> Action:
+        offer = situation.offer
+        counts = self._rng.integers(0, offer.chunks + 1)
         if self._rng.random() < 0.3:  # whole flows on one fabric are a case of their own
-            counts = plan.chunks * self._rng.integers(0, 2, plan.flows)
-        power = self._rng.choice(context.power_levels, len(plan.racks))
-        return Action.of(plan, counts, power)
+            counts = offer.chunks * self._rng.integers(0, 2, offer.units)
+        power = self._rng.choice(situation.power_levels, len(offer.racks))
+        return Action.of(offer, counts, power)
 
-    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
 
 

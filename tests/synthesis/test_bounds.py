@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.collectives.build import play, random_parent, ring_plan, transfers, tree_plan
+from tests.transfers.build import play, random_parent, ring_plan, transfers, tree_plan
 from thzsync.channel import link_budget_per_w
-from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.collectives import Tensor, Transfer
 from thzsync.scenario import Scenario, Thz
-from thzsync.synthesis.airtime import Links
-from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, p2p_bound_s
+from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s
+from thzsync.synthesis.program import Links
 
 GAIN = 1e-9
 MEGABYTE = 10**6
@@ -88,9 +88,9 @@ def test_guard_times_count_once_per_flow_but_not_for_p2p():
     thz, guarded = Thz(subbands=1), Thz(subbands=1, round_overhead_s=1e-3)
     assert a2a_s(matrix, guarded) == pytest.approx(a2a_s(matrix, thz) + 2e-3, rel=1e-6)
     arguments = (transfer_of(matrix), np.arange(2), flat(2, 1), guarded, np.zeros(2))
-    assert p2p_bound_s(*arguments) == pytest.approx(a2a_s(matrix, thz), rel=1e-6)
-    assert bound_s(Kind.P2P, *arguments) == p2p_bound_s(*arguments)
-    assert bound_s(Kind.A2A, *arguments) == a2a_s(matrix, guarded)
+    free_s = bound_s("p2p", *arguments, guarded=False)
+    assert free_s == pytest.approx(a2a_s(matrix, thz), rel=1e-6)
+    assert bound_s("a2a", *arguments) == bound_s("p2p", *arguments) == a2a_s(matrix, guarded)
 
 
 def test_a_late_rack_starts_when_its_data_is_there():
@@ -268,8 +268,8 @@ def test_the_oracle_knows_the_least_rounds_and_the_bound_stays_below(
 @pytest.mark.parametrize("seed", range(6))
 def test_matching_needs_few_more_rounds_than_the_oracle(seed):
     """Greedy and augmentation stay within 1.5 times the least rounds, plus one."""
-    kernel = pytest.importorskip("thzsync.wireless.standalone")
     from thzsync.channel import ChannelModel
+    from thzsync.execution.alone import run_collective
     from thzsync.streams import Streams
     from thzsync.synthesis import find_method
     from thzsync.topology import Topology
@@ -284,10 +284,10 @@ def test_matching_needs_few_more_rounds_than_the_oracle(seed):
     topology = Topology(scenario.floor)
     channel = ChannelModel.build(scenario.channel, scenario.thz, topology, Streams(seed))
     demand = transfer_of(scenario.collectives.chunk_bytes * matrix)
-    schedule = kernel.run_collective(
+    schedule = run_collective(
         demand,
         np.arange(n),
-        find_method(Kind.A2A, "proposed"),
+        find_method("a2a", "proposed"),
         scenario,
         topology,
         channel,
@@ -302,8 +302,8 @@ def test_matching_needs_few_more_rounds_than_the_oracle(seed):
 
 @pytest.mark.parametrize("method", ["proposed", "ring", "ring-duplex", "single-tree"])
 def test_no_allreduce_method_beats_the_bound(method):
-    kernel = pytest.importorskip("thzsync.wireless.standalone")
     from thzsync.channel import ChannelModel
+    from thzsync.execution.alone import run_collective
     from thzsync.streams import Streams
     from thzsync.synthesis import find_method
     from thzsync.topology import Topology
@@ -312,16 +312,16 @@ def test_no_allreduce_method_beats_the_bound(method):
     topology = Topology(scenario.floor)
     channel = ChannelModel.build(scenario.channel, scenario.thz, topology, Streams(1))
     racks, release_s = np.arange(6), np.array([0, 0.03, 0, 0, 0, 0])
-    demand = Reduction(16 * MEGABYTE)
-    schedule = kernel.run_collective(
+    demand = Tensor(16 * MEGABYTE)
+    schedule = run_collective(
         demand,
         racks,
-        find_method(Kind.ALLREDUCE, method),
+        find_method("allreduce", method),
         scenario,
         topology,
         channel,
         release_s,
     )
     gains = channel.gain_matrix(racks, 0)
-    bound = bound_s(Kind.ALLREDUCE, demand, racks, gains, scenario.thz, release_s)
+    bound = bound_s("allreduce", demand, racks, gains, scenario.thz, release_s)
     assert 0.03 < bound <= schedule.completion_ps * 1e-12

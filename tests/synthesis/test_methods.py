@@ -8,15 +8,24 @@ import numpy as np
 import pytest
 
 from thzsync.arrays import IntArray
-from thzsync.collectives import Demand, Kind, Plan, Reduction, Transfer
-from thzsync.collectives.tensors import execute
+from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
-from thzsync.synthesis import BUILT_IN, Context, Method, Rounds, find_method, method_names, registry
+from thzsync.synthesis import (
+    BUILT_IN,
+    FlowMethod,
+    Method,
+    Setting,
+    find_method,
+    method_names,
+    registry,
+)
 from thzsync.synthesis.conformance import check_method
-from thzsync.synthesis.transfers import FreeTransfers
+from thzsync.synthesis.exchanges import FreeTransfers
+from thzsync.transfers import TransferGraph
+from thzsync.transfers.tensors import execute
 
-EVERY = pytest.mark.parametrize("method", BUILT_IN, ids=lambda m: f"{m.kind}-{m.name}")
+EVERY = pytest.mark.parametrize("method", BUILT_IN, ids=lambda m: f"{m.collective}-{m.name}")
 
 
 def full_a2a(racks: int) -> Transfer:
@@ -34,28 +43,31 @@ class TestConformance:
     @EVERY
     def test_real_tensors_come_out_right_in_any_order_the_plan_allows(self, method: Method) -> None:
         generator = np.random.default_rng(3)
-        demand = Reduction(5000) if method.kind is Kind.ALLREDUCE else full_a2a(5)
-        plan = method.plan(demand, np.arange(5), 300, Context.flat(5, Thz()))
+        takes = find_collective(method.collective)
+        tensor = Tensor(5000, root=2 if takes.rooted else None)
+        demand = tensor if takes.demand is Tensor else full_a2a(5)
+        offer = method.offer(demand, np.arange(5), 300, Setting.flat(5, Thz()))
         for _ in range(3):
-            execute(plan, generator)
+            execute(offer.lower(generator.integers(0, offer.chunks + 1)), generator)
 
     @EVERY
     def test_the_wrong_demand_is_refused_in_words(self, method: Method) -> None:
-        wrong = Transfer.of([0], [1], [1]) if method.kind is Kind.ALLREDUCE else Reduction(1)
-        with pytest.raises(ThzSyncError, match="give a"):
-            method.plan(wrong, np.arange(2), 1, Context.flat(2, Thz()))
+        takes = find_collective(method.collective).demand
+        wrong = Transfer.of([0], [1], [1]) if takes is Tensor else Tensor(1)
+        with pytest.raises(ThzSyncError, match=f"{method.collective} takes a {takes.__name__}"):
+            method.offer(wrong, np.arange(2), 1, Setting.flat(2, Thz()))
 
 
 def test_contract_names_are_there_in_order() -> None:
-    assert method_names(Kind.P2P) == ["proposed"]
-    assert method_names(Kind.A2A) == [
+    assert method_names("p2p") == ["proposed"]
+    assert method_names("a2a") == [
         "proposed",
         "demand-sorted",
         "cyclic",
         "no-channel",
         "equal-power",
     ]
-    assert method_names(Kind.ALLREDUCE) == [
+    assert method_names("allreduce") == [
         "proposed",
         "ring",
         "ring-duplex",
@@ -67,13 +79,13 @@ def test_contract_names_are_there_in_order() -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ThzSyncError, match=r"'trees' does not exist; use one of proposed, ring"):
-        find_method(Kind.ALLREDUCE, "trees")
+        find_method("allreduce", "trees")
 
 
 def test_a_transfer_outside_the_events_racks_is_refused() -> None:
     with pytest.raises(ThzSyncError, match="rack 0 -> rack 7 is not among"):
-        find_method(Kind.A2A, "proposed").plan(
-            Transfer.of([0], [7], [1]), np.arange(3), 1, Context.flat(3, Thz())
+        find_method("a2a", "proposed").offer(
+            Transfer.of([0], [7], [1]), np.arange(3), 1, Setting.flat(3, Thz())
         )
 
 
@@ -102,35 +114,37 @@ def fresh_registry() -> object:
 
 @pytest.mark.usefixtures("fresh_registry")
 class TestEntryPoints:
-    mine = Method(Kind.A2A, "mine", FreeTransfers(Kind.A2A), Rounds.MATCHING)
+    mine = FlowMethod("a2a", "mine", FreeTransfers("a2a"), "matching")
 
     def test_a_package_can_add_a_method(self, monkeypatch: pytest.MonkeyPatch) -> None:
         install(monkeypatch, self.mine)
-        assert find_method(Kind.A2A, "mine") is self.mine
-        assert method_names(Kind.A2A)[-1] == "mine"
+        assert find_method("a2a", "mine") is self.mine
+        assert method_names("a2a")[-1] == "mine"
 
     def test_but_not_under_a_name_that_is_taken(self, monkeypatch: pytest.MonkeyPatch) -> None:
         install(monkeypatch, replace(self.mine, name="cyclic"))
         with pytest.raises(ThzSyncError, match="exists already"):
-            method_names(Kind.A2A)
+            method_names("a2a")
 
     def test_and_nothing_but_a_method(self, monkeypatch: pytest.MonkeyPatch) -> None:
         install(monkeypatch, 42)
         with pytest.raises(ThzSyncError, match="found int"):
-            method_names(Kind.A2A)
+            method_names("a2a")
 
 
 class _Forgetful:
     """Loses the last flow."""
 
-    def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
         assert isinstance(demand, Transfer)
         keep = np.flatnonzero(demand.size_bytes)[:-1]
         less = Transfer.of(demand.src[keep], demand.dst[keep], demand.size_bytes[keep])
-        plan = FreeTransfers(Kind.A2A).plan(less, racks, chunk_bytes, context)
-        return replace(plan, demand=demand)
+        plan = FreeTransfers("a2a").plan(less, racks, chunk_bytes, setting)
+        return replace(plan, demand=demand, block=keep)
 
 
 def test_conformance_sees_a_method_that_loses_a_flow() -> None:
     with pytest.raises(ThzSyncError, match="too few"):
-        check_method(Method(Kind.A2A, "forgetful", _Forgetful(), Rounds.MATCHING))
+        check_method(FlowMethod("a2a", "forgetful", _Forgetful(), "matching"))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.collectives import Tensor, Transfer
 from thzsync.scenario import Thz
-from thzsync.synthesis import Context, find_method
+from thzsync.synthesis import FlowMethod, Setting, find_method
 from thzsync.synthesis.trees import Tree, grow_trees
+from thzsync.transfers import TransferGraph
+
+
+def plan_of(collective: str, name: str) -> Callable[..., TransferGraph]:
+    """The flows of a method, their fabrics left open."""
+    method = find_method(collective, name)
+    assert isinstance(method, FlowMethod)
+    return method.plan
 
 
 def depth(tree: Tree, position: int) -> int:
@@ -79,8 +89,8 @@ def test_of_equally_shallow_parents_the_one_with_the_best_link_is_taken() -> Non
 
 @pytest.mark.parametrize("racks", [2, 3, 7])
 def test_a_ring_passes_every_segment_on_2n_minus_2_times(racks: int) -> None:
-    plan = find_method(Kind.ALLREDUCE, "ring-duplex").plan(
-        Reduction(7000), np.arange(racks), 100, Context.flat(racks, Thz())
+    plan = plan_of("allreduce", "ring-duplex")(
+        Tensor(7000), np.arange(racks), 100, Setting.flat(racks, Thz())
     )
     assert plan.flows == racks * 2 * (racks - 1)
     assert set(plan.stage.tolist()) == set(range(2 * (racks - 1)))
@@ -91,8 +101,8 @@ def test_a_ring_passes_every_segment_on_2n_minus_2_times(racks: int) -> None:
 
 def test_a_half_duplex_rings_subrounds_have_no_rack_twice() -> None:
     for racks in (4, 5, 9):
-        plan = find_method(Kind.ALLREDUCE, "ring").plan(
-            Reduction(9000), np.arange(racks), 100, Context.flat(racks, Thz())
+        plan = plan_of("allreduce", "ring")(
+            Tensor(9000), np.arange(racks), 100, Setting.flat(racks, Thz())
         )
         for stage in np.unique(plan.stage):
             now = plan.stage == stage
@@ -107,7 +117,7 @@ def full_a2a(racks: int, seed: int = 0) -> Transfer:
 
 @pytest.mark.parametrize("name", ["demand-sorted", "cyclic"])
 def test_every_stage_is_one_to_one(name: str) -> None:
-    plan = find_method(Kind.A2A, name).plan(full_a2a(9), np.arange(9), 100, Context.flat(9, Thz()))
+    plan = plan_of("a2a", name)(full_a2a(9), np.arange(9), 100, Setting.flat(9, Thz()))
     for stage in np.unique(plan.stage):
         now = plan.stage == stage
         assert len(set(plan.src[now])) == len(set(plan.dst[now])) == now.sum()
@@ -116,15 +126,13 @@ def test_every_stage_is_one_to_one(name: str) -> None:
 def test_cyclic_offsets_are_by_position_not_by_rack_number() -> None:
     racks = np.array([3, 10, 11])
     demand = Transfer.of([3, 10, 11, 3], [10, 11, 3, 11], [5] * 4)
-    plan = find_method(Kind.A2A, "cyclic").plan(demand, racks, 100, Context.flat(3, Thz()))
+    plan = plan_of("a2a", "cyclic")(demand, racks, 100, Setting.flat(3, Thz()))
     assert plan.stage.tolist() == [0, 0, 0, 1]
 
 
 def test_the_greatest_demand_stands_in_the_first_permutation() -> None:
     demand = full_a2a(6)
-    plan = find_method(Kind.A2A, "demand-sorted").plan(
-        demand, np.arange(6), 100, Context.flat(6, Thz())
-    )
+    plan = plan_of("a2a", "demand-sorted")(demand, np.arange(6), 100, Setting.flat(6, Thz()))
     assert plan.stage[np.argmax(plan.flow_bytes)] == 0
     for flow in np.flatnonzero(plan.stage > 0):  # each later flow met a larger one in the way
         earlier = (plan.stage == plan.stage[flow] - 1) & (plan.flow_bytes >= plan.flow_bytes[flow])

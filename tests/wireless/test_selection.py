@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.reference import wireless_twin as twin
 from tests.wireless.worlds import CHUNK
 from thzsync.arrays import IntArray
-from thzsync.collectives import Kind, Transfer
-from thzsync.synthesis.flows import transfer_plan
+from thzsync.collectives import Transfer
+from thzsync.transfers import direct_graph
 from thzsync.wireless import assignment, matching
-from thzsync.wireless.event import web_of
+from thzsync.wireless.party import web_of
 from thzsync.wireless.state import Slots, Web
 
 
@@ -31,6 +31,13 @@ class Case:
     def decode(self, edges: IntArray) -> set[twin.Edge]:
         subbands = self.snr_per_w.shape[1]
         return {(int(e) // subbands, int(e) % subbands) for e in edges}
+
+
+def web_between(src: object, dst: object, racks: int, subbands: int) -> Web:
+    """One flow of one chunk per pair."""
+    demand = Transfer.of(src, dst, np.full(np.size(src), CHUNK))
+    graph = direct_graph("a2a", demand, np.arange(racks), CHUNK, "matching")
+    return web_of(graph, np.arange(graph.flows), subbands)
 
 
 def order_by_gain(web: Web, snr: np.ndarray) -> None:
@@ -49,10 +56,7 @@ def make_case(seed: int) -> Case:
     chains = generator.integers(1, subbands + 1, racks)
     cap_w, needed = np.full(racks, 0.1), 0.01
     src, dst = (np.array(c) for c in zip(*chosen, strict=True))
-    plan = transfer_plan(
-        Kind.A2A, Transfer.of(src, dst, np.full(len(src), CHUNK)), np.arange(racks), CHUNK
-    )
-    web = web_of(plan, subbands)
+    web = web_between(src, dst, racks, subbands)
     order_by_gain(web, snr)
     usable = snr * 0.1 >= needed
     slots = Slots(~busy, chains.astype(np.int64), ready.astype(np.int64), usable)
@@ -106,10 +110,7 @@ def test_plain_python_selects_what_machine_code_selects(seed: int) -> None:
 def line_case(strong_middle: bool) -> Case:
     """Racks 0 -> 1, 1 -> 2 and 2 -> 3 on one subband; the middle link blocks both others."""
     snr = np.array([[10.0], [100.0 if strong_middle else 1.0], [10.0]])
-    plan = transfer_plan(
-        Kind.A2A, Transfer.of([0, 1, 2], [1, 2, 3], [CHUNK] * 3), np.arange(4), CHUNK
-    )
-    web = web_of(plan, 1)
+    web = web_between([0, 1, 2], [1, 2, 3], racks=4, subbands=1)
     order_by_gain(web, snr)
     one = np.ones(4, dtype=np.int64)
     slots = Slots(np.ones((4, 1), np.bool_), one, one[:3].copy(), np.ones((3, 1), np.bool_))
@@ -135,8 +136,7 @@ def test_without_augmentation_the_strong_edge_would_have_stayed() -> None:
 def test_a_transmission_with_one_subband_left_chooses_before_a_free_one() -> None:
     """Flow 0 could use both subbands and likes the one that alone is left to flow 1."""
     snr = np.array([[100.0, 50.0], [100.0, 0.0]])
-    plan = transfer_plan(Kind.A2A, Transfer.of([0, 0], [1, 2], [CHUNK] * 2), np.arange(3), CHUNK)
-    web = web_of(plan, 2)
+    web = web_between([0, 0], [1, 2], racks=3, subbands=2)
     slots = Slots(
         np.ones((3, 2), np.bool_),
         np.full(3, 2, np.int64),

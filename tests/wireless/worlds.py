@@ -12,24 +12,27 @@ import pytest
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel import ChannelModel, link_budget_per_w
-from thzsync.collectives import Demand, Kind, Reduction, Transfer
+from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.scenario import Thz
-from thzsync.synthesis import Context, Method, find_method
+from thzsync.synthesis import Method, Setting, find_method
 from thzsync.wireless import (
     NEVER_PS,
     Overlay,
     Round,
     assignment,
     bookkeeping,
-    event,
     forming,
     matching,
     overlay,
     power,
+    rounds,
     streaming,
+    streams,
 )
 
-KERNELS = (assignment, bookkeeping, event, forming, matching, overlay, power, streaming)
+KERNELS = (
+    assignment, bookkeeping, forming, matching, overlay, power, rounds, streaming, streams,
+)  # fmt: skip
 
 CHUNK = 2**19
 
@@ -86,17 +89,19 @@ def everyone_to_everyone(racks: int, size_bytes: int) -> Transfer:
     return Transfer.of(src, dst, np.full(len(src), size_bytes))
 
 
-def method_of(kind: Kind, name: str = "proposed") -> Method:
+def method_of(kind: str, name: str = "proposed") -> Method:
     return find_method(kind, name)
 
 
-def demand_of(kind: Kind, racks: int, generator: np.random.Generator) -> Demand:
+def demand_of(kind: str, racks: int, generator: np.random.Generator) -> Demand:
     """A random demand with zeros in it."""
-    if kind is Kind.ALLREDUCE:
-        return Reduction(int(generator.integers(0, 40 * CHUNK)))
+    takes = find_collective(kind)
+    if takes.demand is Tensor:
+        root = int(generator.integers(racks)) if takes.rooted else None
+        return Tensor(int(generator.integers(0, 40 * CHUNK)), root)
     src, dst = np.nonzero(~np.eye(racks, dtype=np.bool_))
     size = generator.integers(0, 4 * CHUNK, len(src)) * (generator.random(len(src)) < 0.6)
-    if kind is Kind.P2P:
+    if kind == "p2p":
         few = generator.random(len(src)) < 0.3
         src, dst, size = src[few], dst[few], size[few]
     return Transfer.of(src, dst, size)
@@ -114,12 +119,12 @@ def admit(
 ) -> None:
     """Put an event on the overlay, all of it on THz and ready at once."""
     members = np.arange(racks) if isinstance(racks, int) else racks
-    plan = method.plan(demand, members, CHUNK, Context.flat(len(members), thz))
+    offer = method.offer(demand, members, CHUNK, Setting.flat(len(members), thz))
+    graph = offer.lower(offer.chunks)
     budget = np.full(len(members), thz.max_power_w if budget_w is None else budget_w)
-    on.admit(number, plan, method, plan.chunks, budget, 0)
+    on.admit(number, graph, budget)
     if ready:
-        chunk = np.arange(len(plan.chunk_flow)) - plan.first_chunk[plan.chunk_flow]
-        on.ready_many(number, plan.chunk_flow, chunk, 0)
+        on.ready(number, np.arange(len(graph.chunk_flow)))
 
 
 def play(on: Overlay, start_ps: int = 0) -> list[Round]:
@@ -130,7 +135,7 @@ def play(on: Overlay, start_ps: int = 0) -> list[Round]:
         flying.sort(key=lambda r: r.end_ps)
         now_ps = flying[0].end_ps
         for ended in [r for r in flying if r.end_ps == now_ps]:
-            on.finish(ended, now_ps)
+            on.finish(ended)
         started = on.dispatch(now_ps)
         rounds += started
         flying = [r for r in flying if r.end_ps > now_ps] + started

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workload.strategies import jobs, partition_of
-from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Training
 from thzsync.streams import Streams
@@ -25,7 +25,7 @@ def event(number: int, after: tuple[int, ...] = (), **changes: object) -> Event:
     plain = Event(
         number,
         "job",
-        Kind.P2P,
+        "p2p",
         0,
         Phase.FORWARD,
         0,
@@ -115,14 +115,14 @@ BAD = {
     "negative rack": ([event(0, racks=np.array([-1, 0]))], r"event 0 .*: rack -1 does not exist"),
     "no racks": ([event(0, racks=np.array([], dtype=np.int64))], r"rising list"),
     "unsorted racks": ([event(0, racks=np.array([1, 0]))], r"rising list"),
-    "stranger": ([event(0, demand=Transfer.of([0], [3], [8]))], r"names rack 3, which does not"),
+    "stranger": ([event(0, demand=Transfer.of([0], [3], [8]))], r"rack 0 -> rack 3 is not among"),
     "negative size": ([event(0, demand=Transfer.of([0], [1], [-5]))], r"event 0 .* size -5 bytes"),
     "negative tensor": (
-        [event(0, kind=Kind.ALLREDUCE, demand=Reduction(-1))],
+        [event(0, kind="allreduce", demand=Tensor(-1))],
         r"event 0 .*negative size -1",
     ),
     "to itself": ([event(0, demand=Transfer.of([1], [1], [5]))], r"rack 1 sends to itself"),
-    "wrong demand": ([event(0, demand=Reduction(8))], r"allreduce takes a tensor"),
+    "wrong demand": ([event(0, demand=Tensor(8))], r"p2p takes a Transfer; found a Tensor"),
     "negative duration": ([compute(0, duration_s=-1.0)], r"compute 0 .*: duration is -1 s"),
     "endless duration": ([compute(0, duration_s=float("inf"))], r"duration is inf s"),
     "negative release": ([event(0, release_s=-1.0)], r"event 0 .*: release is -1 s"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.workload.strategies import jobs
-from thzsync.collectives import Reduction
+from thzsync.collectives import Tensor
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, Training
 from thzsync.streams import Streams
@@ -38,7 +38,7 @@ def assert_same_node(a: Node, b: Node) -> None:
         assert a.duration_s == b.duration_s
     if isinstance(a, Event) and isinstance(b, Event):
         assert (a.kind, a.label, a.release_s) == (b.kind, b.label, b.release_s)
-        if isinstance(a.demand, Reduction) or isinstance(b.demand, Reduction):
+        if isinstance(a.demand, Tensor) or isinstance(b.demand, Tensor):
             assert a.demand == b.demand
         else:
             for column in ("src", "dst", "size_bytes"):
@@ -151,7 +151,7 @@ BAD: dict[str, tuple[Callable[[Records], object], str]] = {
         r"event \d+\): label: found 3; it must be a text",
     ),
     "text for list": (set_in("p2p", "src", "0"), r"src: found \"0\"; it must be a list of whole"),
-    "unknown node": (set_in("p2p", "node", "gather"), r"node: found \"gather\"; it must be one of"),
+    "unknown node": (set_in("p2p", "node", "gossip"), r"node: found \"gossip\"; it must be one of"),
     "unknown phase": (set_in("p2p", "phase", "up"), r"phase: found \"up\"; it must be one of forw"),
     "missing key": (
         lambda r: r[1].pop("job"),

@@ -18,7 +18,7 @@ def test_an_even_exchange_sends_all_bytes_within_its_group(
 ) -> None:
     racks = np.arange(group * groups, dtype=np.int64)
     demand = even_exchange(racks, group, size)
-    demand.check("even exchange")
+    demand.check("even exchange", racks)
     assert by_source(demand) == [size] * len(racks)
     assert np.ptp(demand.size_bytes) <= 1
     assert (demand.src // group == demand.dst // group).all()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from thzsync import __version__
+from thzsync.version import __version__
 
 
 @dataclass(frozen=True)

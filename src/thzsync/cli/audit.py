@@ -11,7 +11,7 @@ from thzsync.cli.output import JsonOption, emit, progress, results, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from thzsync.simulation.audit import Audit
+    from thzsync.auditor import Audit
 
 PRINTED_VIOLATIONS: Final = 20
 
@@ -26,8 +26,8 @@ def audit(
 
     Exits with 0 if every fact holds and with 1 if one is broken.
     """
-    from thzsync.simulation.audit import audit as check
-    from thzsync.simulation.records import Run
+    from thzsync.auditor import audit as check
+    from thzsync.records.run import Run
 
     with progress(f"audit {folder}") as _:
         verdict = check(Run.load(folder))

@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, notes, progress, table
-from thzsync.collectives import Kind
 
 if TYPE_CHECKING:
-    from thzsync.collectives import Schedule
     from thzsync.experiments.single_ring import Instance
+    from thzsync.transfers import Schedule
 
 ROUND_COLUMNS = ("round", "start_ms", "duration_ms", "links", "mib", "power_w", "busiest_rack_w")
 MOST_ROWS = 40
 
 
 def synthesize(
-    collective: Annotated[Kind, typer.Argument(help="Which collective.")],
+    collective: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLLECTIVE",
+            help="p2p, a2a, allreduce, all-gather, reduce-scatter, broadcast, reduce, gather, "
+            "scatter, barrier, or one that a package adds.",
+        ),
+    ],
     racks: Annotated[int, typer.Option(min=2, help="Active racks, on the first positions.")] = 12,
     method: Annotated[
         str, typer.Option(help="How it is carried out; a wrong name lists them all.")
@@ -43,15 +49,17 @@ def synthesize(
     json: JsonOption = False,
 ) -> None:
     """Synthesise one collective on THz and print its rounds and its bound."""
+    from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
     from thzsync.synthesis import find_method
 
     setting = load_scenario(scenario)
+    find_collective(collective)
     find_method(collective, method)
     instance = Instance(setting, collective, racks, stragglers, seed, _bytes(size))
     with progress(f"{collective} {method}"):
         schedule = instance.run(method)
-        bound_ms = instance.bound_ms()
+        bound_ms = instance.bound_ms(method)
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
@@ -81,7 +89,7 @@ def _document(instance: Instance, schedule: Schedule, bound_ms: float) -> dict[s
     rounds = round_rows(schedule)
     completion_ms = schedule.completion_ps / 1e9
     return {
-        "collective": instance.kind.value,
+        "collective": instance.kind,
         "method": schedule.plan.method,
         "racks": instance.racks,
         "stragglers": instance.stragglers,

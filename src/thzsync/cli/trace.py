@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync import __version__
 from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
@@ -20,6 +19,7 @@ from thzsync.cli.output import (
 )
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
+from thzsync.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -114,16 +114,14 @@ def check(
 
 def summarize(trace: Trace) -> dict[str, Any]:
     """Counts, bytes and nominal lengths of a trace."""
-    from thzsync.collectives import Kind
-
     graph = trace.graph
     kinds = {
-        kind.value: {
-            "events": len(events := [e for e in graph.events if e.kind is kind]),
+        kind: {
+            "events": len(events := [e for e in graph.events if e.kind == kind]),
             "payload_bytes": sum(e.payload_bytes for e in events),
             "largest_event_bytes": max((e.payload_bytes for e in events), default=0),
         }
-        for kind in Kind
+        for kind in dict.fromkeys(e.kind for e in graph.events)
     }
     return {
         "racks": trace.rack_count,

@@ -1,9 +1,24 @@
-"""What a collective means: demand, flows, chunks, pre- and postcondition."""
+"""What a collective means: its demand, and who holds what before and after it."""
 
 from __future__ import annotations
 
-from thzsync.collectives.demand import Demand, Kind, Reduction, Transfer, split_bytes
-from thzsync.collectives.plan import Plan
-from thzsync.collectives.schedule import Schedule
+from thzsync.collectives.blocks import Blocks
+from thzsync.collectives.collective import (
+    Collective,
+    collective_names,
+    find_collective,
+    register_collective,
+)
+from thzsync.collectives.demand import Demand, Tensor, Transfer, split_bytes
 
-__all__ = ["Demand", "Kind", "Plan", "Reduction", "Schedule", "Transfer", "split_bytes"]
+__all__ = [
+    "Blocks",
+    "Collective",
+    "Demand",
+    "Tensor",
+    "Transfer",
+    "collective_names",
+    "find_collective",
+    "register_collective",
+    "split_bytes",
+]

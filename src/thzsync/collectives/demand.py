@@ -1,9 +1,8 @@
-"""What an event asks for: directed bytes, or a reduction of one tensor."""
+"""What an event asks for: directed bytes, or one tensor that everybody knows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
@@ -11,17 +10,9 @@ from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 
 
-class Kind(StrEnum):
-    """Communication type tau_e (eq:communication_event)."""
-
-    P2P = "p2p"
-    A2A = "a2a"
-    ALLREDUCE = "allreduce"
-
-
 @dataclass(frozen=True, eq=False)
 class Transfer:
-    """Directed byte demand D_ij of a P2P or All-to-All event."""
+    """Directed byte demand D_ij: who sends how much to whom."""
 
     src: IntArray
     dst: IntArray
@@ -34,12 +25,12 @@ class Transfer:
         return Transfer(*columns)
 
     @property
-    def total_bytes(self) -> int:
+    def payload_bytes(self) -> int:
         """Bytes over all pairs."""
         return int(self.size_bytes.sum())
 
-    def check(self, place: str) -> None:
-        """Refuse negative sizes, transfers to oneself and ragged columns."""
+    def check(self, place: str, racks: IntArray) -> None:
+        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside."""
         if not len(self.src) == len(self.dst) == len(self.size_bytes):
             raise ThzSyncError(f"{place}: src, dst and bytes must have the same length")
         if len(self.src) and int(self.size_bytes.min()) < 0:
@@ -47,21 +38,39 @@ class Transfer:
         if bool((self.src == self.dst).any()):
             rack = int(self.src[self.src == self.dst][0])
             raise ThzSyncError(f"{place}: rack {rack} sends to itself; remove that transfer")
+        strangers = ~(np.isin(self.src, racks) & np.isin(self.dst, racks))
+        for k in np.flatnonzero(strangers)[:1]:
+            raise ThzSyncError(
+                f"{place}: rack {self.src[k]} -> rack {self.dst[k]} is not among the event's "
+                "racks; add the rack or remove the transfer"
+            )
 
 
 @dataclass(frozen=True)
-class Reduction:
-    """AllReduce: every rack contributes a tensor and receives the sum of all."""
+class Tensor:
+    """One tensor: reduced, gathered, scattered or sent to all, as the collective says."""
 
     tensor_bytes: int
+    """Size of the whole tensor, all parts together [bytes]."""
+    root: int | None = None
+    """The rack at which a rooted collective begins or ends."""
 
-    def check(self, place: str) -> None:
-        """Refuse a negative size."""
+    @property
+    def payload_bytes(self) -> int:
+        """Size of the tensor [bytes]."""
+        return self.tensor_bytes
+
+    def check(self, place: str, racks: IntArray) -> None:
+        """Refuse a negative size and a root that takes no part."""
         if self.tensor_bytes < 0:
             raise ThzSyncError(f"{place}: negative size {self.tensor_bytes} bytes")
+        if self.root is not None and self.root not in racks:
+            raise ThzSyncError(
+                f"{place}: the root, rack {self.root}, takes no part in the event; add it to racks"
+            )
 
 
-Demand = Transfer | Reduction
+Demand = Transfer | Tensor
 
 
 def split_bytes(total: int, parts: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thzsync.coordinator.interface import Action, Context, Outcome, Policy
+from thzsync.coordinator.interface import Action, Outcome, Policy, Situation
 from thzsync.coordinator.registry import make_policy, policy_names
 
-__all__ = ["Action", "Context", "Outcome", "Policy", "make_policy", "policy_names"]
+__all__ = ["Action", "Outcome", "Policy", "Situation", "make_policy", "policy_names"]

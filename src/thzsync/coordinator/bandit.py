@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
-from thzsync.collectives import Kind
 from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
 from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder, represent
 from thzsync.coordinator.features import Features, action_columns, columns, featurise
-from thzsync.coordinator.interface import Action, Context, Outcome
+from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.models import model_stream
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
@@ -21,6 +21,9 @@ from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
+
+SHARED: Final = "shared"
+"""Name of the model that serves all collectives."""
 
 
 class NeuralLinearUCB:
@@ -34,13 +37,13 @@ class NeuralLinearUCB:
         self.head = LinearHead(self.encoder.size, settings.ridge)
         self.replay = Replay(settings.replay, inputs)
 
-    def decide(self, context: Context, exploration: float) -> Action:
+    def decide(self, situation: Situation, exploration: float) -> Action:
         """The action with the highest upper confidence bound (eq:bandit_ucb_selection)."""
         self.decisions += 1
         if self.decisions <= self.settings.warm_up and exploration:
-            return spread_action(context, self.decisions)
+            return spread_action(situation, self.decisions)
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
-        return chosen_action(context, self.encoder, head, search_settings(self.settings))
+        return chosen_action(situation, self.encoder, head, search_settings(self.settings))
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
         """Update the posterior at once; train the encoder when it is time."""
@@ -94,34 +97,41 @@ class NeuralLinearUCB:
 
 
 class BanditPolicy:
-    """Bandits behind the policy interface: each collective type is served by the model it names."""
+    """Bandits behind the policy interface: a model per collective, made when it is first met."""
 
     def __init__(
         self,
         name: str,
-        models: dict[str, NeuralLinearUCB],
-        of_kind: Mapping[Kind, str],
+        settings: Bandit,
+        inputs: int,
+        streams: Streams,
         shape: Shape,
+        shared: bool,
     ) -> None:
         self.name = name
-        self.models = models
-        self.of_kind = of_kind
         self.shape = shape
         self.frozen = False
+        self.models: dict[str, NeuralLinearUCB] = {}
+        self._settings, self._inputs, self._streams = settings, inputs, streams
+        self._shared = shared
 
-    def decide(self, context: Context) -> Action:
+    def model(self, kind: str) -> NeuralLinearUCB:
+        """The model that serves a collective."""
+        return self._named(SHARED if self._shared else kind)
+
+    def decide(self, situation: Situation) -> Action:
         """The action for an event that is being activated; greedy when frozen."""
-        model = self.models[self.of_kind[context.kind]]
-        return model.decide(context, 0.0 if self.frozen else model.settings.exploration)
+        model = self.model(situation.kind)
+        return model.decide(situation, 0.0 if self.frozen else model.settings.exploration)
 
-    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """The delayed reward of an earlier decision."""
-        reward = learnable_reward(context, outcome)
-        if self.frozen or context.flows == 0:
+        reward = learnable_reward(situation, outcome)
+        if self.frozen or situation.units == 0:
             return
-        model = self.models[self.of_kind[context.kind]]
-        features = featurise(context)
-        model.learn(features, action_columns(features, context, action), reward)
+        features = featurise(situation)
+        taken = action_columns(features, situation, action)
+        self.model(situation.kind).learn(features, taken, reward)
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
@@ -135,25 +145,26 @@ class BanditPolicy:
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state."""
-        for name, model in self.models.items():
-            model.restore(progress[name], under(arrays, f"{name}."))
+        self.models.clear()
+        for name, values in progress.items():
+            self._named(name).restore(values, under(arrays, f"{name}."))
+
+    def _named(self, name: str) -> NeuralLinearUCB:
+        if name not in self.models:
+            generator = self._streams.generator("policy", *model_stream(name))
+            self.models[name] = NeuralLinearUCB(self._settings, self._inputs, generator)
+        return self.models[name]
 
 
 def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
-    """THz-SynC: an independent model for each collective type."""
+    """THz-SynC: an independent model for each collective."""
     settings, inputs = scenario.coordinator.bandit, columns(scenario.thz.subbands)
-    models = {
-        kind.value: NeuralLinearUCB(settings, inputs, streams.generator("policy", number))
-        for number, kind in enumerate(Kind)
-    }
-    of_kind = {kind: kind.value for kind in Kind}
-    return BanditPolicy("thz-sync", models, of_kind, shape_of(scenario, settings))
+    shape = shape_of(scenario, settings)
+    return BanditPolicy("thz-sync", settings, inputs, streams, shape, shared=False)
 
 
 def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
-    """The rival: the same model, features and search, but one model for all collective types."""
+    """The rival: the same model, features and search, but one model for all collectives."""
     settings, inputs = scenario.coordinator.shared_bandit, columns(scenario.thz.subbands)
-    model = NeuralLinearUCB(settings, inputs, streams.generator("policy", len(Kind)))
-    of_kind = dict.fromkeys(Kind, "shared")
     shape = shape_of(scenario, settings)
-    return BanditPolicy("shared-bandit", {"shared": model}, of_kind, shape)
+    return BanditPolicy("shared-bandit", settings, inputs, streams, shape, shared=True)

@@ -20,9 +20,9 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.scoring import (
-    Event,
     Head,
     Rest,
+    Searched,
     add_flow,
     prepare,
     represent_change,
@@ -123,7 +123,7 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
 
 
 @kernel
-def _seed(event: Event, rest: Rest, beam: Beam, count_levels: int) -> None:
+def _seed(event: Searched, rest: Rest, beam: Beam, count_levels: int) -> None:
     """Fill the beam with the best uniform actions."""
     for step in range(count_levels):
         changed, silent = step == 0, True
@@ -139,7 +139,7 @@ def _seed(event: Event, rest: Rest, beam: Beam, count_levels: int) -> None:
 
 @kernel
 def _insert_uniform(
-    event: Event, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
+    event: Searched, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
 ) -> None:
     """Score one uniform action and put it in its place, if it has one."""
     chunks, group, air = event.features.chunks, event.features.group, event.features.air
@@ -168,7 +168,7 @@ def _insert_uniform(
 
 
 @kernel
-def _score(event: Event, rest: Rest, varied: FloatArray, per_member: float) -> float:
+def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -> float:
     """UCB score of one candidate."""
     head, phi = event.head, rest.phi
     represent_change(
@@ -186,7 +186,7 @@ def _score(event: Event, rest: Rest, varied: FloatArray, per_member: float) -> f
 
 @kernel
 def _try_counts(
-    event: Event, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
+    event: Searched, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
 ) -> int:
     """Score the counts of one flow in every survivor; how many counts there are.
 
@@ -228,7 +228,7 @@ def _try_counts(
 
 
 @kernel
-def _try_levels(event: Event, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
+def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
     features, levels, chunks = event.features, event.levels, event.features.chunks
     first, last = features.start[sender], features.start[sender + 1]

@@ -1,7 +1,7 @@
-"""Double Q-learning on the same context, actions, encoder and search as the bandits.
+"""Double Q-learning on the same situation, actions, encoder and search as the bandits.
 
 Events form one sequence in the order of their activation, so the state after an event is the
-context of the event activated next, of whatever type; one network therefore serves all types.
+situation of the event activated next, of whatever type; one network therefore serves all types.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.collectives import Kind
 from thzsync.coordinator.beam import search
 from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
 from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder
 from thzsync.coordinator.features import Features, action_columns, columns, featurise
-from thzsync.coordinator.interface import Action, Context, Outcome
+from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.models import model_stream
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
@@ -72,7 +72,7 @@ class DdqnPolicy:
         self.rewarded = 0
         self.trainings = 0
         self.frozen = False
-        self._waiting: dict[int, tuple[Context, int]] = {}
+        self._waiting: dict[int, int] = {}
 
     @property
     def epsilon(self) -> float:
@@ -83,24 +83,24 @@ class DdqnPolicy:
         done = min(self.replay.added / settings.epsilon_events, 1.0)
         return settings.epsilon_start + done * (settings.epsilon_end - settings.epsilon_start)
 
-    def decide(self, context: Context) -> Action:
+    def decide(self, situation: Situation) -> Action:
         """A random uniform action with probability epsilon, otherwise the best by the search."""
-        if context.flows and not self.frozen and self.generator.random() < self.epsilon:
-            action = uniform_action(context, *self.generator.random(2))
+        if situation.units and not self.frozen and self.generator.random() < self.epsilon:
+            action = uniform_action(situation, *self.generator.random(2))
         else:
             how = search_settings(self.settings)
-            action = chosen_action(context, self.online.encoder, self.online.greedy_head(), how)
-        if context.flows and not self.frozen:
-            features = featurise(context)
-            taken = action_columns(features, context, action)
+            action = chosen_action(situation, self.online.encoder, self.online.greedy_head(), how)
+        if situation.units and not self.frozen:
+            features = featurise(situation)
+            taken = action_columns(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
-            self._waiting[id(context)] = (context, serial)
+            self._waiting[situation.decision] = serial
         return action
 
-    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Complete the transition that the decision began; train when it is time."""
-        reward = learnable_reward(context, outcome)
-        _, serial = self._waiting.pop(id(context), (context, -1))
+        reward = learnable_reward(situation, outcome)
+        serial = self._waiting.pop(situation.decision, -1)
         if self.frozen or not self.replay.holds(serial):
             return
         self.replay.reward[serial % self.replay.capacity] = reward
@@ -188,7 +188,7 @@ class DdqnPolicy:
 def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:
     """A fresh policy for one run."""
     settings, levels = scenario.coordinator.ddqn, scenario.coordinator.power_levels
-    generator = streams.generator("policy", len(Kind) + 1)
+    generator = streams.generator("policy", *model_stream("ddqn"))
     shape = shape_of(scenario, settings)
     return DdqnPolicy(settings, columns(scenario.thz.subbands), levels, generator, shape)
 

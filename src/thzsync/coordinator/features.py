@@ -1,4 +1,4 @@
-"""The context as numbers: one normalised row per flow (eq:bandit_flow_context).
+"""The situation as numbers: one normalised row per unit (eq:bandit_flow_context).
 
 Every flow slot is read by the same first-layer weights and slots are pooled under a mask, so the
 padded vector of the paper may grow without retraining and empty slots change nothing.
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.interface import Action, Context
+from thzsync.coordinator.interface import Action, Situation
 
 FEATURE_VERSION: Final = 1
 """Raised whenever a column changes its meaning; saved policies name the one they were made with."""
@@ -41,7 +41,7 @@ class Features(NamedTuple):
     """One event, ready for the encoder; flows of one sender form a group."""
 
     rows: FloatArray
-    """Normalised context per flow; action columns are not in here."""
+    """Normalised situation per flow; action columns are not in here."""
     group: IntArray
     """Position of every flow's source among the senders."""
     members: IntArray
@@ -55,29 +55,28 @@ class Features(NamedTuple):
 
 
 def columns(subbands: int) -> int:
-    """Inputs of the first layer: context, then the flow's share, air time and radiated energy."""
+    """Inputs of the first layer: situation, then the flow's share, air time and radiated energy."""
     return FIXED_COLUMNS + subbands + ACTION_COLUMNS
 
 
-def featurise(context: Context) -> Features:
+def featurise(situation: Situation) -> Features:
     """Rows of eq:bandit_flow_context, normalised with fixed constants; gains best first."""
-    plan = context.plan
-    flows, subbands = context.gain_db.shape
+    offer = situation.offer
+    flows, subbands = situation.snr_db_per_w.shape
     rows = np.empty((flows, FIXED_COLUMNS + subbands))
-    rows[:, 0] = plan.src
-    rows[:, 1] = plan.dst
-    rows[:, :2] /= context.racks
-    rows[:, 2] = np.log2(plan.chunks) / LOG_COUNT
-    rows[:, 3] = context.straggler
-    rows[:, 4] = context.queued_bytes / QUEUE_BYTES
-    rows[:, 5] = context.shared_occupancy
+    rows[:, 0] = offer.src
+    rows[:, 1] = offer.dst
+    rows[:, :2] /= situation.racks
+    rows[:, 2] = np.log2(offer.chunks) / LOG_COUNT
+    rows[:, 3] = situation.straggler
+    rows[:, 4] = situation.queued_bytes / QUEUE_BYTES
+    rows[:, 5] = situation.shared_occupancy
     rows[:, 6] = np.log2(max(flows, 1)) / LOG_COUNT
     # The executor takes the best free subband, whichever it is: order by quality, not by number.
-    best_first = -np.sort(-context.gain_db, axis=1)
+    best_first = -np.sort(-situation.snr_db_per_w, axis=1)
     scaled = (best_first - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
     rows[:, FIXED_COLUMNS:] = np.clip(scaled, -GAIN_LIMIT, GAIN_LIMIT)
-    group = np.searchsorted(plan.senders, plan.src)
-    return group_flows(rows, group, plan.chunks, context.power_levels)
+    return group_flows(rows, offer.group, offer.chunks, situation.power_levels)
 
 
 def group_flows(
@@ -105,13 +104,13 @@ def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
     return time
 
 
-def action_columns(features: Features, context: Context, action: Action) -> FloatArray:
+def action_columns(features: Features, situation: Situation, action: Action) -> FloatArray:
     """THz share, air time and radiated energy of every flow, for eq:bandit_action_vector.
 
     Share and power decide all three; unlike the bare power they fade out with the last THz chunk.
     """
-    plan = context.plan
-    power = action.power[np.searchsorted(plan.racks, plan.src)]
-    share = action.thz_chunks / plan.chunks
+    offer = situation.offer
+    power = action.power[np.searchsorted(offer.racks, offer.src)]
+    share = action.thz_chunks / offer.chunks
     air = share * air_time(features.rows, power[:, None])[:, 0]
     return np.column_stack((share, air, power * air))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from thzsync.coordinator.interface import Context, Outcome
+from thzsync.coordinator.interface import Outcome, Situation
 from thzsync.errors import ThzSyncError
 
 
-def learnable_reward(context: Context, outcome: Outcome) -> float:
+def learnable_reward(situation: Situation, outcome: Outcome) -> float:
     """The reward with its bad tail compressed; refused when it is not a finite number."""
     if not math.isfinite(outcome.reward):
         raise ThzSyncError(
-            f"{context.kind} event: its reward is {outcome.reward}; a policy learns from finite "
+            f"{situation.kind} event: its reward is {outcome.reward}; a policy learns from finite "
             "rewards only: check the event's time, energy and their references"
         )
     return compress(outcome.reward)

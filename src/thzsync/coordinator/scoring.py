@@ -29,7 +29,7 @@ class Head(NamedTuple):
     exploration: float
 
 
-class Event(NamedTuple):
+class Searched(NamedTuple):
     """What stays the same while one event is searched."""
 
     base: FloatArray
@@ -62,7 +62,7 @@ class Rest(NamedTuple):
 @kernel
 def prepare(
     encoder: Encoder, features: Features, head: Head, levels: FloatArray
-) -> tuple[Event, Rest]:
+) -> tuple[Searched, Rest]:
     """The context's part of the first layer, computed once per event, and scratch space."""
     flows, contexts = features.rows.shape
     hidden, units = len(encoder.flow_bias), len(encoder.dense_bias)
@@ -85,7 +85,7 @@ def prepare(
         np.zeros(units + 1),
         np.zeros(units + 1),
     )
-    return Event(base, flow[contexts:], dense, features, encoder, head, levels), scratch
+    return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
 
 
 @kernel
@@ -107,7 +107,7 @@ def add_flow(
 
 
 @kernel
-def settle(event: Event, sums: FloatArray, sender: int, rest: Rest) -> None:
+def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
     start, dense, bias = event.features.start, event.dense, event.encoder.dense_bias
     siblings, total, largest, fixed = rest.siblings, rest.total, rest.largest, rest.dense

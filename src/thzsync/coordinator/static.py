@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from thzsync.coordinator.interface import Action, Context, Outcome
+from thzsync.coordinator.interface import Action, Outcome, Situation
 
 
 @dataclass(frozen=True)
@@ -15,11 +15,11 @@ class StaticPolicy:
     thz_share: float
     power: float
 
-    def decide(self, context: Context) -> Action:
+    def decide(self, situation: Situation) -> Action:
         """The fixed split."""
-        return Action.uniform(context.plan, self.thz_share, self.power)
+        return Action.uniform(situation.offer, self.thz_share, self.power)
 
-    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Nothing to learn."""
 
 

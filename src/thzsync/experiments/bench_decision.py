@@ -7,18 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.collectives import Kind
-from thzsync.coordinator import Context, Policy, make_policy
+from thzsync.coordinator import Policy, Situation, make_policy
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.simulation.world import World
 from thzsync.streams import Streams
-from thzsync.workload import scenario_graph
+from thzsync.workload import job_graph
 
 DECISIONS: Final = 300
 TRAINING_ITERATIONS: Final = 2
 """Long enough to leave the warm-up behind, in which nothing is searched."""
-BUDGET_US: Final = {Kind.P2P: 500.0, Kind.A2A: 3000.0, Kind.ALLREDUCE: 3000.0}
+BUDGET_US: Final = {"p2p": 500.0, "a2a": 3000.0, "allreduce": 3000.0}
 
 
 def measure() -> dict[str, Any]:
@@ -26,28 +25,29 @@ def measure() -> dict[str, Any]:
     scenario, seed = Scenario.paper(), 0
     policy = make_policy("thz-sync", scenario, Streams(seed))
     simulate(scenario, policy, TRAINING_ITERATIONS, seed)
-    return {kind.value: _figures(policy, kind, _contexts(scenario, seed, kind)) for kind in Kind}
+    return {k: _figures(policy, k, _situations(scenario, seed, k)) for k in BUDGET_US}
 
 
-def _contexts(scenario: Scenario, seed: int, kind: Kind) -> list[Context]:
+def _situations(scenario: Scenario, seed: int, kind: str) -> list[Situation]:
     """The states in which the events of one iteration could find the floor, spread over time."""
     world = World.build(scenario, seed)
-    graph = scenario_graph(scenario, world.topology, world.streams, 0)
-    events = [event for event in graph.events if event.kind is kind]
-    contexts = []
+    graph = job_graph(scenario.jobs[0], world.topology, world.streams, 0)
+    events = [event for event in graph.events if event.kind == kind]
+    situations = []
     for number in range(DECISIONS):
         event, now_ps = events[number % len(events)], number * 10**10
         delays = world.delays_ps(event, number, now_ps)
-        contexts.append(world.context(world.synthesize(event, delays, now_ps), delays, now_ps))
-    return contexts
+        offer = world.offer(event, delays, now_ps)
+        situations.append(world.situation(number, offer, delays, now_ps))
+    return situations
 
 
-def _figures(policy: Policy, kind: Kind, contexts: list[Context]) -> dict[str, Any]:
-    policy.decide(contexts[0])
-    spent_us = np.empty(len(contexts))
-    for number, context in enumerate(contexts):
+def _figures(policy: Policy, kind: str, situations: list[Situation]) -> dict[str, Any]:
+    policy.decide(situations[0])
+    spent_us = np.empty(len(situations))
+    for number, situation in enumerate(situations):
         start = time.thread_time_ns()
-        policy.decide(context)
+        policy.decide(situation)
         spent_us[number] = (time.thread_time_ns() - start) * 1e-3
     p50, p99 = np.percentile(spent_us, [50, 99])
     return {

@@ -7,10 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.collectives import Kind
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
-from thzsync.synthesis import Context, find_method
+from thzsync.synthesis import Setting, find_method
 from thzsync.wireless import Overlay, Round
 
 RACKS: Final = 12
@@ -21,9 +20,9 @@ P2P_BUDGET_US: Final = 30.0
 
 def measure() -> dict[str, Any]:
     """Median CPU time over repeats of one A2A and AllReduce round [ms] and one P2P chunk [us]."""
-    a2a_ms, a2a_rounds = _round_ms(Kind.A2A)
-    allreduce_ms, allreduce_rounds = _round_ms(Kind.ALLREDUCE)
-    p2p_ms, p2p_chunks = _round_ms(Kind.P2P)
+    a2a_ms, a2a_rounds = _round_ms("a2a")
+    allreduce_ms, allreduce_rounds = _round_ms("allreduce")
+    p2p_ms, p2p_chunks = _round_ms("p2p")
     return {
         "racks": RACKS,
         "subbands": Scenario.preset("single-ring").thz.subbands,
@@ -40,13 +39,13 @@ def measure() -> dict[str, Any]:
     }
 
 
-def _round_ms(kind: Kind) -> tuple[float, int]:
+def _round_ms(kind: str) -> tuple[float, int]:
     """Median time per round [ms] and the number of rounds; the first run compiles."""
     runs = [_timed(kind) for _ in range(REPEATS + 1)][1:]
     return float(np.median([seconds / rounds * 1e3 for seconds, rounds in runs])), runs[0][1]
 
 
-def _timed(kind: Kind) -> tuple[float, int]:
+def _timed(kind: str) -> tuple[float, int]:
     """Seconds in the overlay and rounds of one whole event, all of whose chunks are ready.
 
     AllReduce flows keep to their stages only by precedence, so here all edges compete at once:
@@ -54,13 +53,12 @@ def _timed(kind: Kind) -> tuple[float, int]:
     """
     instance = Instance(Scenario.preset("single-ring"), kind, RACKS, False, 0)
     thz = instance.scenario.thz
-    method = find_method(kind, "proposed")
-    context = Context(instance.channel.gain_matrix(instance.members, 0), np.zeros(RACKS), thz)
-    plan = method.plan(instance.demand, instance.members, 2**19, context)
+    setting = Setting(instance.channel.gain_matrix(instance.members, 0), np.zeros(RACKS), thz)
+    offer = find_method(kind, "proposed").offer(instance.demand, instance.members, 2**19, setting)
+    graph = offer.lower(offer.chunks)
     overlay = Overlay(thz, instance.channel, instance.topology.racks, trains=False)
-    overlay.admit(0, plan, method, plan.chunks, np.full(RACKS, thz.max_power_w), 0)
-    chunk = np.arange(len(plan.chunk_flow)) - plan.first_chunk[plan.chunk_flow]
-    overlay.ready_many(0, plan.chunk_flow, chunk, 0)
+    overlay.admit(0, graph, np.full(RACKS, thz.max_power_w))
+    overlay.ready(0, np.arange(len(graph.chunk_flow)))
     flying: list[Round] = []
     rounds, spent, now_ps = 0, 0.0, 0
     while overlay.outstanding(0):
@@ -72,6 +70,6 @@ def _timed(kind: Kind) -> tuple[float, int]:
         ended = flying.pop(0)
         now_ps = ended.end_ps
         begun = time.thread_time()
-        overlay.finish(ended, now_ps)
+        overlay.finish(ended)
         spent += time.thread_time() - begun
     return spent, rounds

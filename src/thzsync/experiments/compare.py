@@ -16,9 +16,9 @@ from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
+from thzsync.records.run import References, environment, frame_bytes, read_scenario
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
-from thzsync.simulation.records import References, environment, frame_bytes, read_scenario
 
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
 ProgressBar = Callable[[int, int], None]

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from thzsync.coordinator import Action, Context, Outcome
+from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.experiments.parallel import map_runs
+from thzsync.records.run import References
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
-from thzsync.simulation.records import References
 
 SHARES = tuple(k / 8 for k in range(9))
 """THz shares that the search tries first."""
@@ -31,11 +31,11 @@ class FixedPerType:
     choices: dict[str, Choice]
     name: str = field(default="fixed-per-type")
 
-    def decide(self, context: Context) -> Action:
+    def decide(self, situation: Situation) -> Action:
         """The fixed split of the event's type."""
-        return Action.uniform(context.plan, *self.choices[context.kind.value])
+        return Action.uniform(situation.offer, *self.choices[situation.kind])
 
-    def learn(self, context: Context, action: Action, outcome: Outcome) -> None:
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Nothing to learn."""
 
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.files import write_atomically, write_document
+from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.simulation.records import environment
 
 
 class Figure(Protocol):

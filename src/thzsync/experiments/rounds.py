@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thzsync.collectives import Schedule
+from thzsync.transfers import Schedule
 
 
 def round_rows(schedule: Schedule) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ def round_rows(schedule: Schedule) -> list[dict[str, Any]]:
         start_ps, end_ps = int(schedule.start_ps[of[0]]), int(schedule.end_ps[of[0]])
         power_w = schedule.power_w[of]
         per_rack_w = np.bincount(plan.src[schedule.flow[of]], power_w)
-        sending_s = (end_ps - start_ps - schedule.overhead_ps) / 1e12
+        sending_s = (end_ps - start_ps - int(schedule.overhead_ps[of[0]])) / 1e12
         rows.append(
             {
                 "round": number + 1,

@@ -10,15 +10,16 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel import ChannelModel
-from thzsync.collectives import Demand, Kind, Reduction, Schedule, Transfer
+from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
-from thzsync.synthesis import find_method
+from thzsync.synthesis import Setting, find_method
 from thzsync.topology import Topology
+from thzsync.transfers import Schedule
 
 A2A_BYTES_PER_RACK: Final = 64 * 2**20
-ALLREDUCE_BYTES: Final = 512 * 2**20
+TENSOR_BYTES: Final = 512 * 2**20
 P2P_BYTES: Final = 16 * 2**20
 LATE_S: Final = (0.05, 0.1)
 RACKS_PER_LATE_RACK: Final = 8
@@ -32,7 +33,8 @@ class Instance:
     """
 
     scenario: Scenario
-    kind: Kind
+    kind: str
+    """Name of the collective."""
     racks: int
     stragglers: bool
     seed: int
@@ -64,9 +66,11 @@ class Instance:
     @cached_property
     def demand(self) -> Demand:
         """What the collective asks for."""
-        if self.kind is Kind.ALLREDUCE:
-            return Reduction(self.size_bytes or ALLREDUCE_BYTES)
-        if self.kind is Kind.P2P:
+        collective = find_collective(self.kind)
+        if collective.demand is Tensor:
+            root = int(self.members[0]) if collective.rooted else None
+            return Tensor(self.size_bytes or TENSOR_BYTES, root)
+        if self.kind == "p2p":
             senders = np.arange(self.racks - 1)
             sizes = np.full(self.racks - 1, self.size_bytes or P2P_BYTES)
             return Transfer.of(senders, senders + 1, sizes)
@@ -82,7 +86,7 @@ class Instance:
 
     def run(self, method: str) -> Schedule:
         """Carry the collective out by one method; the schedule has been checked."""
-        from thzsync.wireless.standalone import run_collective
+        from thzsync.execution.alone import run_collective
 
         return run_collective(
             self.demand,
@@ -94,13 +98,25 @@ class Instance:
             self.late_s,
         )
 
-    def bound_ms(self) -> float:
-        """No method can complete earlier [ms]."""
+    def bound_ms(self, method: str = "proposed") -> float:
+        """No method that owes the same guard times as this one can complete earlier [ms]."""
         from thzsync.synthesis.bounds import bound_s
 
         gains = self.channel.gain_matrix(self.members, 0)
-        thz = self.scenario.thz
-        return 1e3 * bound_s(self.kind, self.demand, self.members, gains, thz, self.late_s)
+        guarded = self._guarded(method, gains)
+        thz, late_s = self.scenario.thz, self.late_s
+        return 1e3 * bound_s(self.kind, self.demand, self.members, gains, thz, late_s, guarded)
+
+    def _guarded(self, method: str, gains: FloatArray) -> bool:
+        from thzsync.wireless import find_discipline
+
+        setting = Setting(gains, self.late_s, self.scenario.thz)
+        chunk_bytes = self.scenario.collectives.chunk_bytes
+        offer = find_method(self.kind, method).offer(
+            self.demand, self.members, chunk_bytes, setting
+        )
+        graph = offer.lower(offer.chunks)
+        return all(find_discipline(name).guarded for name in graph.disciplines)
 
 
 def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) -> Transfer:
@@ -133,11 +149,12 @@ def synthesize(
     size_bytes: int | None = None,
     scenario: Scenario | None = None,
 ) -> Schedule:
-    """Carry out one collective alone on THz: ``a2a``, ``allreduce`` or ``p2p``.
+    """Carry out one collective alone on THz: ``a2a``, ``allreduce``, ``p2p``, ``all-gather``, ...
 
-    ``size_bytes`` is the tensor, what leaves each rack, or what each P2P flow carries.
+    ``size_bytes`` is the tensor, what leaves each rack (a2a), or what each flow carries (p2p).
     """
-    if collective not in list(Kind):
-        raise ThzSyncError(f"{collective}: no such collective; use one of {', '.join(Kind)}")
+    if collective not in collective_names():
+        known = ", ".join(collective_names())
+        raise ThzSyncError(f"{collective}: no such collective; use one of {known}")
     setting = scenario or Scenario.preset("single-ring")
-    return Instance(setting, Kind(collective), racks, stragglers, seed, size_bytes).run(method)
+    return Instance(setting, collective, racks, stragglers, seed, size_bytes).run(method)

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.collectives import Kind
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.published import published_ablation_pct, published_synthesis
 from thzsync.experiments.single_ring import Instance
@@ -19,7 +18,7 @@ from thzsync.synthesis import find_method, method_names
 
 RACKS: Final = (4, 6, 8, 10, 12)
 SEEDS: Final = 30
-KINDS: Final = (Kind.A2A, Kind.ALLREDUCE)
+KINDS: Final = ("a2a", "allreduce")
 ABLATIONS: Final = ("no-channel", "equal-power")
 
 
@@ -31,23 +30,23 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Measured:
     """One instance under all methods: completion times and the bound [ms]."""
 
     completion_ms: dict[str, float]
     bound_ms: float
 
 
-def measure(task: _Task) -> Outcome:
+def measure(task: _Task) -> Measured:
     """Run every method on one instance."""
     completion_ms = {m: task.instance.run(m).completion_ps / 1e9 for m in task.methods}
-    return Outcome(completion_ms, task.instance.bound_ms() if task.bounds else float("nan"))
+    return Measured(completion_ms, task.instance.bound_ms() if task.bounds else float("nan"))
 
 
 def reproduce_synthesis(
     seeds: int = SEEDS,
     racks: Sequence[int] = RACKS,
-    methods: Mapping[Kind, Sequence[str]] | None = None,
+    methods: Mapping[str, Sequence[str]] | None = None,
     workers: int | None = None,
     scenario: Scenario | None = None,
     bounds: bool = True,
@@ -71,7 +70,7 @@ def reproduce_synthesis(
         for kind, n, late in sorted(cases, key=lambda case: -case[1])
         for seed in range(seeds)
     ]
-    found: dict[tuple[Kind, int, bool], list[Outcome]] = {case: [] for case in cases}
+    found: dict[tuple[str, int, bool], list[Measured]] = {case: [] for case in cases}
     for task, outcome in zip(tasks, map_runs(measure, tasks, workers, progress), strict=True):
         instance = task.instance
         found[instance.kind, instance.racks, instance.stragglers].append(outcome)
@@ -82,13 +81,13 @@ def reproduce_synthesis(
     ]
 
 
-def _row(case: tuple[Kind, int, bool], method: str, outcomes: list[Outcome]) -> dict[str, Any]:
+def _row(case: tuple[str, int, bool], method: str, outcomes: list[Measured]) -> dict[str, Any]:
     kind, racks, late = case
     times_ms: FloatArray = np.array([outcome.completion_ms[method] for outcome in outcomes])
     mean_ms, ci95_ms = interval95(times_ms)
-    paper_ms = published_synthesis(kind.value, method, racks, late)
+    paper_ms = published_synthesis(kind, method, racks, late)
     return {
-        "collective": kind.value,
+        "collective": kind,
         "method": method,
         "racks": racks,
         "stragglers": late,

@@ -13,8 +13,8 @@ from thzsync.experiments.compare import Comparison, compare
 from thzsync.experiments.published import published_value
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
+from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Reward, Scenario
-from thzsync.simulation.records import environment, frame_bytes
 
 WEIGHTS = ((0.7, 0.3), (0.5, 0.5), (0.3, 0.7))
 LAST = 5

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from thzsync.optical.batch import ChunkBatch
 from thzsync.optical.fabric import OpticalFabric
-from thzsync.optical.layout import WIRED
 from thzsync.optical.network import Network
 from thzsync.optical.simpy_reference import SimpyFabric
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
 
 _LONG_PS = 10**15
 
@@ -29,7 +29,7 @@ def sixteen_hosts(chunk_bytes: int) -> tuple[Network, ChunkBatch]:
     )
     src = np.repeat(np.arange(16), 8)
     dst = (8 * (1 - src // 8)) + (src + np.tile(np.arange(8), 16)) % 8
-    return network, ChunkBatch.build(WIRED, src, dst, chunk_bytes, np.arange(len(src)))
+    return network, ChunkBatch.build(FIBRE, src, dst, chunk_bytes, np.arange(len(src)))
 
 
 def neighbours(rings: int, lanes: int, chunk_bytes: int) -> tuple[Network, ChunkBatch]:
@@ -40,7 +40,7 @@ def neighbours(rings: int, lanes: int, chunk_bytes: int) -> tuple[Network, Chunk
     targets = [ring * lanes + (lane + step) % lanes for step in (1, 2, 3)]
     targets.append((ring + 1) % rings * lanes + lane)
     src, dst = np.tile(rack, 4), np.concatenate(targets)
-    return network, ChunkBatch.build(WIRED, src, dst, chunk_bytes, np.arange(len(src)))
+    return network, ChunkBatch.build(FIBRE, src, dst, chunk_bytes, np.arange(len(src)))
 
 
 def _best(run: Callable[[], tuple[int, float]], repeats: int) -> float:

@@ -1,51 +1,16 @@
-"""What the caller may do between two instants: release, complete, re-route, change rates, look."""
+"""What the caller may do between two instants: take chunks away, change rates, look."""
 
 from __future__ import annotations
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.jit import bare as kernel
 from thzsync.optical import layout as c
-from thzsync.optical.jit import kernel
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, push_ticket
-from thzsync.optical.nodes import join_flow, kick, make_ready, push_done, push_timer, report
+from thzsync.optical.nodes import kick
 from thzsync.optical.queues import head_hop, is_down, mark, rekey, service_ps, settle
 from thzsync.optical.tournament import set_key
-
-
-@kernel
-def release(st: State, base: int, count: int, at_ps: int) -> None:
-    """Start a submitted batch: nodes without predecessors become ready at ``at_ps``."""
-    for n in range(base, base + count):
-        if st.node[n, c.PENDING] == 0:
-            if at_ps <= st.ctl[c.NOW]:
-                make_ready(st, n, st.ctl[c.NOW])
-            else:
-                push_timer(st, n, at_ps)
-
-
-@kernel
-def complete(st: State, nodes: IntArray) -> int:
-    """External nodes are done now; the first one that is not ready and external, or -1."""
-    for n in nodes:
-        row = st.node[n]
-        if row[c.KIND] != c.EXTERNAL or row[c.READY_AT] < 0 or row[c.DONE_AT] >= 0:
-            return int(n)
-        row[c.DONE_AT] = st.ctl[c.NOW]
-        push_done(st, n)
-    return -1
-
-
-@kernel
-def to_wired(st: State, nodes: IntArray) -> int:
-    """External nodes take the fibre; the first one that cannot, or -1."""
-    for n in nodes:
-        row = st.node[n]
-        if row[c.KIND] != c.EXTERNAL or row[c.DONE_AT] >= 0:
-            return int(n)
-        row[c.KIND] = c.WIRED
-        if row[c.READY_AT] >= 0:
-            join_flow(st, n)
-    return -1
+from thzsync.transfers import precedence as pre
 
 
 @kernel
@@ -119,28 +84,28 @@ def leave_flow(st: State, n: int) -> None:
 
 
 @kernel
-def to_external(st: State, nodes: IntArray, accepted: BoolArray) -> None:
-    """Wired nodes of which no packet has begun to leave the rack change to external."""
+def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
+    """Chunks of which no packet has begun to leave the rack change to the air."""
     for k in range(len(nodes)):
         n = nodes[k]
-        row = st.node[n]
-        accepted[k] = row[c.KIND] == c.WIRED and row[c.START_AT] < 0
+        task = st.task[n]
+        accepted[k] = task[pre.OWNER] == pre.FIBRE and task[pre.START_AT] < 0
         if not accepted[k]:
             continue
-        row[c.KIND] = c.EXTERNAL
-        if row[c.READY_AT] >= 0:
-            if row[c.SENT] > 0:
+        task[pre.OWNER] = pre.AIR
+        if task[pre.READY_AT] >= 0:
+            if st.node[n, c.SENT] > 0:
                 leave_nic(st, n)
             leave_flow(st, n)
-            row[c.SENT] = 0
-            report(st, n, c.READY)
+            st.node[n, c.SENT] = 0
+            pre.report(st.clock, st.slots, n, pre.READY)
 
 
 @kernel
 def reschedule_down(st: State, ln: int) -> None:
     """Work out a rack-facing link's departures anew; a packet in service keeps its end."""
     link, pkt = st.link, st.pkt
-    now = st.ctl[c.NOW]
+    now = st.clock[pre.NOW]
     settle(st, ln, now, False)
     p = link[ln, c.HEAD]
     if (
@@ -185,7 +150,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
 def settle_all(st: State) -> None:
     """Bring the counters of every rack-facing link up to now."""
     for ln in range(st.ctl[c.RACKS], 2 * st.ctl[c.RACKS]):
-        settle(st, ln, st.ctl[c.NOW], False)
+        settle(st, ln, st.clock[pre.NOW], False)
 
 
 @kernel

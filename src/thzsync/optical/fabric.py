@@ -1,4 +1,4 @@
-"""The optical fabric as the joint engine sees it: a chunk-graph executor."""
+"""The optical fabric: it carries the chunks that a ledger gives to the fibre, packet by packet."""
 
 from __future__ import annotations
 
@@ -11,27 +11,15 @@ from thzsync.errors import ThzSyncError
 from thzsync.optical import control, kernel
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background
-from thzsync.optical.batch import ChunkBatch, check
-from thzsync.optical.layout import EXTERNAL, State
+from thzsync.optical.chunks import check_chunks
+from thzsync.optical.layout import State
 from thzsync.optical.lowering import BurstClock, chain, lower
 from thzsync.optical.network import Network
-from thzsync.optical.pools import Runs, doubled
-
-
-class Reports(NamedTuple):
-    """What happened at one instant, in order: ``what`` is READY or DONE."""
-
-    time_ps: IntArray
-    node: IntArray
-    what: IntArray
-
-
-class Deliveries(NamedTuple):
-    """Per node: when it completed, first began to leave its rack, became ready [ps]; -1 if not."""
-
-    arrival_ps: IntArray
-    start_ps: IntArray
-    ready_ps: IntArray
+from thzsync.optical.nodes import take_fresh
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.ledger import Deliveries, Ledger, Reports
+from thzsync.transfers.pools import Runs, doubled
+from thzsync.transfers.precedence import AIR, FRESH
 
 
 class LinkBytes(NamedTuple):
@@ -41,15 +29,11 @@ class LinkBytes(NamedTuple):
     background: IntArray
 
 
-_NONE = np.zeros(0, dtype=np.int64)
-_NOTHING = Reports(_NONE, _NONE, _NONE)
-
-
 class OpticalFabric:
     """Runs batches of chunks over a `Network`; time only moves in `advance`.
 
-    Node numbers are valid until their batch is retired. ``trains=False`` gives every packet its
-    own event, and ``trace=True`` records every packet on every link; neither changes any result.
+    All precedence is the ledger's; here a chunk has packets. ``trains=False`` gives every packet
+    its own event, and ``trace=True`` records every packet on every link; neither changes a result.
     """
 
     def __init__(
@@ -66,16 +50,15 @@ class OpticalFabric:
         if background is not None and background.load > 0:
             _check_background(network, background)
             self._bursts = BurstClock(network, background, seed_key)
-        self._st = lower(network, background, trains=trains, trace=trace)
-        self._nodes = Runs(len(self._st.node))
-        self._edges = Runs(len(self._st.edge))
+        self.ledger = Ledger()
+        self._st = lower(network, background, self.ledger, trains=trains, trace=trace)
         self._flows = Runs(len(self._st.flow))
-        self._batches: dict[int, tuple[int, int, int, int, int]] = {}
+        self._taken: dict[int, tuple[int, int]] = {}
 
     @property
     def now_ps(self) -> int:
         """The current instant [ps]."""
-        return int(self._st.ctl[c.NOW])
+        return self.ledger.now_ps
 
     @property
     def packet_hops(self) -> int:
@@ -90,42 +73,44 @@ class OpticalFabric:
 
     def submit(self, batch: ChunkBatch, at_ps: int) -> int:
         """Add a batch whose first nodes become ready at ``at_ps``; the number of its node 0."""
-        if at_ps < self.now_ps:
-            raise ThzSyncError(f"submit: at_ps is {at_ps}, before now ({self.now_ps} ps)")
-        check(batch, self.network)
-        carried = batch.kind <= EXTERNAL
+        check_chunks(batch, self.network)
+        base = self.ledger.enter(batch, at_ps)
+        carried = batch.kind <= AIR
         flows = int(batch.flow[carried].max()) + 1 if carried.any() else 0
-        base = self._take("node", self._nodes, len(batch))
-        edges = self._take("edge", self._edges, len(batch.succ))
-        flow = self._take("flow", self._flows, flows)
-        self._batches[base] = (len(batch), edges, len(batch.succ), flow, flows)
-        st = self._st
-        st.edge[edges : edges + len(batch.succ)] = batch.succ + base
-        st.flow[flow : flow + flows] = (-1, -1, -1, 0)
-        self._write_nodes(st.node[base : base + len(batch)], batch, edges, flow)
-        control.release(st, base, len(batch), at_ps)
-        st.ctl[c.STAGE] = c.NODES
+        flow = self._take_flows(flows)
+        self._taken[base] = (flow, flows)
+        self._st = self._with_ledger()
+        self._st.flow[flow : flow + flows] = (-1, -1, -1, 0)
+        self._write_nodes(self._st.node[base : base + len(batch)], batch, flow)
+        self.ledger.begin(base, at_ps)
+        self._look_again()
         return base
 
-    def _write_nodes(self, node: IntArray, batch: ChunkBatch, edges: int, flow: int) -> None:
-        carried = batch.kind <= EXTERNAL
+    def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
+        carried = batch.kind <= AIR
         src, dst = batch.src * carried, batch.dst * carried
-        node[:, c.KIND] = batch.kind
         node[:, c.SRC] = src
         node[:, c.FIRST] = self.network.first_hop(src, dst)
         node[:, c.DOWN] = self.network.racks + dst
         node[:, c.BYTES] = batch.size_bytes
         node[:, c.SENT] = 0
         node[:, c.GONE] = 0
-        node[:, c.PENDING] = batch.predecessors
-        node[:, c.SUCC_LO] = edges + batch.succ_ptr[:-1]
-        node[:, c.SUCC_HI] = edges + batch.succ_ptr[1:]
-        node[:, c.FLAGS] = batch.notify * c.NOTIFY
-        node[:, c.READY_AT] = -1
-        node[:, c.START_AT] = -1
-        node[:, c.DONE_AT] = -1
         node[:, c.N_NEXT] = -1
-        node[:, c.RELEASE] = np.where(carried, flow + batch.flow, batch.release_ps)
+        node[:, c.FLOW] = flow + batch.flow
+
+    def _with_ledger(self) -> State:
+        """The state with the ledger's arrays as they are now, and as many nodes as it has."""
+        ledger, st = self.ledger, self._st
+        node = st.node if len(st.node) == len(ledger.task) else doubled(st.node, len(ledger.task))
+        return st._replace(
+            clock=ledger.clock, task=ledger.task, edge=ledger.edge, slots=ledger.slots, node=node
+        )
+
+    def _look_again(self) -> None:
+        """Take what became ready, and have the next `advance` look at this instant again."""
+        if self.ledger.clock[FRESH]:
+            take_fresh(self._st)
+        self._st.ctl[c.STAGE] = c.NODES
 
     def advance(self, until_ps: int) -> Reports:
         """Run to the first instant up to ``until_ps`` with something to report, and report it.
@@ -138,40 +123,31 @@ class OpticalFabric:
             if need == c.IDLE:
                 break
             st = self._provide(need)
-        count = int(st.ctl[c.REPORTS])
-        if count == 0:
-            if until_ps < st.ctl[c.NOW]:
-                raise ThzSyncError(
-                    f"advance: until_ps is {until_ps}, before now ({self.now_ps} ps)"
-                )
-            return _NOTHING
-        st.ctl[c.REPORTS] = 0
-        return Reports(
-            np.full(count, st.ctl[c.NOW]),
-            st.slots[:count, c.R_NODE].copy(),
-            st.slots[:count, c.R_WHAT].copy(),
-        )
+        reports = self.ledger.reports()
+        if not len(reports.node) and until_ps < self.now_ps:
+            raise ThzSyncError(f"advance: until_ps is {until_ps}, before now ({self.now_ps} ps)")
+        return reports
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """External nodes that were reported ready are done now."""
-        bad = control.complete(self._st, self._own(nodes, at_ps, "complete"))
-        if bad >= 0:
-            raise ThzSyncError(f"complete: node {bad} is not a ready, unfinished external node")
+        """Chunks of the air that were reported ready have arrived."""
+        self.ledger.complete(_numbers(nodes), at_ps)
+        self._look_again()
 
-    def to_wired(self, nodes: IntArray, at_ps: int) -> None:
-        """External nodes, ready or not, take the fibre from now on."""
-        bad = control.to_wired(self._st, self._own(nodes, at_ps, "to_wired"))
-        if bad >= 0:
-            raise ThzSyncError(f"to_wired: node {bad} is not an unfinished external node")
+    def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
+        """Chunks of the air, ready or not, take the fibre from now on."""
+        self.ledger.to_fibre(_numbers(nodes), at_ps)
+        self._look_again()
 
-    def to_external(self, nodes: IntArray, at_ps: int) -> BoolArray:
-        """Wired nodes of which no packet has begun to leave the rack become external.
+    def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
+        """Chunks of which no packet has begun to leave the rack belong to the air from now on.
 
-        The mask says which ones did; those that were ready are reported READY by `advance`.
+        The mask says which ones do; those that were ready are reported READY by `advance`.
         """
-        own = self._own(nodes, at_ps, "to_external")
+        self.ledger.check_now(at_ps, "to_air")
+        own = _numbers(nodes)
         accepted = np.zeros(len(own), dtype=np.bool_)
-        control.to_external(self._st, own, accepted)
+        control.to_air(self._st, own, accepted)
+        self._look_again()
         return accepted
 
     def set_rate(self, link: int, rate_bps: float, at_ps: int) -> None:
@@ -179,7 +155,7 @@ class OpticalFabric:
 
         A packet in service finishes at its old rate: it is on the fibre already.
         """
-        self._own(_NONE, at_ps, "set_rate")
+        self.ledger.check_now(at_ps, "set_rate")
         if not 0 <= link < self.network.links or self.network.rate_bps[link] == 0:
             raise ThzSyncError(
                 f"set_rate: link {link} does not exist; use 0..{self.network.links - 1}"
@@ -187,6 +163,7 @@ class OpticalFabric:
         if not 0 <= rate_bps < 1e15:
             raise ThzSyncError(f"set_rate: rate is {rate_bps}; use 0 (down) to 1 Pbit/s")
         control.set_rate(self._st, int(link), round(rate_bps))
+        self._look_again()
 
     def occupancy(self, src: Any, dst: Any) -> tuple[IntArray, FloatArray]:
         """Bytes queued along wired paths, and the fullest shared buffer on each as a fraction.
@@ -203,24 +180,12 @@ class OpticalFabric:
 
     def finished(self, base: int, count: int) -> Deliveries:
         """When nodes ``base .. base + count - 1`` completed, started and became ready [ps]."""
-        node = self._st.node[base : base + count]
-        times = (node[:, k].copy() for k in (c.DONE_AT, c.START_AT, c.READY_AT))
-        return Deliveries(*times)
+        return self.ledger.finished(base, count)
 
     def retire(self, base: int) -> None:
         """Forget a finished batch; its node numbers may be used again."""
-        if base not in self._batches:
-            raise ThzSyncError(f"retire: no batch starts at node {base}; it may be retired already")
-        count, edges, n_edges, flow, flows = self._batches[base]
-        left = int(np.count_nonzero(self._st.node[base : base + count, c.DONE_AT] < 0))
-        if left or self._st.ctl[c.STAGE] != c.NEXT_INSTANT:
-            raise ThzSyncError(
-                f"retire: {left} nodes of batch {base} are unfinished; advance first"
-            )
-        del self._batches[base]
-        self._nodes.give(base, count)
-        self._edges.give(edges, n_edges)
-        self._flows.give(flow, flows)
+        self.ledger.retire(base)
+        self._flows.give(*self._taken.pop(base))
 
     def link_bytes(self) -> LinkBytes:
         """Bytes carried by every link up to now, foreground and background apart."""
@@ -233,24 +198,13 @@ class OpticalFabric:
         control.settle_all(self._st)
         return self._st.trace[: self._st.ctl[c.TRACED]].copy()
 
-    def _own(self, nodes: IntArray, at_ps: int, what: str) -> IntArray:
-        """Check the caller's clock, and have the next `advance` look at this instant again."""
-        if at_ps != self.now_ps:
-            raise ThzSyncError(
-                f"{what}: at_ps is {at_ps} but now is {self.now_ps} ps; advance first"
-            )
-        self._st.ctl[c.STAGE] = c.NODES
-        return np.atleast_1d(np.asarray(nodes, dtype=np.int64))
-
-    def _take(self, name: str, runs: Runs, count: int) -> int:
-        start = runs.take(count)
+    def _take_flows(self, count: int) -> int:
+        start = self._flows.take(count)
         while start is None:
-            larger = doubled(getattr(self._st, name), 2 * runs.capacity)
-            self._st = self._st._replace(**{name: larger})
-            if name == "node":
-                self._st = self._st._replace(slots=doubled(self._st.slots, 2 * len(larger)))
-            runs.grow(len(larger))
-            start = runs.take(count)
+            flow = doubled(self._st.flow, 2 * self._flows.capacity)
+            self._st = self._st._replace(flow=flow)
+            self._flows.grow(len(flow))
+            start = self._flows.take(count)
         return start
 
     def _provide(self, need: int) -> State:
@@ -271,6 +225,10 @@ class OpticalFabric:
         elif self._bursts is not None:
             self._bursts.refill(st)
         return self._st
+
+
+def _numbers(nodes: IntArray) -> IntArray:
+    return np.atleast_1d(np.asarray(nodes, dtype=np.int64))
 
 
 def _check_background(network: Network, background: Background) -> None:

@@ -24,8 +24,9 @@ Waiting points from racks to ring-facing to rack-facing queues and never in a ci
 
 from __future__ import annotations
 
+from thzsync.jit import bare as kernel
+from thzsync.jit import hot
 from thzsync.optical import layout as c
-from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
 from thzsync.optical.queues import (
     enter,

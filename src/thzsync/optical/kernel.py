@@ -21,14 +21,16 @@ which is what allows rack-facing links to be evaluated without an event per pack
 from __future__ import annotations
 
 from thzsync.arrays import AnyArray, IntArray
+from thzsync.jit import bare as kernel
+from thzsync.jit import hot
 from thzsync.optical import layout as c
 from thzsync.optical.grants import serve_grants
-from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
 from thzsync.optical.nic import admit
-from thzsync.optical.nodes import serve_kicks, serve_nodes
+from thzsync.optical.nodes import serve_kicks, take_fresh
 from thzsync.optical.queues import attempt, finish, is_down, rekey, request, settle, turn_eager
 from thzsync.optical.tournament import set_key
+from thzsync.transfers import precedence as pre
 
 
 @kernel
@@ -86,17 +88,17 @@ def serve_links(st: State, now_ps: int) -> bool:
 def next_instant(st: State) -> int:
     """When something happens next [ps]."""
     time = min(st.key[st.tree[1]], st.bg_key[st.bg_tree[1]])
-    if st.ctl[c.TIMERS] > 0:
-        time = min(time, st.slots[0, c.HEAP_AT])
+    if st.clock[pre.TIMERS] > 0:
+        time = min(time, st.slots[0, pre.HEAP_AT])
     return int(time)
 
 
 @kernel
 def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
-    ctl = st.ctl
+    ctl, clock = st.ctl, st.clock
     while True:
-        now = ctl[c.NOW]
+        now = clock[pre.NOW]
         if ctl[c.STAGE] == c.NEXT_INSTANT:
             if ctl[c.BURSTS_SHORT] == 1:
                 return c.NEED_BURSTS
@@ -105,13 +107,13 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
             if ctl[c.TRACING] == 1 and ctl[c.TRACED] + most > len(st.trace):
                 return c.NEED_TRACE
             time = next_instant(st)
-            if ctl[c.REPORTS] > 0 and time > now:
+            if clock[pre.REPORTS] > 0 and time > now:
                 return c.IDLE
             if time > until_ps:
-                ctl[c.NOW] = max(now, until_ps)
+                clock[pre.NOW] = max(now, until_ps)
                 return c.IDLE
             now = time
-            ctl[c.NOW] = now
+            clock[pre.NOW] = now
             ctl[c.STAGE] = c.LINKS
         if ctl[c.STAGE] == c.LINKS:
             if not serve_links(st, now):
@@ -119,8 +121,9 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
             ctl[c.STAGE] = c.NODES
         # most instants have no work in the later stages: do not even call them
         if ctl[c.STAGE] == c.NODES:
-            if ctl[c.WORK] > 0 or (ctl[c.TIMERS] > 0 and st.slots[0, c.HEAP_AT] <= now):
-                serve_nodes(st, now)
+            if pre.due(clock, st.slots, now):
+                pre.serve(clock, st.task, st.edge, st.slots, now)
+                take_fresh(st)
             ctl[c.STAGE] = c.KICKS
         if ctl[c.STAGE] == c.KICKS:
             if ctl[c.N_KICKS] > 0 and not serve_kicks(st, now):
@@ -133,20 +136,22 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
 
 @kernel
 def advance(
+    clock: IntArray,
+    task: IntArray,
+    edge: IntArray,
+    slots: IntArray,
     ctl: IntArray,
     link: IntArray,
     ticket: AnyArray,
     admitted: IntArray,
     pkt: IntArray,
     node: IntArray,
-    edge: IntArray,
     flow: IntArray,
     switch: IntArray,
     key: IntArray,
     tree: IntArray,
     wait: IntArray,
     todo: IntArray,
-    slots: IntArray,
     bg_key: IntArray,
     bg_tree: IntArray,
     burst: IntArray,
@@ -155,7 +160,7 @@ def advance(
 ) -> int:
     """`run` with its arrays one by one: a call from Python costs half as much that way."""
     st = State(
-        ctl, link, ticket, admitted, pkt, node, edge, flow, switch, key, tree, wait, todo, slots,
-        bg_key, bg_tree, burst, trace,
+        clock, task, edge, slots, ctl, link, ticket, admitted, pkt, node, flow, switch, key, tree,
+        wait, todo, bg_key, bg_tree, burst, trace,
     )  # fmt: skip
     return run(st, until_ps)

@@ -13,11 +13,6 @@ from thzsync.arrays import AnyArray, IntArray
 NEVER: Final = 1 << 62
 """A time that never comes [ps]."""
 
-# kinds of node, what a report says, flags
-WIRED, EXTERNAL, TIMER, JOIN = 0, 1, 2, 3
-READY, DONE = 0, 1
-NOTIFY = 1
-
 # what `advance` asks of its caller
 IDLE, NEED_PACKETS, NEED_BURSTS, NEED_TRACE = 0, 1, 2, 3
 
@@ -28,9 +23,9 @@ NEXT_INSTANT, LINKS, NODES, KICKS, GRANTS = 0, 1, 2, 3, 4
 RESTING, BUSY, WAITING = 0, 1, 2
 
 # ctl: scalars
-NOW, STAGE, CURSOR, RESUME, FREE, STAMP, TIMER_SEQ, TIMERS = 0, 1, 2, 3, 4, 5, 6, 7
-REPORTS, WORK, N_KICKS, N_GRANTS, HOPS, TRACED, TRACING, TRAINS = 8, 9, 10, 11, 12, 13, 14, 15
-RACKS, RINGS, PACKET, DELAY, BURST, BURSTS_SHORT, FREE_TICKET = 16, 17, 18, 19, 20, 21, 22
+STAGE, CURSOR, RESUME, FREE, STAMP, N_KICKS, N_GRANTS, HOPS = range(8)
+TRACED, TRACING, TRAINS, RACKS, RINGS, PACKET, DELAY, BURST = range(8, 16)
+BURSTS_SHORT, FREE_TICKET = 16, 17
 CTL_COLUMNS = 24
 
 # link: the queue in front of a directed link, and the link (two cache lines, the busier first)
@@ -52,11 +47,9 @@ K_NEXT, K_NODE = 0, 1
 P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = 0, 1, 2, 3, 4, 5, 6, 7
 PACKET_COLUMNS = 8
 
-# node: a chunk, timer or join
-KIND, SRC, FIRST, DOWN, BYTES, SENT, GONE, N_NEXT = 0, 1, 2, 3, 4, 5, 6, 7
-SUCC_LO, SUCC_HI, FLAGS, READY_AT, START_AT, DONE_AT, PENDING, RELEASE = range(8, 16)
-FLOW = RELEASE  # only timers have a release, only chunks a flow
-NODE_COLUMNS = 16
+# node: a chunk as packets see it; the ledger's row of the same number has its precedence
+SRC, FIRST, DOWN, BYTES, SENT, GONE, N_NEXT, FLOW = range(8)
+NODE_COLUMNS = 8
 
 # flow: a rack's round-robin unit, a list of ready nodes
 F_HEAD, F_TAIL, F_NEXT, F_ACTIVE = 0, 1, 2, 3
@@ -73,32 +66,33 @@ W_NEXT, W_STAMP = 0, 1
 # todo: three lists over links
 KICKED, GRANTED, OUTPUTS = 0, 1, 2
 
-# slots: lists as long as the node table
-DONE_NODE, HEAP_AT, HEAP_SEQ, HEAP_NODE, R_NODE, R_WHAT = 0, 1, 2, 3, 4, 5
-SLOT_COLUMNS = 6
-
 # trace: one row per packet and link, written when its last bit has left
 T_LINK, T_NODE, T_LEFT, T_BYTES, T_READY, T_START, T_END = 0, 1, 2, 3, 4, 5, 6
 TRACE_COLUMNS = 7
 
 
 class State(NamedTuple):
-    """All of a fabric's state, in the order in which the kernels take it."""
+    """All of a fabric's state, in the order in which the kernels take it.
 
+    The first four arrays are the ledger's.
+    """
+
+    clock: IntArray
+    task: IntArray
+    edge: IntArray
+    slots: IntArray
     ctl: IntArray
     link: IntArray
     ticket: AnyArray
     admitted: IntArray
     pkt: IntArray
     node: IntArray
-    edge: IntArray
     flow: IntArray
     switch: IntArray
     key: IntArray
     tree: IntArray
     wait: IntArray
     todo: IntArray
-    slots: IntArray
     bg_key: IntArray
     bg_tree: IntArray
     burst: IntArray

@@ -9,8 +9,9 @@ from thzsync.optical import layout as c
 from thzsync.optical.background import Background, gaps_ps
 from thzsync.optical.layout import State
 from thzsync.optical.network import Network
-from thzsync.optical.pools import zero_rows
 from thzsync.optical.tournament import empty_tree, set_key
+from thzsync.transfers.ledger import Ledger
+from thzsync.transfers.pools import zero_rows
 
 BURSTS_AHEAD = 1024
 """Background bursts worked out at a time, per link."""
@@ -52,7 +53,9 @@ def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
     return switch, np.concatenate(outputs)
 
 
-def lower(network: Network, background: Background | None, *, trains: bool, trace: bool) -> State:
+def lower(
+    network: Network, background: Background | None, ledger: Ledger, *, trains: bool, trace: bool
+) -> State:
     """The state of an empty fabric at time 0."""
     switch, outputs = lower_switches(network)
     todo = np.zeros((2 * (network.links + network.switches), 3), dtype=np.int64)
@@ -78,20 +81,22 @@ def lower(network: Network, background: Background | None, *, trains: bool, trac
     ticket = zero_rows(1024, 2, np.int32)
     chain(ctl, c.FREE_TICKET, ticket, 0)
     return State(
+        clock=ledger.clock,
+        task=ledger.task,
+        edge=ledger.edge,
+        slots=ledger.slots,
         ctl=ctl,
         link=lower_links(network),
         ticket=ticket,
         admitted=np.zeros(len(ticket) if trace else 1, dtype=np.int64),
         pkt=pkt,
-        node=zero_rows(1024, c.NODE_COLUMNS),
-        edge=np.zeros(1024, dtype=np.int64),
+        node=zero_rows(len(ledger.task), c.NODE_COLUMNS),
         flow=zero_rows(64, c.FLOW_COLUMNS),
         switch=switch,
         key=key,
         tree=tree,
         wait=zero_rows(2 * network.links, 2),
         todo=todo,
-        slots=zero_rows(2048, c.SLOT_COLUMNS),
         bg_key=bg_key,
         bg_tree=bg_tree,
         burst=zero_rows(network.links if bursts else 1, c.FIRST_BURST + BURSTS_AHEAD),

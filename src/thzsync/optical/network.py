@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 
@@ -105,15 +106,18 @@ class Network:
         """What outputs towards other switches may hold of a shared buffer [bytes]."""
         return self.shared_buffer_bytes - self.reserve_bytes
 
-    def inter_link(self, s: int, t: int) -> int:
+    @overload
+    def inter_link(self, s: int, t: int) -> int: ...
+    @overload
+    def inter_link(self, s: IntArray, t: IntArray) -> IntArray: ...
+    def inter_link(self, s: int | IntArray, t: int | IntArray) -> int | IntArray:
         """The link from switch s to switch t."""
         return 2 * self.racks + s * self.switches + t
 
     def first_hop(self, src: IntArray, dst: IntArray) -> IntArray:
         """The link after a rack's up-link, for arrays of rack pairs."""
         s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
-        inter = 2 * self.racks + s * self.switches + t
-        return np.where(s == t, self.racks + dst, inter)
+        return np.where(s == t, self.racks + dst, self.inter_link(s, t))
 
     def hops(self, src: int | IntArray, dst: int | IntArray) -> IntArray:
         """Links on the wired path: 2 within a ring, 3 across rings (eq:wired_path)."""
@@ -126,11 +130,19 @@ class Network:
         between = () if s == t else (self.inter_link(s, t),)
         return (src, *between, self.racks + dst)
 
+    def add_load(self, load: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray) -> None:
+        """Add bytes between racks to the load of every link on their paths."""
+        np.add.at(load, src, size_bytes)
+        np.add.at(load, self.racks + dst, size_bytes)
+        s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
+        between = np.flatnonzero(s != t)
+        np.add.at(load, self.inter_link(s[between], t[between]), size_bytes[between])
+
     def outputs(self, s: int) -> IntArray:
         """Links that leave switch s: to its racks, then to the other switches."""
         down = self.racks + np.flatnonzero(self.ring_of_rack == s)
         others = np.array([t for t in range(self.switches) if t != s], dtype=np.int64)
-        return np.concatenate((down, 2 * self.racks + s * self.switches + others))
+        return np.concatenate((down, self.inter_link(np.full_like(others, s), others)))
 
     def service_ps(self, link: int, size_bytes: int) -> int:
         """Time of a packet on a link, rounded up to whole picoseconds [ps]."""

@@ -6,8 +6,8 @@ follows from what the chunk has sent. Deep NIC queues of many racks thus stay in
 
 from __future__ import annotations
 
+from thzsync.jit import hot
 from thzsync.optical import layout as c
-from thzsync.optical.jit import hot
 from thzsync.optical.layout import State
 
 

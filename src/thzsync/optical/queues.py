@@ -10,11 +10,13 @@ buffer might run out, watch every departure. Both ways give the same results to 
 
 from __future__ import annotations
 
+from thzsync.jit import bare as kernel
+from thzsync.jit import hot
 from thzsync.optical import layout as c
-from thzsync.optical.jit import hot, kernel
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, leaving_bytes
 from thzsync.optical.tournament import set_key
+from thzsync.transfers.precedence import START_AT, push_done
 
 
 @hot
@@ -148,8 +150,7 @@ def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
         if pkt[p, c.P_LEFT] == 0:
             if not deliver:
                 return
-            st.slots[ctl[c.WORK], c.DONE_NODE] = pkt[p, c.P_NODE]
-            ctl[c.WORK] += 1
+            push_done(st.clock, st.slots, pkt[p, c.P_NODE])
         end = pkt[p, c.P_END]
         leave(st, ln, p)
         if ctl[c.TRACING] == 1:
@@ -252,7 +253,7 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
     if ln < st.ctl[c.RACKS]:
         n = st.ticket[link[ln, c.HEAD], c.K_NODE]
         if st.node[n, c.GONE] == 0:
-            st.node[n, c.START_AT] = now_ps
+            st.task[n, START_AT] = now_ps
 
 
 @hot

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from thzsync.errors import ThzSyncError
-from thzsync.optical.batch import ChunkBatch
-from thzsync.optical.layout import WIRED
 from thzsync.optical.network import Network
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
 
 _LAST = 2
 """SimPy priority behind its own URGENT (0) and NORMAL (1)."""
@@ -57,7 +57,7 @@ class SimpyFabric:
     """Runs one batch of wired chunks, submitted at time 0."""
 
     def __init__(self, network: Network, batch: ChunkBatch) -> None:
-        if (batch.kind != WIRED).any():
+        if (batch.kind != FIBRE).any():
             raise ThzSyncError("SimPy reference: it carries wired chunks only; leave others out")
         self.env = _simpy().Environment()
         self.network, self.batch = network, batch

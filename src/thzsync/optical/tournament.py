@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.optical.jit import hot
+from thzsync.jit import hot
 from thzsync.optical.layout import NEVER
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from thzsync.collectives import Kind, Reduction
+from thzsync.collectives import Tensor
 from thzsync.errors import ThzSyncError
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
@@ -33,9 +33,9 @@ class _Look:
 LOOKS: Final = {
     Phase.FORWARD: _Look("forward", "#4BA3DB", 0.04, 0.46),
     Phase.BACKWARD: _Look("backward", "#0072B2", 0.04, 0.46),
-    Kind.P2P: _Look("P2P", "#E69F00", 0.52, 0.13),
-    Kind.A2A: _Look("All-to-All", "#D55E00", 0.66, 0.13),
-    Kind.ALLREDUCE: _Look("AllReduce", "#CC79A7", 0.80, 0.13),
+    "p2p": _Look("P2P", "#E69F00", 0.52, 0.13),
+    "a2a": _Look("All-to-All", "#D55E00", 0.66, 0.13),
+    "allreduce": _Look("AllReduce", "#CC79A7", 0.80, 0.13),
 }
 
 
@@ -44,7 +44,7 @@ def nominal_s(event: Event, rate_bps: float) -> float:
 
     An AllReduce is counted at the least any rack can send, 2 (n - 1) / n of the tensor.
     """
-    if isinstance(event.demand, Reduction):
+    if isinstance(event.demand, Tensor):
         racks = len(event.racks)
         busiest: float = 2 * (racks - 1) / racks * event.demand.tensor_bytes
     else:
@@ -104,7 +104,7 @@ def _draw_bars(
 ) -> None:
     times = graph.times(lambda event: nominal_s(event, rate_bps))
     total_ms = max(times.makespan_s * 1e3, 1e-9)
-    spans: dict[tuple[int, Phase | Kind], list[tuple[float, float]]] = {}
+    spans: dict[tuple[int, Phase | str], list[tuple[float, float]]] = {}
     passes: dict[tuple[int, Phase, int], list[tuple[float, float]]] = {}
     for node in graph.nodes:
         row = bands[node.job, node.stage]

@@ -12,11 +12,11 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
 
-from thzsync import __version__
 from thzsync.report.answer import Answer, answer
 from thzsync.report.headline import Cell, Table, headline_tables
 from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.source import Results
+from thzsync.version import __version__
 
 SCRIPTS: Final = (
     "base.js",

@@ -20,7 +20,7 @@ from thzsync.report.timeline import Bar, bars, lanes
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
-    from thzsync.simulation.records import Run
+    from thzsync.records.run import Run
 
 STAGES: Final = 1
 FIBRES: Final = 2

@@ -12,8 +12,8 @@ from thzsync.report.timeline import TICK_PS
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
+    from thzsync.records.run import Run
     from thzsync.scenario import Scenario
-    from thzsync.simulation.records import Run
 
 MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""

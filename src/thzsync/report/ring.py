@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Schedule
 from thzsync.errors import ThzSyncError
 from thzsync.report.labels import COLOURS, KIND_LABELS, METHOD_LABELS, label
 from thzsync.topology import Topology
+from thzsync.transfers import Schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

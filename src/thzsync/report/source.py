@@ -12,7 +12,7 @@ from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
-    from thzsync.simulation.records import Run
+    from thzsync.records.run import Run
 
 Row = dict[str, Any]
 MARKERS: Final = ("reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json")
@@ -71,7 +71,7 @@ def _open(source: Path, marker: str) -> Results:
 
 
 def _open_run(source: Path, document: Row) -> Results:
-    from thzsync.simulation.records import Run
+    from thzsync.records.run import Run
 
     run = Run.load(source)
     comparison = as_comparison(run)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thzsync.report.labels import KIND_LABELS, label, short
 
 if TYPE_CHECKING:
-    from thzsync.simulation.records import Run
+    from thzsync.records.run import Run
 
 TICK_PS: Final = 100_000
 """Times are embedded in whole tenths of a microsecond [ps]."""

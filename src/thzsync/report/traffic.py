@@ -10,7 +10,7 @@ from thzsync.report.labels import short
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
-    from thzsync.simulation.records import Run
+    from thzsync.records.run import Run
 
 MOST_RACKS: Final = 128
 """Beyond this, a matrix of rack pairs is no picture any more; rings still are."""

@@ -87,6 +87,10 @@ class Job(Model):
     """A model of the zoo."""
     trace: str | None = None
     """A trace file written by `thzsync trace`."""
+    start_s: Seconds = 0.0
+    """When the job arrives [s]; its first iteration starts then."""
+    iterations: Count | None = None
+    """Iterations that the job does before it ends; as many as the run asks for when absent."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Job:
@@ -155,8 +159,25 @@ class Collectives(Model):
     """Synthesis method of AllReduce events."""
     p2p: str = "proposed"
     """Synthesis method of point-to-point events."""
+    methods: dict[str, str] = Field(default_factory=dict)
+    """Synthesis method of any other collective, by name, such as { all-gather = "proposed" }."""
     stall_limit_s: Annotated[Seconds, Field(gt=0)] = 10.0
     """A run in which nothing moves for this long ends with an error [s]."""
+
+    def method(self, collective: str) -> str | None:
+        """The synthesis method named for a collective, if any."""
+        own: str | None = getattr(self, collective, None) if collective in _OWN_KEYS else None
+        return own or self.methods.get(collective)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Collectives:
+        for name in _OWN_KEYS & self.methods.keys():
+            raise ValueError(f"methods.{name}: write collectives.{name} instead")
+        return self
+
+
+_OWN_KEYS = frozenset(("p2p", "a2a", "allreduce"))
+"""Collectives of the paper, which have a key of their own."""
 
 
 class Coordinator(Model):

@@ -1,8 +1,9 @@
-"""The engine that joins the fabrics, the records it leaves and the auditor."""
+"""Jobs and iterations on both fabrics; decisions are yielded, not called back."""
 
 from __future__ import annotations
 
-from thzsync.simulation.records import Run
+from thzsync.records import Run
+from thzsync.simulation.session import Session
 from thzsync.simulation.simulator import reference_costs, simulate
 
-__all__ = ["Run", "reference_costs", "simulate"]
+__all__ = ["Run", "Session", "reference_costs", "simulate"]

@@ -1,304 +1,282 @@
-"""One clock over the training graph, the packet kernel and the THz executor.
+"""Training jobs on both fabrics: a simulation that stops wherever somebody has to decide.
 
-The loop lets the optical kernel run until something is reported or something on the agenda is
-due, hands chunks whose precedence is met to the THz executor, starts every round that fits, and
-releases the graph's next nodes when an event's last chunk has arrived. The packet kernel holds the
-precedence of all chunks, also of those that THz carries, so dependencies cross the fabrics freely.
+The engine walks every job's training graph. When an event is released it describes the situation
+and waits for an action; then the event's transfer graph goes to the executor, and time runs on.
+Things of one instant are done together: what ends may release what begins, and transmissions are
+formed only when everything that is ready at the instant is known.
 """
 
 from __future__ import annotations
 
 import heapq
-
-import numpy as np
+from dataclasses import dataclass
+from enum import Enum
 
 from thzsync.arrays import IntArray, to_ps
-from thzsync.coordinator import Outcome, Policy
+from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
-from thzsync.optical import DONE, Reports
+from thzsync.execution import Agenda, Executor, Finished, Priority, Work
+from thzsync.execution.faults import FaultTimeline
+from thzsync.records import Recorder, References, Run
 from thzsync.scenario import Scenario
-from thzsync.simulation.active import ActiveEvent, chunk_batch, decided_on_thz
-from thzsync.simulation.agenda import NEVER_PS, Agenda, Priority
-from thzsync.simulation.faults import FaultTimeline
-from thzsync.simulation.metrics import EventCost, Progress, event_row, iteration_row, task_row
-from thzsync.simulation.recorder import Recorder
-from thzsync.simulation.records import References, Run
+from thzsync.simulation.jobs import JobRun
+from thzsync.simulation.metrics import Progress, Weights, event_cost, wired_bytes_per_flow
+from thzsync.simulation.rows import iteration_row, write_event, write_task
 from thzsync.simulation.sampling import LinkSampler
 from thzsync.simulation.world import World
-from thzsync.wireless import Round
-from thzsync.workload import Compute, Event, TrainingGraph, scenario_graph
+from thzsync.workload import Compute, Event, job_graph
+
+
+class Phase(Enum):
+    """Where the engine stands within an instant."""
+
+    OPENING = "iterations have begun; their first events are decided before time moves"
+    MOVING = "time moves to the next thing that happens"
+    SETTLING = "everything that follows at this instant is done"
+
+
+@dataclass(frozen=True, eq=False)
+class Pending:
+    """An event that waits for its decision."""
+
+    job: JobRun
+    event: Event
+    situation: Situation
+    delays_ps: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """An event that is being carried out."""
+
+    pending: Pending
+    action: Action
 
 
 class Engine:
-    """Runs iterations one after another; its clock never goes back."""
+    """The state of one run; its clock never goes back."""
 
     def __init__(
-        self, scenario: Scenario, policy: Policy, seed: int, references: References | None = None
+        self,
+        scenario: Scenario,
+        seed: int,
+        iterations: int,
+        references: References | None = None,
     ) -> None:
         self.world = World.build(scenario, seed)
-        self.policy = policy
         self.references = references or {}
         self.recorder = Recorder()
         self.agenda = Agenda()
-        self.active: dict[int, ActiveEvent] = {}
-        self._timeout_ps = to_ps(scenario.thz.fallback_timeout_s)
+        self.executor = Executor(
+            self.world.fabric,
+            self.world.overlay,
+            self.agenda,
+            to_ps(scenario.thz.fallback_timeout_s),
+        )
+        self.outcomes: list[Outcome] = []
+        """What became of earlier decisions; whoever reads them takes them out."""
+        self.finished: list[Progress] = []
+        """Iterations that have ended; whoever reads them takes them out."""
+        self.pending: Pending | None = None
+        self._weights = Weights(scenario.reward.time_weight, scenario.reward.energy_weight)
+        self._decided: dict[int, Decided] = {}
+        self._decisions = 0
+        self._phase = Phase.OPENING
+        self._released: list[tuple[int, int]] = []
         self._stall_ps = to_ps(scenario.collectives.stall_limit_s)
-        self._next_number = 0
-        self._iteration = 0
-        self._wake_ps = NEVER_PS
-        self._last_progress_ps = 0
         self._carried = -1
-        self._faults = FaultTimeline(self)
-        self.sampler = LinkSampler(self.world, self.agenda, self.recorder)
-
-    @property
-    def iterations_done(self) -> int:
-        """How many iterations are finished and recorded."""
-        return self._iteration
+        self._faults = FaultTimeline(
+            scenario, self.agenda, self.executor, self.world.fabric, self.world.overlay
+        )
+        self.sampler = LinkSampler(self.world.fabric, self.agenda, self.recorder)
+        self.jobs = [
+            JobRun(index, job, job.iterations or iterations)
+            for index, job in enumerate(scenario.jobs)
+        ]
+        self._running = len(self.jobs)
+        for run in self.jobs:
+            if run.job.start_s == 0:
+                self._begin_iteration(run)
+            else:
+                at_ps = to_ps(run.job.start_s)
+                self.agenda.add(at_ps, Priority.RELEASE, self._begin_iteration, run)
 
     @property
     def now_ps(self) -> int:
         """The clock [ps]."""
-        return self.world.fabric.now_ps
+        return self.executor.now_ps
 
-    def run_iteration(self) -> Progress:
-        """Run one training iteration to its end and record it; all of it or nothing."""
-        mark = self.recorder.mark()
-        try:
-            return self._iterate()
-        except BaseException:
-            self.recorder.rewind(mark)
-            raise
+    # -- the door: situations out, actions in ---------------------------------------------------
 
-    def _iterate(self) -> Progress:
+    def proceed(self) -> Situation | None:
+        """Run until an event must be decided; None when all jobs have done their iterations."""
+        while self.pending is None:
+            if self._released and self._phase is not Phase.MOVING:
+                self.pending = self._activate(*heapq.heappop(self._released))
+            elif not self._running:
+                return None
+            else:
+                self._step()
+        return self.pending.situation
+
+    def decide(self, action: Action) -> None:
+        """Carry out the pending event by this action."""
+        if self.pending is None:
+            raise ThzSyncError("action: no event waits for a decision; ask for a situation first")
+        pending, world = self.pending, self.world
+        action.check(pending.situation)
+        graph = pending.situation.offer.lower(action.thz_chunks)
+        budget_w = action.power * world.scenario.thz.max_power_w
+        work = self.executor.start(graph, pending.delays_ps, budget_w)
+        self._decided[work.number] = Decided(pending, action)
+        self.pending = None
+        self._faults.leave_dead_fibres(work)
+
+    def _activate(self, index: int, number: int) -> Pending:
+        run, world, now = self.jobs[index], self.world, self.now_ps
+        event = run.node(number)
+        assert isinstance(event, Event)
+        delays = world.delays_ps(event, run.iteration, now)
+        offer = world.offer(event, delays, now)
+        situation = world.situation(self._decisions, offer, delays, now)
+        self._decisions += 1
+        return Pending(run, event, situation, delays)
+
+    # -- the clock ------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        """One piece of the way to the next decision."""
+        if self._phase is Phase.OPENING:
+            self._phase = Phase.MOVING
+        elif self._phase is Phase.MOVING:
+            until = min(self.agenda.next_ps, self.executor.progress_ps + self._stall_ps)
+            self._take(self.executor.advance(until))
+            self.agenda.run_due(self.now_ps)
+            self._phase = Phase.SETTLING
+        else:
+            # What ends now may make chunks ready now: a round must see all of them, or it would be
+            # formed from half of what is ready and hold up the rest until its end.
+            self._take(self.executor.advance(self.now_ps))
+            if not self.agenda.run_due(self.now_ps) and not self._released:
+                self.executor.dispatch()
+                self._close_instant()
+
+    def _close_instant(self) -> None:
+        if self.now_ps - self.executor.progress_ps >= self._stall_ps:
+            self._check_progress()
+        ended = [run for run in self.jobs if run.iteration >= 0 and run.iteration_done]
+        for run in ended:
+            self._end_iteration(run)
+        self._phase = Phase.OPENING if ended else Phase.MOVING
+
+    def _take(self, finished: list[Finished]) -> None:
+        for done in finished:
+            self._event_done(done)
+
+    # -- jobs -----------------------------------------------------------------------------------
+
+    def _begin_iteration(self, run: JobRun) -> None:
         world = self.world
-        graph = scenario_graph(world.scenario, world.topology, world.streams, self._iteration)
-        self._start(graph)
-        while self._unfinished:
-            self.step()
-        progress = iteration_row(self, graph)
-        self._iteration += 1
-        return progress
+        graph = job_graph(run.job, world.topology, world.streams, run.iteration + 1)
+        self.executor.progress_ps = self.now_ps
+        for number in run.begin(graph, self.now_ps, world.fabric.network.links):
+            self._release(run, number)
 
-    # -- the training graph -------------------------------------------------------------------
+    def _end_iteration(self, run: JobRun) -> None:
+        self.sampler.cut()
+        end_ps, floor = self.now_ps, self.world.scenario.floor
+        makespan_ps = end_ps - run.start_ps
+        progress = run.tally.progress(run.job.name, run.iteration, makespan_ps)
+        row = iteration_row(
+            progress,
+            run.tally,
+            run.start_ps,
+            end_ps,
+            computing_s=run.graph.critical_path_s(),
+            slots=floor.racks * self.world.scenario.thz.subbands,
+            optical_utilisation=run.tally.busiest(self.world.fabric.network.rate_bps, makespan_ps),
+        )
+        run.recorder.add("iterations", **row)
+        self.recorder.extend(run.recorder)
+        self.finished.append(progress)
+        if run.over:
+            self._running -= 1
+            run.iteration = -1
+        else:
+            self._begin_iteration(run)
 
-    def _start(self, graph: TrainingGraph) -> None:
-        self.graph = graph
-        self.iteration = self._iteration
-        self.start_ps = self._last_progress_ps = self.now_ps
-        self.costs: list[EventCost] = []
-        self.busy_ps = 0
-        self._unfinished = len(graph.nodes)
-        self._pending = graph.indegree.tolist()
-        self._released: list[int] = []
-        for node in np.flatnonzero(graph.indegree == 0).tolist():
-            self._release(node)
-        self._activate_released()
-
-    def _complete(self, node: int) -> None:
-        self._unfinished -= 1
-        self._last_progress_ps = self.now_ps
-        rows = self.graph.successors
-        for successor in rows.target[rows.start[node] : rows.start[node + 1]].tolist():
-            self._pending[successor] -= 1
-            if self._pending[successor] == 0:
-                self._release(successor)
-
-    def _release(self, number: int) -> None:
-        node = self.graph.nodes[number]
+    def _release(self, run: JobRun, number: int) -> None:
+        node = run.node(number)
         if isinstance(node, Compute):
             start, duration = self.now_ps, to_ps(node.duration_s)
-            self.agenda.add(
-                start + duration, Priority.COMPUTE_END, self._compute_done, (node, start)
-            )
+            done = (run, node, start)
+            self.agenda.add(start + duration, Priority.COMPUTE_END, self._compute_done, done)
             return
-        nominal = self.start_ps + to_ps(node.release_s)
+        nominal = run.start_ps + to_ps(node.release_s)
         if nominal > self.now_ps:
-            self.agenda.add(nominal, Priority.RELEASE, self._put_released, number)
+            self.agenda.add(nominal, Priority.RELEASE, self._put_released, (run.index, number))
         else:
-            self._put_released(number)
+            self._put_released((run.index, number))
 
-    def _put_released(self, number: int) -> None:
-        heapq.heappush(self._released, number)  # events of one instant go by their number
+    def _put_released(self, node: tuple[int, int]) -> None:
+        heapq.heappush(self._released, node)  # events of one instant go by job and number
 
-    def _compute_done(self, done: tuple[Compute, int]) -> None:
-        task, start_ps = done
-        self.busy_ps += self.now_ps - start_ps
-        self.recorder.add("tasks", **task_row(self.iteration, task, start_ps, self.now_ps))
-        self._complete(task.id)
+    def _compute_done(self, done: tuple[JobRun, Compute, int]) -> None:
+        run, task, start_ps = done
+        run.tally.computed.append((task, start_ps, self.now_ps))
+        write_task(run.recorder, run.iteration, task, start_ps, self.now_ps)
+        self._complete(run, task.id)
 
-    # -- activation and completion of events --------------------------------------------------
-
-    def _activate_released(self) -> None:
-        while self._released:
-            node = self.graph.nodes[heapq.heappop(self._released)]
-            assert isinstance(node, Event)
-            self.activate(node)
-
-    def activate(self, event: Event) -> None:
-        """Synthesise an event, have it decided, and hand its chunks to both fabrics."""
-        self.activating = event
-        world, now = self.world, self.now_ps
-        delays = world.delays_ps(event, self.iteration, now)
-        plan = world.synthesize(event, delays, now)
-        context = world.context(plan, delays, now)
-        action = self.policy.decide(context)
-        action.check(context)
-        on_thz = decided_on_thz(plan, action.thz_chunks)
-        base = world.fabric.submit(chunk_batch(plan, on_thz, delays, now), now)
-        number = self._next_number
-        self._next_number += 1
-        self.active[number] = ActiveEvent(
-            number, event, plan, context, action, now, delays, base, on_thz
+    def _event_done(self, done: Finished) -> None:
+        decided = self._decided.pop(done.work.number)
+        pending, world = decided.pending, self.world
+        run, event = pending.job, pending.event
+        graph, wired = done.work.graph, wired_bytes_per_flow(done)
+        world.fabric.network.add_load(run.tally.load_bytes, graph.src, graph.dst, wired)
+        optical_j = world.optical_energy_j(graph, wired)
+        reference = self.references.get(event.kind)
+        cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
+        run.tally.costs.append(cost)
+        write_event(run.recorder, run.iteration, event, decided.action, done, cost)
+        self.outcomes.append(
+            Outcome(pending.situation.decision, cost.completion_s, cost.energy_j, cost.reward)
         )
-        budget_w = action.power * world.scenario.thz.max_power_w
-        world.overlay.admit(number, plan, world.method(event), action.thz_chunks, budget_w, now)
-        self._faults.leave_dead_fibres(self.active[number])
+        self._complete(run, event.id)
 
-    def _event_done(self, active: ActiveEvent) -> None:
-        world = self.world
-        chunks = len(active.plan.chunk_flow)
-        delivered = world.fabric.finished(active.base, chunks)
-        world.fabric.retire(active.base)
-        world.overlay.retire(active.number)
-        del self.active[active.number]
-        cost = EventCost.of(world, active, self.now_ps)
-        reward = self._reward(active, cost)
-        self.costs.append(cost.with_reward(reward))
-        self.recorder.add("events", **event_row(self.iteration, active, self.now_ps, cost, reward))
-        self.recorder.add_event(active, delivered.ready_ps, delivered.arrival_ps)
-        outcome = Outcome(cost.completion_s, cost.energy_j, reward)
-        self.policy.learn(active.context, active.action, outcome)
-        self._complete(active.event.id)
+    def _complete(self, run: JobRun, number: int) -> None:
+        self.executor.progress_ps = self.now_ps
+        for released in run.complete(number):
+            self._release(run, released)
 
-    def _reward(self, active: ActiveEvent, cost: EventCost) -> float:
-        reference = self.references.get(active.plan.kind.value)
-        if reference is None:
-            return 0.0
-        weights = self.world.scenario.reward
-        time = weights.time_weight * cost.completion_s / reference[0]
-        energy = weights.energy_weight * cost.energy_j / reference[1] if reference[1] else 0.0
-        return -(time + energy)
-
-    # -- the clock ----------------------------------------------------------------------------
-
-    def step(self) -> None:
-        """Go to the next instant at which anything happens, and do all of it."""
-        world = self.world
-        until = min(self.agenda.next_ps, self._last_progress_ps + self._stall_ps)
-        self._take(world.fabric.advance(until))
-        self.agenda.run_due(self.now_ps)
-        self.settle()
-        if self.now_ps - self._last_progress_ps >= self._stall_ps:
-            self._check_progress()
-
-    def settle(self) -> None:
-        """Do everything that follows at this instant, then start rounds.
-
-        What ends now may make chunks ready now: a round must see all of them, or it would be
-        formed from half of what is ready and hold up the rest until its end.
-        """
-        self._activate_released()
-        self._take(self.world.fabric.advance(self.now_ps))
-        while self.agenda.run_due(self.now_ps) or self._released:
-            self._activate_released()
-            self._take(self.world.fabric.advance(self.now_ps))
-        self._dispatch()
-
-    def _take(self, reports: Reports) -> None:
-        if not len(reports.node):
-            return
-        for active in list(self.active.values()):
-            last = active.base + len(active.plan.chunk_flow)
-            mine = (reports.node >= active.base) & (reports.node < last)
-            if mine.any():
-                flow, chunk = active.chunk_of_node(reports.node[mine])
-                self.world.overlay.ready_many(active.number, flow, chunk, self.now_ps)
-        for node in reports.node[reports.what == DONE]:
-            self._event_done(self._owner(int(node)))
-
-    def _owner(self, node: int) -> ActiveEvent:
-        return max(
-            (a for a in self.active.values() if a.base <= node), key=lambda active: active.base
-        )
-
-    def _dispatch(self) -> None:
-        overlay = self.world.overlay
-        for started in overlay.dispatch(self.now_ps):
-            self.active[started.number].rounds.append(started)
-            self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
-        self._fall_back()
-
-    def _round_done(self, served: Round) -> None:
-        self.world.overlay.finish(served, self.now_ps)
-        nodes = self.active[served.number].nodes_of_round(served)
-        self.world.fabric.complete(nodes, self.now_ps)
-        self._last_progress_ps = self.now_ps
-
-    # -- when a fabric fails --------------------------------------------------------------------
-
-    def _fall_back(self) -> None:
-        """Hand THz chunks that were stuck for too long to the fibre; wake up for the rest."""
-        now, overlay = self.now_ps, self.world.overlay
-        self._wake_at(overlay.next_change_ps(now))
-        for stuck in overlay.waiting():
-            due_ps = stuck.since_ps + self._timeout_ps
-            if due_ps > now:
-                self._wake_at(due_ps)
-                continue
-            active = self.active[stuck.number]
-            places = active.plan.first_chunk[stuck.flow] + stuck.chunks
-            for chunk in stuck.chunks.tolist():
-                overlay.withdraw(stuck.number, stuck.flow, chunk)
-            active.on_thz[places] = False
-            self.world.fabric.to_wired(active.base + places, now)
-
-    def _wake_at(self, at_ps: int) -> None:
-        if at_ps < self._wake_ps:
-            self._wake_ps = at_ps
-            self.agenda.add(at_ps, Priority.WAKE, self._woken, at_ps)
-
-    def _woken(self, at_ps: int) -> None:
-        if at_ps == self._wake_ps:
-            self._wake_ps = NEVER_PS
+    # -- when nothing moves ---------------------------------------------------------------------
 
     def _check_progress(self) -> None:
         """Give up when no compute, round or late rack is awaited and nothing crosses a fibre."""
         carried = int(self.world.fabric.link_bytes().foreground.sum())
-        late = any(a.release_ps + a.delays_ps.max() > self.now_ps for a in self.active.values())
+        active = self.executor.active.values()
+        late = any(w.release_ps + w.delays_ps.max() > self.now_ps for w in active)
         if carried == self._carried and not late and not self.agenda.promises:
-            self._give_up()
-        self._carried, self._last_progress_ps = carried, self.now_ps
+            self._give_up(list(active))
+        self._carried, self.executor.progress_ps = carried, self.now_ps
 
-    def _give_up(self) -> None:
+    def _give_up(self, active: list[Work]) -> None:
+        stuck = [(self._decided[w.number].pending, w) for w in active[:3]]
         waiting = ", ".join(
-            f"{a.event.name} among racks {', '.join(map(str, a.plan.racks))}"
-            for a in list(self.active.values())[:3]
+            f"{p.event.name} of job {p.job.job.name!r} in iteration {p.job.iteration} among racks "
+            f"{', '.join(map(str, w.graph.racks))}"
+            for p, w in stuck
         )
         raise ThzSyncError(
-            f"iteration {self.iteration}: nothing has arrived since "
-            f"{self._last_progress_ps * 1e-12:.6f} s and {waiting} cannot be completed; "
-            f"check the faults or raise collectives.stall_limit_s"
+            f"nothing has arrived since {self.executor.progress_ps * 1e-12:.6f} s and {waiting} "
+            f"cannot be completed; check the faults or raise collectives.stall_limit_s"
         )
 
-    def move_to_thz(self, active: ActiveEvent, positions: IntArray) -> None:
-        """Move chunks of which no packet has left yet from a dead fibre to THz."""
-        nodes = active.base + positions
-        accepted = positions[self.world.fabric.to_external(nodes, self.now_ps)]
-        if not len(accepted):
-            return
-        active.on_thz[accepted] = True
-        flow = active.plan.chunk_flow[accepted]
-        chunk = accepted - active.plan.first_chunk[flow]
-        for f, k in zip(flow.tolist(), chunk.tolist(), strict=True):
-            self.world.overlay.adopt(active.number, f, k)
-
-    def finish(self, policy_name: str) -> Run:
+    def record(self, policy: str) -> Run:
         """All finished iterations as a run."""
-        return Run(
-            self.world.scenario,
-            policy_name,
-            self.world.streams.seed,
-            self.references,
-            self.recorder.frames(),
-        )
+        import polars as pl
+
+        world, tables = self.world, self.recorder.frames()
+        ends = tables["iterations"]["end_ps"]
+        until_ps = int(ends.to_numpy().max()) if len(ends) else 0
+        tables["links"] = tables["links"].filter(pl.col("end_ps") <= until_ps)
+        return Run(world.scenario, policy, world.streams.seed, self.references, tables)

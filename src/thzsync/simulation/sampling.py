@@ -1,4 +1,4 @@
-"""Fibre load over time, sampled on a fixed grid."""
+"""Fibre load over time, sampled on a fixed grid and wherever an iteration ends."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.simulation.agenda import Agenda, Priority
-from thzsync.simulation.recorder import Recorder
-from thzsync.simulation.world import World
+from thzsync.execution import Agenda, Priority
+from thzsync.optical import OpticalFabric
+from thzsync.records import Recorder
 
 SPAN_PS: Final = 20 * 10**9
 """Length of one sample, 20 ms [ps]."""
@@ -17,22 +17,22 @@ SPAN_PS: Final = 20 * 10**9
 class LinkSampler:
     """Writes how many bytes each fibre carried in every span of the run."""
 
-    def __init__(self, world: World, agenda: Agenda, recorder: Recorder) -> None:
-        self._world, self._agenda, self._recorder = world, agenda, recorder
-        self._seen = np.zeros((2, world.topology.links), dtype=np.int64)
+    def __init__(self, fabric: OpticalFabric, agenda: Agenda, recorder: Recorder) -> None:
+        self._fabric, self._agenda, self._recorder = fabric, agenda, recorder
+        self._seen = np.zeros((2, fabric.network.links), dtype=np.int64)
         self._since_ps = 0
-        self._iteration_bytes = np.zeros(world.topology.links, dtype=np.int64)
         agenda.add(SPAN_PS, Priority.SAMPLE, self._sample, None)
 
     def _sample(self, _: None) -> None:
-        self._write()
+        self.cut()
         self._agenda.add(self._since_ps + SPAN_PS, Priority.SAMPLE, self._sample, None)
 
-    def _write(self) -> None:
-        now = self._world.fabric.now_ps
+    def cut(self) -> None:
+        """End a span here and begin another."""
+        now = self._fabric.now_ps
         if now == self._since_ps:
             return
-        total = np.stack(self._world.fabric.link_bytes())
+        total = np.stack(self._fabric.link_bytes())
         carried = total - self._seen
         link = np.flatnonzero(carried.any(axis=0))
         if len(link):
@@ -45,14 +45,4 @@ class LinkSampler:
                 bytes=carried[0, link],
                 background_bytes=carried[1, link],
             )
-        self._iteration_bytes += carried[0]
         self._seen, self._since_ps = total, now
-
-    def close_iteration(self, makespan_ps: int) -> float:
-        """End the span at an iteration's end; the busiest fibre's foreground share of its rate."""
-        self._write()
-        rate_bps = self._world.fabric.network.rate_bps
-        capacity = np.maximum(rate_bps, 1) * (max(1, makespan_ps) * 1e-12)
-        share = float((8 * self._iteration_bytes / capacity).max())
-        self._iteration_bytes[:] = 0
-        return share

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from thzsync.coordinator import Policy, make_policy
 from thzsync.coordinator.static import ALL_WIRED
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import interrupted
+from thzsync.records import References, Run
 from thzsync.scenario import Scenario
-from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
-from thzsync.simulation.records import References, Run
+from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
 if TYPE_CHECKING:
@@ -23,10 +23,8 @@ REFERENCE_ITERATIONS = 3
 
 def reference_costs(scenario: Scenario, seed: int) -> References:
     """Mean time [s] and energy [J] per collective type of All-Wired in the same realisation."""
-    engine = Engine(scenario, ALL_WIRED, seed)
-    for _ in range(REFERENCE_ITERATIONS):
-        engine.run_iteration()
-    return mean_costs(engine.finish(ALL_WIRED.name).events)
+    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, references={})
+    return mean_costs(run.events)
 
 
 def mean_costs(events: pl.DataFrame) -> References:
@@ -53,22 +51,28 @@ def simulate(
 
     With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned.
     """
-    if iterations < 1:
-        raise ThzSyncError(f"iterations: found {iterations}; run at least 1")
-    if not scenario.jobs:
-        raise ThzSyncError(
-            f"scenario {scenario.name!r} has no job; add a [[jobs]] table, or use `synthesize`"
-        )
     if references is None:
+        Session(scenario, seed, iterations)  # refuse what cannot run before working for it
         references = reference_costs(scenario, seed)
     chosen = make_policy(policy, scenario, Streams(seed)) if isinstance(policy, str) else policy
-    engine = Engine(scenario, chosen, seed, references)
-    try:
-        for _ in range(iterations):
-            done = engine.run_iteration()
+    session = Session(scenario, seed, iterations, references)
+    driver, done = Driver(chosen), 0
+
+    def tell() -> None:
+        nonlocal done
+        for ended in session.finished():
+            done += 1
             if progress is not None:
-                progress(done)
+                progress(ended)
+
+    try:
+        for situation in session:
+            tell()
+            driver.answer(session, situation)
+        driver.learn(session)
+        tell()
     except BaseException as error:
-        if not (keep_partial and engine.iterations_done and interrupted(error)):
+        tell()
+        if not (keep_partial and done and interrupted(error)):
             raise
-    return engine.finish(chosen.name)
+    return session.record(chosen.name)

@@ -8,14 +8,14 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
-from thzsync.collectives import Plan
-from thzsync.coordinator import Context
+from thzsync.coordinator import Situation
 from thzsync.optical import Background, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
+from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
-from thzsync.synthesis import Context as Situation
-from thzsync.synthesis import Method, find_method
+from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
+from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
 
@@ -43,60 +43,55 @@ class World:
         overlay = Overlay(scenario.thz, channel, topology.racks)
         return cls(scenario, streams, topology, channel, fabric, overlay)
 
-    def method(self, event: Event) -> Method:
-        """The synthesis method that the scenario names for this kind of event."""
-        return find_method(event.kind, getattr(self.scenario.collectives, event.kind.value))
+    def method(self, collective: str) -> Method:
+        """The synthesis method that the scenario names, or the first that there is."""
+        name = self.scenario.collectives.method(collective)
+        if name is None:
+            name = next(iter(method_names(collective)), "")
+        return find_method(collective, name)
 
     def delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """How late each rack's own data is, delta^str, in the order of ``event.racks`` [ps]."""
-        model = self.scenario.stragglers
-        racks = event.racks
-        draw = self.streams.generator("stragglers", iteration, event.id).random((2, len(racks)))
-        span = model.max_delay_s - model.min_delay_s
-        late = draw[0] < model.probability
-        delay_s = np.where(late, model.min_delay_s + span * draw[1], 0.0)
-        for slow in model.slow_racks:
-            delay_s[racks == slow.rack] += slow.delay_s
-        delay_ps = np.rint(delay_s * 1e12).astype(np.int64)
         frozen = [f for f in self.scenario.faults if isinstance(f, ComputeFrozen)]
-        for fault in sorted(frozen, key=lambda f: f.start_s):  # one window may lead into the next
-            # Data that would appear inside the window appears when the rack thaws.
-            inside = (racks == fault.rack) & (to_ps(fault.start_s) <= now_ps + delay_ps)
-            thaw_ps = to_ps(fault.end_s) - now_ps
-            delay_ps = np.where(inside, np.maximum(delay_ps, thaw_ps), delay_ps)
-        return delay_ps
+        return delays_ps(event, iteration, now_ps, self.scenario.stragglers, frozen, self.streams)
 
-    def synthesize(self, event: Event, delays_ps: IntArray, now_ps: int) -> Plan:
-        """Flows and precedence of an event that is being activated."""
-        delay_s: FloatArray = delays_ps * np.float64(1e-12)
+    def offer(self, event: Event, late_ps: IntArray, now_ps: int) -> Offer:
+        """What can be split of an event that is being activated."""
+        delay_s: FloatArray = late_ps * np.float64(1e-12)
         gains = self.channel.gain_matrix(event.racks, now_ps)
-        situation = Situation(gains, delay_s, self.scenario.thz)
-        return self.method(event).plan(
-            event.demand, event.racks, self.scenario.collectives.chunk_bytes, situation
-        )
+        setting = Setting(gains, delay_s, self.scenario.thz)
+        chunk_bytes = self.scenario.collectives.chunk_bytes
+        return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
 
-    def context(self, plan: Plan, delays_ps: IntArray, now_ps: int) -> Context:
+    def situation(self, decision: int, offer: Offer, late_ps: IntArray, now_ps: int) -> Situation:
         """What a policy may know at activation (eq:bandit_flow_context)."""
-        thz = self.scenario.thz
-        queued, shared = self.fabric.occupancy(plan.src, plan.dst)
-        late = delays_ps[np.searchsorted(plan.racks, plan.src)] > 0
-        gain = self.channel.gains(plan.src, plan.dst, now_ps)
-        snr_db = 10 * np.log10(gain) + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
+        thz, src, dst = self.scenario.thz, offer.link_src, offer.link_dst
+        queued, shared = self.fabric.occupancy(src, dst)
+        late = late_ps[np.searchsorted(offer.racks, src)] > 0
+        with np.errstate(divide="ignore"):  # a dead link has minus infinitely many decibels
+            gain_db = 10 * np.log10(self.channel.gains(src, dst, now_ps))
+        snr_db = gain_db + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
+        if len(src) > offer.units:
+            first = offer.link_start[:-1]
+            late = np.logical_or.reduceat(late, first)
+            queued, shared = np.maximum.reduceat(queued, first), np.maximum.reduceat(shared, first)
+            snr_db = np.minimum.reduceat(snr_db, first, axis=0)
         levels: FloatArray = np.array(self.scenario.coordinator.power_levels)
-        return Context(
-            plan, self.topology.racks, late, queued.astype(np.float64), shared, snr_db, levels
+        return Situation(
+            decision,
+            offer,
+            self.topology.racks,
+            late,
+            queued.astype(np.float64),
+            shared,
+            snr_db,
+            levels,
         )
 
-    def optical_energy_j(self, plan: Plan, wired: IntArray) -> float:
-        """Energy of chunks on fibre, given by their places in the row of all chunks [J]."""
-        flow = plan.chunk_flow[wired]
-        return energy_j(
-            self.fabric.network,
-            plan.src[flow],
-            plan.dst[flow],
-            plan.chunk_sizes[wired],
-            self.scenario.optical.energy_j_per_bit_hop,
-        )
+    def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
+        """Energy of what every flow sent over fibre [J]."""
+        per_bit_hop_j = self.scenario.optical.energy_j_per_bit_hop
+        return energy_j(self.fabric.network, graph.src, graph.dst, wired_bytes, per_bit_hop_j)
 
 
 def _network(scenario: Scenario, topology: Topology) -> Network:

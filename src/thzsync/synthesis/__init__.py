@@ -1,16 +1,19 @@
-"""How a collective is carried out: structures, rounds, baselines, bounds."""
+"""How a collective is carried out: structures, baselines, bounds, and what every method keeps."""
 
 from __future__ import annotations
 
-from thzsync.synthesis.method import Context, Method, Rounds, Synthesizer
-from thzsync.synthesis.registry import BUILT_IN, find_method, method_names
+from thzsync.synthesis.method import FlowMethod, Method, Planner, Setting
+from thzsync.synthesis.offer import Offer
+from thzsync.synthesis.registry import BUILT_IN, find_method, method_names, register_method
 
 __all__ = [
     "BUILT_IN",
-    "Context",
+    "FlowMethod",
     "Method",
-    "Rounds",
-    "Synthesizer",
+    "Offer",
+    "Planner",
+    "Setting",
     "find_method",
     "method_names",
+    "register_method",
 ]

@@ -14,24 +14,88 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import link_budget_per_w
-from thzsync.collectives import Demand, Kind, Reduction, Transfer
+from thzsync.collectives import Blocks, Demand, Tensor, Transfer, find_collective
 from thzsync.scenario import Thz
-from thzsync.synthesis.airtime import AirtimeProgram, Links
+from thzsync.synthesis.program import AirtimeProgram, Links
 
 
 def bound_s(
-    kind: Kind,
+    collective: str,
     demand: Demand,
     racks: IntArray,
     gains: FloatArray,
     thz: Thz,
     release_s: FloatArray,
+    guarded: bool = True,
+    forwarding: bool = False,
 ) -> float:
-    """The bound that fits an event [s]; see the functions below."""
-    if isinstance(demand, Reduction):
-        return allreduce_bound_s(demand.tensor_bytes, racks, gains, thz, release_s)
-    transfer_bound_s = p2p_bound_s if kind is Kind.P2P else a2a_bound_s
-    return transfer_bound_s(demand, racks, gains, thz, release_s)
+    """The tightest bound that is known for an event [s]; see the functions below.
+
+    ``guarded`` says that the disciplines in question owe a guard time per transmission. Directed
+    transfers go straight from source to target unless ``forwarding`` is allowed.
+    """
+    if not guarded:
+        thz = thz.model_copy(update={"round_overhead_s": 0.0})
+    blocks = find_collective(collective).blocks(demand, racks)
+    if isinstance(demand, Tensor) and _from_all_to_all(blocks, racks):
+        return allreduce_bound_s(int(blocks.size_bytes.sum()), racks, gains, thz, release_s)
+    if len(blocks.single) == len(blocks) and not forwarding:
+        direct = Transfer(blocks.source, blocks.target, blocks.size_bytes)
+        return a2a_bound_s(direct, racks, gains, thz, release_s)
+    return blocks_bound_s(blocks, racks, gains, thz, release_s)
+
+
+def _from_all_to_all(blocks: Blocks, racks: IntArray) -> bool:
+    return len(blocks) <= 1 and len(blocks.source) == len(blocks.target) == len(blocks) * len(racks)
+
+
+def blocks_bound_s(
+    blocks: Blocks, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+) -> float:
+    """No schedule of any collective ends earlier than this [s], even where racks pass data on.
+
+    In every block, a source that is not its only target sends at least its part or a sum with it;
+    a target that is not its only source receives at least the block once. The first holder of the
+    complete block has heard of all other sources, and all other targets hear of it.
+    """
+    n = len(racks)
+    sends, receives, volume = np.zeros(n), np.zeros(n), 0.0
+    for b, size_bytes in enumerate(blocks.size_bytes.tolist()):
+        sources = np.searchsorted(racks, blocks.sources(b))
+        targets = np.searchsorted(racks, blocks.targets(b))
+        lone_source, lone_target = len(sources) == 1, len(targets) == 1
+        sends[sources] += 8.0 * size_bytes * ~(lone_target & (sources == targets[0]))
+        receives[targets] += 8.0 * size_bytes * ~(lone_source & (targets == sources[0]))
+        met = len(np.intersect1d(sources, targets)) > 0
+        volume += 8.0 * size_bytes * (len(sources) + len(targets) - 1 - met)
+    if not volume:
+        return 0.0
+    links = Links.of(gains, thz, ~np.eye(n, dtype=np.bool_))
+    if not links.connected():
+        return math.inf
+    program = AirtimeProgram(links)
+    everybody = np.ones(len(links.src), dtype=np.bool_)
+    visits = (sends > 0).astype(np.int64) + (receives > 0)
+    program.limit_occupancy(everybody, visits, 0.0)
+    for rack in range(n):
+        program.limit_energy(rack, 0.0)
+        for ends, bits in ((links.src, sends[rack]), (links.dst, receives[rack])):
+            if bits:
+                program.demand(ends == rack, float(bits))
+    program.demand(everybody, volume)
+    together_s = program.least_s(lambda airtime, end: program.cut_odd_sets(airtime, 0.0, end))
+    return max(together_s, _latest_source_s(sends, gains, thz, release_s))
+
+
+def _latest_source_s(
+    sends: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+) -> float:
+    """Every source sends its bits after its release, on every subband to whom it hears best [s]."""
+    snr = thz.max_power_w * link_budget_per_w(thz) * gains
+    snr[np.arange(len(snr)), np.arange(len(snr))] = 0.0
+    best_bps = thz.subband_hz * np.log2(1 + snr.max(axis=1)).sum(axis=1)
+    senders = np.flatnonzero(sends)
+    return float((release_s[senders] + sends[senders] / best_bps[senders]).max(initial=0.0))
 
 
 def a2a_bound_s(
@@ -77,14 +141,6 @@ def _slowest_pair_s(bits: FloatArray, gains: FloatArray, thz: Thz, release_s: Fl
     rate_bps = thz.subband_hz * np.log2(1 + snr).sum(axis=2)
     i, j = np.nonzero(bits)
     return float((release_s[i] + bits[i, j] / rate_bps[i, j]).max())
-
-
-def p2p_bound_s(
-    demand: Transfer, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
-) -> float:
-    """The same for a P2P event [s], which has no rounds and so no guard times."""
-    without_rounds = thz.model_copy(update={"round_overhead_s": 0.0})
-    return a2a_bound_s(demand, racks, gains, without_rounds, release_s)
 
 
 def allreduce_bound_s(

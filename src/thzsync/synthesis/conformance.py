@@ -8,57 +8,85 @@ from dataclasses import fields
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Demand, Kind, Plan, Reduction, Transfer
-from thzsync.collectives.check import check_plan
+from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
-from thzsync.synthesis.method import Context, Method
+from thzsync.synthesis.method import Method, Setting
+from thzsync.synthesis.offer import Offer
+from thzsync.transfers import TransferGraph
+from thzsync.transfers.check import check_plan
 
 _CHUNK_BYTES = 1000
 
 
 def check_method(method: Method, seed: int = 0) -> int:
-    """Plan many events; refuse the first plan that breaks a rule. Returns the number of plans.
+    """Lower many events and splits; refuse the first graph that breaks a rule. Returns the graphs.
 
-    Plans must turn the collective's precondition into its postcondition, keep to the event's
-    racks and chunk size, carry no empty flow, and be the same when made again.
+    Under every split the graph must turn the collective's precondition into its postcondition, keep
+    to the event's racks and chunk size, send over THz only from racks that may, carry no empty
+    flow, and be the same when made again.
     """
+    generator = np.random.default_rng(seed)
     count = 0
-    for racks, demand, context in _events(method.kind, np.random.default_rng(seed)):
-        plan, again = (method.plan(demand, racks, _CHUNK_BYTES, context) for _ in range(2))
-        place = f"{method.kind} method {method.name!r}, {len(racks)} racks"
-        if plan.method != method.name or plan.kind is not method.kind:
-            raise ThzSyncError(f"{place}: the plan calls itself {plan.kind} {plan.method!r}")
-        if plan.chunk_bytes != _CHUNK_BYTES or not np.array_equal(plan.racks, racks):
-            raise ThzSyncError(f"{place}: the plan changed the event's racks or chunk size")
-        if not _same(plan, again):
-            raise ThzSyncError(
-                f"{place}: two plans of the same event differ; draw nothing at random"
-            )
-        if (plan.stage < 0).any():
-            raise ThzSyncError(f"{place}: stages must count from 0")
-        check_plan(plan)
-        count += 1
+    for racks, demand, setting in _events(method.collective, generator):
+        offer, again = (method.offer(demand, racks, _CHUNK_BYTES, setting) for _ in range(2))
+        place = f"{method.collective} method {method.name!r}, {len(racks)} racks"
+        _check_offer(place, method, offer, racks)
+        for share in (0.0, 1.0, 0.5):
+            counts = np.rint(offer.chunks * share).astype(np.int64)
+            if share == 0.5:
+                counts = generator.integers(0, offer.chunks + 1)
+            _check_graph(place, method, offer, counts)
+            if not _same(offer.lower(counts), again.lower(counts)):
+                raise ThzSyncError(
+                    f"{place}: two graphs of the same event differ; draw nothing at random"
+                )
+            count += 1
     return count
 
 
+def _check_offer(place: str, method: Method, offer: Offer, racks: IntArray) -> None:
+    if offer.kind != method.collective or not np.array_equal(offer.racks, racks):
+        raise ThzSyncError(f"{place}: the offer is for other racks or another collective")
+    if (offer.chunks < 1).any():
+        raise ThzSyncError(f"{place}: a unit without chunks cannot be split; leave it out")
+    if len(offer.link_start) != offer.units + 1 or (np.diff(offer.link_start) < 1).any():
+        raise ThzSyncError(f"{place}: every unit needs a link by which it can be judged")
+
+
+def _check_graph(place: str, method: Method, offer: Offer, counts: IntArray) -> None:
+    graph = offer.lower(counts)
+    if graph.method != method.name or graph.kind != method.collective:
+        raise ThzSyncError(f"{place}: the graph calls itself {graph.kind} {graph.method!r}")
+    if graph.chunk_bytes != _CHUNK_BYTES or not np.array_equal(graph.racks, offer.racks):
+        raise ThzSyncError(f"{place}: the graph changed the event's racks or chunk size")
+    if (graph.stage < 0).any():
+        raise ThzSyncError(f"{place}: stages must count from 0")
+    silent = offer.racks[~offer.sending(counts)]
+    if np.isin(graph.src[graph.thz_chunks > 0], silent).any():
+        raise ThzSyncError(f"{place}: a rack without a power budget sends over THz")
+    check_plan(graph)
+
+
 def _events(
-    kind: Kind, generator: np.random.Generator
-) -> Iterator[tuple[IntArray, Demand, Context]]:
+    collective: str, generator: np.random.Generator
+) -> Iterator[tuple[IntArray, Demand, Setting]]:
     for n in (1, 2, 3, 4, 5, 8, 13):
         for subbands in (1, 2, 4):
             racks = np.sort(generator.choice(40, n, replace=False)).astype(np.int64)
             gains: FloatArray = 10 ** generator.uniform(-12, -6, (n, n, subbands))
             delay_s = generator.uniform(0, 0.1, n) * (generator.random(n) < 0.3)
-            context = Context(gains + gains.transpose(1, 0, 2), delay_s, Thz(subbands=subbands))
-            for demand in _demands(kind, racks, generator):
-                yield racks, demand, context
+            setting = Setting(gains + gains.transpose(1, 0, 2), delay_s, Thz(subbands=subbands))
+            for demand in _demands(collective, racks, generator):
+                yield racks, demand, setting
 
 
-def _demands(kind: Kind, racks: IntArray, generator: np.random.Generator) -> Iterator[Demand]:
-    if kind is Kind.ALLREDUCE:
+def _demands(collective: str, racks: IntArray, generator: np.random.Generator) -> Iterator[Demand]:
+    meaning = find_collective(collective)
+    if meaning.demand is Tensor:
         for tensor_bytes in (0, 1, 2, 999, 1000, 12_345, 64_000):
-            yield Reduction(tensor_bytes)
+            root = int(generator.choice(racks)) if meaning.rooted else None
+            yield Tensor(tensor_bytes, root)
         return
     i, j = np.nonzero(~np.eye(len(racks), dtype=np.bool_))
     for likely in (0.0, 0.3, 1.0):
@@ -66,6 +94,6 @@ def _demands(kind: Kind, racks: IntArray, generator: np.random.Generator) -> Ite
         yield Transfer.of(racks[i], racks[j], size)
 
 
-def _same(a: Plan, b: Plan) -> bool:
-    names = (f.name for f in fields(Plan) if f.name != "demand")
+def _same(a: TransferGraph, b: TransferGraph) -> bool:
+    names = (f.name for f in fields(TransferGraph) if f.name != "demand")
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)

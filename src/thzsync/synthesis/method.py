@@ -1,21 +1,22 @@
-"""What a synthesis method is: a plan's structure, how its rounds are formed, how power is set."""
+"""What a synthesis method is: it offers what can be split, and lowers a split to transfers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Demand, Kind, Plan
+from thzsync.collectives import Demand
 from thzsync.scenario import Thz
+from thzsync.synthesis.offer import Offer
+from thzsync.transfers import TransferGraph
 
 
 @dataclass(frozen=True, eq=False)
-class Context:
-    """What is known when an event is activated; rows and columns follow the event's racks."""
+class Setting:
+    """What a method may know of an event's surroundings; rows and columns follow its racks."""
 
     gains: FloatArray
     """Channel power gain by (rack, rack, subband), linear; the diagonal is ignored."""
@@ -25,47 +26,68 @@ class Context:
     """The transceivers."""
 
     @staticmethod
-    def flat(racks: int, thz: Thz) -> Context:
+    def flat(racks: int, thz: Thz) -> Setting:
         """Equal gains and no delays, for callers that know neither."""
-        return Context(np.ones((racks, racks, thz.subbands)), np.zeros(racks), thz)
+        return Setting(np.ones((racks, racks, thz.subbands)), np.zeros(racks), thz)
 
 
-class Synthesizer(Protocol):
-    """Turns an event into flows, chunks and precedence."""
+class Method(Protocol):
+    """A named way to carry out one collective on both fabrics."""
 
-    def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
-        """The plan of one event among ``racks`` (ascending), in chunks of ``chunk_bytes``."""
+    @property
+    def collective(self) -> str:
+        """Name of the collective."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What scenarios and tables call it."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line for people who choose."""
+        ...
+
+    def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
+        """What can be split of an event among ``racks`` (ascending), in ``chunk_bytes`` chunks."""
         ...
 
 
-class Rounds(StrEnum):
-    """How the wireless executor forms transmissions from what is ready."""
+class Planner(Protocol):
+    """Turns an event into flows whose fabrics are left open."""
 
-    MATCHING = "matching"
-    """Rounds by greedy b-matching and augmentation (eq:a2a_matching)."""
-    ASSIGNMENT = "assignment"
-    """Rounds in which every ready transmission takes one subband (eq:ar_round_problem)."""
-    STREAMING = "streaming"
-    """No rounds: every flow sends chunk after chunk on its best free subband."""
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
+        """Flows, chunks and precedence."""
+        ...
 
 
 @dataclass(frozen=True)
-class Method:
-    """A named way to carry out one kind of collective on the THz overlay."""
+class FlowMethod:
+    """One structure for both fabrics, split flow by flow: how the paper does it."""
 
-    kind: Kind
+    collective: str
     name: str
-    synthesizer: Synthesizer
-    rounds: Rounds
+    planner: Planner
+    discipline: str
+    """How the overlay forms transmissions; see ``wireless.disciplines``."""
     summary: str = ""
-    channel_aware: bool = True
-    """Whether gains guide the choice of transmissions and subbands."""
-    optimal_power: bool = True
-    """Minimum common duration at minimum power, or each budget split equally."""
-    one_subband: bool = False
-    """Whether the event keeps to one subband, the one whose weakest link is best."""
 
-    def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
-        """The plan of one event among ``racks`` (ascending), in chunks of ``chunk_bytes``."""
-        plan = self.synthesizer.plan(demand, racks, chunk_bytes, context)
-        return replace(plan, method=self.name)
+    def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
+        """One unit per flow."""
+        return Offer.per_flow(self.plan(demand, racks, chunk_bytes, setting))
+
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
+        """The flows, under this method's name and discipline."""
+        graph = self.planner.plan(demand, racks, chunk_bytes, setting)
+        return replace(
+            graph,
+            kind=self.collective,
+            method=self.name,
+            disciplines=(self.discipline,),
+            discipline=np.zeros(graph.flows, dtype=np.int64),
+        )

@@ -1,86 +1,170 @@
-"""Synthesis methods by kind and name; packages add theirs through entry points."""
+"""Synthesis methods by collective and name; packages add theirs through entry points."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Final
 
-from thzsync.collectives import Kind
+from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
-from thzsync.synthesis.method import Method, Rounds
+from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers
+from thzsync.synthesis.method import FlowMethod, Method
 from thzsync.synthesis.rings import Ring
-from thzsync.synthesis.transfers import Cyclic, DemandSorted, FreeTransfers
-from thzsync.synthesis.trees import Trees
+from thzsync.synthesis.trees import RootedTrees, Trees
 
 ENTRY_POINTS: Final = "thzsync.synthesizers"
-"""Entry-point group whose objects are :class:`Method` instances."""
+"""Entry-point group whose objects are :class:`Method` objects."""
 
-_A2A, _AR = Kind.A2A, Kind.ALLREDUCE
-_MATCH, _ASSIGN = Rounds.MATCHING, Rounds.ASSIGNMENT
-_FREE: Final = FreeTransfers(_A2A)
+_A2A: Final = FreeTransfers("a2a")
 
-BUILT_IN: Final = (
-    Method(
-        Kind.P2P,
+PUBLISHED: Final = (
+    FlowMethod(
+        "p2p",
         "proposed",
-        FreeTransfers(Kind.P2P),
-        Rounds.STREAMING,
+        FreeTransfers("p2p"),
+        "streaming",
         "every chunk on the best free subband of its pair, at the budget",
     ),
-    Method(_A2A, "proposed", _FREE, _MATCH, "channel-aware matching, minimum common duration"),
-    Method(_A2A, "demand-sorted", DemandSorted(), _ASSIGN, "permutations, largest demand first"),
-    Method(_A2A, "cyclic", Cyclic(), _ASSIGN, "fixed cyclic offsets with a barrier after each"),
-    Method(
-        _A2A, "no-channel", _FREE, _MATCH, "proposed, blind to the channel", channel_aware=False
+    FlowMethod(
+        "a2a", "proposed", _A2A, "matching", "channel-aware matching, minimum common duration"
     ),
-    Method(
-        _A2A, "equal-power", _FREE, _MATCH, "proposed, budgets split equally", optimal_power=False
+    FlowMethod(
+        "a2a", "demand-sorted", DemandSorted(), "assignment", "permutations, largest demand first"
     ),
-    Method(_AR, "proposed", Trees(), _ASSIGN, "N_c sharded trees, delayed racks near the roots"),
-    Method(_AR, "ring", Ring(), _ASSIGN, "2(N-1) stages on one subband", one_subband=True),
-    Method(_AR, "ring-duplex", Ring(duplex=True), _ASSIGN, "ring, neighbours on other subbands"),
-    Method(
-        _AR, "single-tree", Trees(single=True, delay_aware=False), _ASSIGN, "one unsharded tree"
+    FlowMethod(
+        "a2a", "cyclic", Cyclic(), "assignment", "fixed cyclic offsets with a barrier after each"
     ),
-    Method(
-        _AR, "no-channel", Trees(), _ASSIGN, "proposed, blind to the channel", channel_aware=False
+    FlowMethod("a2a", "no-channel", _A2A, "matching-blind", "proposed, blind to the channel"),
+    FlowMethod("a2a", "equal-power", _A2A, "matching-equal", "proposed, budgets split equally"),
+    FlowMethod(
+        "allreduce",
+        "proposed",
+        Trees(),
+        "assignment",
+        "N_c sharded trees, delayed racks near the roots",
     ),
-    Method(
-        _AR, "equal-power", Trees(), _ASSIGN, "proposed, budgets split equally", optimal_power=False
+    FlowMethod("allreduce", "ring", Ring(), "assignment-one", "2(N-1) stages on one subband"),
+    FlowMethod(
+        "allreduce",
+        "ring-duplex",
+        Ring(duplex=True),
+        "assignment",
+        "ring, neighbours on other subbands",
+    ),
+    FlowMethod(
+        "allreduce",
+        "single-tree",
+        Trees(single=True, delay_aware=False),
+        "assignment",
+        "one unsharded tree",
+    ),
+    FlowMethod(
+        "allreduce", "no-channel", Trees(), "assignment-blind", "proposed, blind to the channel"
+    ),
+    FlowMethod(
+        "allreduce", "equal-power", Trees(), "assignment-equal", "proposed, budgets split equally"
     ),
 )
+"""The paper's methods and its baselines."""
+
+FURTHER: Final = (
+    FlowMethod(
+        "all-gather",
+        "proposed",
+        Ring(duplex=True, collective="all-gather"),
+        "assignment",
+        "N - 1 stages on a ring",
+    ),
+    FlowMethod(
+        "reduce-scatter",
+        "proposed",
+        Ring(duplex=True, collective="reduce-scatter"),
+        "assignment",
+        "N - 1 stages on a ring",
+    ),
+    FlowMethod(
+        "broadcast",
+        "proposed",
+        RootedTrees("broadcast", reduces=False),
+        "assignment",
+        "a tree per subband, all from the root",
+    ),
+    FlowMethod(
+        "reduce",
+        "proposed",
+        RootedTrees("reduce", reduces=True),
+        "assignment",
+        "a tree per subband, all to the root",
+    ),
+    FlowMethod(
+        "gather", "proposed", FreeTransfers("gather"), "matching", "everybody straight to the root"
+    ),
+    FlowMethod(
+        "scatter",
+        "proposed",
+        FreeTransfers("scatter"),
+        "matching",
+        "the root straight to everybody",
+    ),
+    FlowMethod(
+        "barrier",
+        "proposed",
+        Trees(single=True, collective="barrier"),
+        "assignment",
+        "a token up and down one tree",
+    ),
+)
+"""Collectives that the paper does not have."""
+
+BUILT_IN: Final[tuple[Method, ...]] = (*PUBLISHED, *FURTHER)
+
+_added: dict[tuple[str, str], Method] = {}
+
+
+def register_method(method: Method) -> Method:
+    """Make a method known by its collective and name, for this process."""
+    key = (method.collective, method.name)
+    if _methods().get(key, method) is not method:
+        raise ThzSyncError(f"{key[0]} method {key[1]!r} exists already; choose another name")
+    _added[key] = method
+    _methods.cache_clear()
+    return method
 
 
 @cache
-def _methods() -> dict[tuple[Kind, str], Method]:
+def _methods() -> dict[tuple[str, str], Method]:
     from importlib.metadata import entry_points
 
-    methods = {(method.kind, method.name): method for method in BUILT_IN}
+    methods = {(method.collective, method.name): method for method in BUILT_IN}
     for entry in entry_points(group=ENTRY_POINTS):
         method = entry.load()
-        if not isinstance(method, Method):
+        if not callable(getattr(method, "offer", None)):
             raise ThzSyncError(
                 f"entry point {entry.name!r} of {ENTRY_POINTS}: found {type(method).__name__}; "
                 f"it must name a thzsync.synthesis.Method"
             )
-        if methods.setdefault((method.kind, method.name), method) is not method:
+        if methods.setdefault((method.collective, method.name), method) is not method:
             raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: {method.kind} method "
+                f"entry point {entry.name!r} of {ENTRY_POINTS}: {method.collective} method "
                 f"{method.name!r} exists already; choose another name"
             )
-    return methods
+    return methods | _added
 
 
-def method_names(kind: Kind) -> list[str]:
-    """Names of the methods for one kind of collective, built-in ones first."""
-    return [name for k, name in _methods() if k == kind]
+def method_names(collective: str) -> list[str]:
+    """Names of the methods for one collective, built-in ones first."""
+    return [name for c, name in _methods() if c == collective]
 
 
-def find_method(kind: Kind, name: str) -> Method:
-    """The method of this kind and name."""
-    method = _methods().get((kind, name))
-    if method is None:
-        raise ThzSyncError(
-            f"{kind} method {name!r} does not exist; use one of {', '.join(method_names(kind))}"
-        )
-    return method
+def find_method(collective: str, name: str) -> Method:
+    """The method of this collective and name."""
+    method = _methods().get((collective, name))
+    if method is not None:
+        return method
+    names = method_names(collective)
+    if not names:
+        known = ", ".join(c for c in collective_names() if method_names(c))
+        raise ThzSyncError(f"there is no method for {collective!r}; there are some for {known}")
+    raise ThzSyncError(
+        f"{collective} method {name!r} does not exist; use one of {', '.join(names)}"
+    )

@@ -1,4 +1,4 @@
-"""AllReduce on rooted trees: roots, growth, and the flows that reduce and broadcast."""
+"""Rooted trees: roots, growth, and the flows that reduce and broadcast."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Demand, Plan, split_bytes
-from thzsync.synthesis.flows import Flow, as_reduction, reduction_plan
-from thzsync.synthesis.method import Context
+from thzsync.collectives import Demand, Tensor, find_collective, split_bytes
+from thzsync.synthesis.method import Setting
+from thzsync.transfers import Flow, TransferGraph, graph_of
 
 GOOD_ENOUGH_QUANTILE = 0.25
 """A delayed rack may be a root unless it is among the worst connected quarter of the racks."""
@@ -45,21 +45,70 @@ class Trees:
     delay_aware: bool = True
     """Whether delayed racks come first, near the roots."""
 
-    def plan(self, demand: Demand, racks: IntArray, chunk_bytes: int, context: Context) -> Plan:
+    collective: str = "allreduce"
+    """``allreduce``, or anything else that is one block from all racks to all racks."""
+
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
         """Reduce flows from child to parent, then broadcast flows back."""
-        reduction = as_reduction(demand)
+        size_bytes = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
         n = len(racks)
-        count = 1 if self.single else min(context.thz.subbands, n)
+        count = 1 if self.single else min(setting.thz.subbands, n)
         flows: list[Flow] = []
         if n > 1:
-            link_db = _link_db(context.gains) if self.channel_aware else np.zeros((n, n))
-            delay_s = context.delay_s if self.delay_aware else np.zeros(n)
-            trees = grow_trees(link_db, delay_s, count, fan_out=context.thz.subbands)
-            shards = split_bytes(reduction.tensor_bytes, count)
+            link_db = link_db_of(setting.gains) if self.channel_aware else np.zeros((n, n))
+            delay_s = setting.delay_s if self.delay_aware else np.zeros(n)
+            trees = grow_trees(link_db, delay_s, count, fan_out=setting.thz.subbands)
+            shards = split_bytes(size_bytes, count)
             for shard, (tree, size) in enumerate(zip(trees, shards.tolist(), strict=True)):
                 if size > 0:
-                    flows += _tree_flows(tree, racks, size, shard, first=len(flows))
-        return reduction_plan(reduction, racks, chunk_bytes, flows)
+                    flows += reduce_flows(tree, racks, size, shard, first=len(flows))
+                    flows += spread_flows(tree, racks, size, shard, first=len(flows))
+        return graph_of(self.collective, demand, racks, chunk_bytes, flows)
+
+
+@dataclass(frozen=True)
+class RootedTrees:
+    """Broadcast or reduce on trees that all have the demand's root, one per subband.
+
+    Every tree puts other racks near the root, so that the work of passing on is shared.
+    """
+
+    collective: str
+    reduces: bool
+    """Towards the root (summing up) instead of away from it."""
+
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
+        """One shard per tree; flows of one direction only."""
+        find_collective(self.collective).check(demand, f"{self.collective} demand", racks)
+        assert isinstance(demand, Tensor)
+        assert demand.root is not None
+        root = int(np.searchsorted(racks, demand.root))
+        flows: list[Flow] = []
+        trees = _rooted_trees(root, setting) if len(racks) > 1 else []
+        shards = split_bytes(demand.tensor_bytes, max(1, len(trees))).tolist()
+        for shard, (tree, size) in enumerate(zip(trees, shards, strict=False)):
+            if size > 0 and self.reduces:
+                flows += reduce_flows(tree, racks, size, shard, first=len(flows))
+            elif size > 0:
+                flows += spread_flows(tree, racks, size, shard, len(flows), reduced=False)
+        return graph_of(self.collective, demand, racks, chunk_bytes, flows)
+
+
+def _rooted_trees(root: int, setting: Setting) -> list[Tree]:
+    """Trees with one root; in tree t the t-th best connected racks come first."""
+    link_db = link_db_of(setting.gains)
+    reach_db = _reach_db(link_db)
+    ranked = sorted(range(len(link_db)), key=lambda v: (-setting.delay_s[v], -reach_db[v], v))
+    others = [v for v in ranked if v != root]
+    count = min(setting.thz.subbands, len(others))
+    return [
+        _grow(root, [root, *others[t:], *others[:t]], link_db, setting.thz.subbands)
+        for t in range(count)
+    ]
 
 
 def grow_trees(link_db: FloatArray, delay_s: FloatArray, count: int, fan_out: int) -> list[Tree]:
@@ -96,29 +145,43 @@ def _grow(root: int, insertion: list[int], link_db: FloatArray, fan_out: int) ->
     return Tree(tuple(order), tuple(parent))
 
 
-def _tree_flows(tree: Tree, racks: IntArray, size: int, shard: int, first: int) -> list[Flow]:
+def reduce_flows(tree: Tree, racks: IntArray, size: int, shard: int, first: int) -> list[Flow]:
+    """Flows ``first``, ... that sum a shard up towards the root (eq:ar_reduce_release)."""
     below = tree.order[1:]
-    reduce_flow = {v: first + k for k, v in enumerate(below)}
-    broadcast_flow = {v: first + len(below) + k for k, v in enumerate(below)}
+    number = {v: first + k for k, v in enumerate(below)}
+    return [
+        Flow(
+            int(racks[v]), int(racks[tree.parent[v]]), size,
+            after=tuple(number[u] for u in tree.children(v)), shard=shard, reduces=True,
+        )
+        for v in below
+    ]  # fmt: skip
 
-    def into(v: int) -> tuple[int, ...]:
-        return tuple(reduce_flow[u] for u in tree.children(v))
 
+def spread_flows(
+    tree: Tree, racks: IntArray, size: int, shard: int, first: int, reduced: bool = True
+) -> list[Flow]:
+    """Flows that send a shard from the root to all (eq:ar_root_join, eq:ar_broadcast_release).
+
+    Where it was ``reduced`` first, the flows of :func:`reduce_flows` stand right before ``first``.
+    """
+    below = tree.order[1:]
+    arrival = {v: first + k for k, v in enumerate(below)}
+    sums = {v: first - len(below) + k for k, v in enumerate(below)} if reduced else {}
     flows = []
-    for v in below:  # eq:ar_reduce_release
-        src, dst = int(racks[v]), int(racks[tree.parent[v]])
-        flows.append(Flow(src, dst, size, after=into(v), shard=shard, reduces=True))
-    for v in below:  # eq:ar_root_join, eq:ar_broadcast_release
+    for v in below:
         u = tree.parent[v]
         at_root = u == tree.root
-        after = into(u) if at_root else (broadcast_flow[u],)
+        joined = tuple(sums[w] for w in tree.children(u) if w in sums)
+        after = joined if at_root else (arrival[u],)
         flows.append(
             Flow(int(racks[u]), int(racks[v]), size, after=after, local=at_root, shard=shard)
         )
     return flows
 
 
-def _link_db(gains: FloatArray) -> FloatArray:
+def link_db_of(gains: FloatArray) -> FloatArray:
+    """Mean gain of every pair over the subbands [dB]."""
     floor = np.finfo(np.float64).tiny  # a dead link is very weak, not an error
     mean_db: FloatArray = (10 * np.log10(np.maximum(gains, floor))).mean(axis=2)
     return mean_db

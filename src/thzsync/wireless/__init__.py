@@ -1,8 +1,17 @@
-"""The THz executor: frontier, matching, subbands, power."""
+"""The THz overlay: disciplines, subbands, power."""
 
 from __future__ import annotations
 
+from thzsync.wireless.discipline import Discipline, find_discipline, register_discipline
 from thzsync.wireless.overlay import NEVER_PS, Overlay
 from thzsync.wireless.round import Round, Stuck
 
-__all__ = ["NEVER_PS", "Overlay", "Round", "Stuck"]
+__all__ = [
+    "NEVER_PS",
+    "Discipline",
+    "Overlay",
+    "Round",
+    "Stuck",
+    "find_discipline",
+    "register_discipline",
+]

@@ -19,7 +19,7 @@ def startable(frontier: Frontier, stage: int) -> IntArray:
     for f in range(len(left)):
         if frontier.ready[f] == 0 or frontier.stage[f] > stage:
             continue
-        if not frontier.bundled:
+        if not frontier.bundled[f]:
             left[f] = frontier.ready[f]
         elif frontier.ready[f] == frontier.owned[f]:
             left[f] = 1
@@ -51,7 +51,7 @@ def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
     while frontier.state[row] != READY:
         row += 1
     count, size_bytes = 1, frontier.size_bytes[row]
-    end = frontier.first[flow + 1] if frontier.bundled else row
+    end = frontier.first[flow + 1] if frontier.bundled[flow] else row
     while row + count < end and frontier.state[row + count] == READY:
         size_bytes += frontier.size_bytes[row + count]
         count += 1

@@ -34,7 +34,10 @@ def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     caps_w = np.empty(len(frontier.racks))
     for v in range(len(caps_w)):
         left_w = radio.max_power_w - air.power_w[frontier.racks[v]]
-        caps_w[v] = min(frontier.budget_w[v], left_w)
+        budget_w = frontier.budget_w[v]
+        if frontier.shared:
+            budget_w = max(budget_w - frontier.drawn_w[v], 0.0)
+        caps_w[v] = min(budget_w, left_w)
         if caps_w[v] < WORTHWHILE * frontier.budget_w[v]:
             caps_w[v] = 0.0
     return caps_w

@@ -1,4 +1,4 @@
-"""What the overlay sends: a round of transmissions with a common boundary."""
+"""What the overlay sends: transmissions that start together."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from thzsync.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Round:
-    """Transmissions of one event that start together; of a P2P event, a single one."""
+    """Transmissions of one event that start together; without common rounds, a single one."""
 
     number: int
     """The event."""
+    party: int
+    """Which of the event's disciplines."""
+    discipline: str
+    """Its name."""
+    common: bool
+    """Whether it is the event's only round of this discipline while it lasts."""
     index: int
     """Which round of the event this is, from 0."""
     start_ps: int
@@ -31,6 +37,8 @@ class Round:
     gain: FloatArray
     """Channel power gain g_ij^c, linear, at the round's start."""
     size_bytes: IntArray
+    local_flow: IntArray
+    """Number of every flow within its party."""
 
     @property
     def duration_ps(self) -> int:
@@ -45,9 +53,9 @@ class Round:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stuck:
-    """Ready chunks of one flow that no round could include, since no subband is good enough."""
+    """Ready chunks of one flow that no subband can carry, as rows of their graph."""
 
     number: int
     flow: int
-    chunks: IntArray
+    rows: IntArray
     since_ps: int

@@ -1,4 +1,4 @@
-"""The arrays that wireless kernels share: the air, the radio and one event's frontier."""
+"""The arrays that wireless kernels share: the air, the radio and one party's frontier."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Final, NamedTuple
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 
-FOREIGN: Final = 0
-"""The fibre owns the chunk."""
-PENDING: Final = 1
-"""The overlay owns it, but its precedence is not satisfied yet."""
-READY: Final = 2
+IDLE: Final = 0
+"""Its precedence is not satisfied yet, or the fibre owns it: not for the overlay to send."""
+READY: Final = 1
 """It may be sent."""
-SENT: Final = 3
+SENT: Final = 2
 """It is in the air or delivered."""
 
 NOT_BLOCKED: Final = -1
@@ -63,7 +61,7 @@ class Frontier(NamedTuple):
     size_bytes: IntArray
     """Size of every chunk, all chunks in one row [bytes]."""
     state: AnyArray
-    """FOREIGN, PENDING, READY or SENT, all chunks in one row."""
+    """IDLE, READY or SENT, all chunks in one row."""
     owned: IntArray
     """Chunks per flow that the overlay has still to send."""
     ready: IntArray
@@ -82,8 +80,10 @@ class Frontier(NamedTuple):
     """What one full chunk within the longest time needs."""
     blocked_ps: IntArray
     """Since when a ready flow has had no usable subband [ps], or NOT_BLOCKED."""
-    bundled: bool
+    bundled: BoolArray
     """Whether a flow's chunks travel as one transmission once all are ready."""
+    shared: bool
+    """Whether other flows of the event, of another discipline, draw on the same budgets."""
 
 
 class Web(NamedTuple):

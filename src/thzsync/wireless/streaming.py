@@ -31,36 +31,40 @@ _PS = 1e12
 
 @kernel
 def stream(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, now_ps: int, until_ps: int
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, flights: int, now_ps: int,
+    until_ps: int,
 ) -> Sent:  # fmt: skip
-    """Start the next transmission of every idle flow that finds a subband and power.
+    """Start the next transmissions of every flow that finds a subband and power.
 
+    A flow may have ``flights`` transmissions in the air, each at an equal share of what it may use.
     Until ``until_ps`` neither the channel nor an older event can change a flow's choice.
     """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
-    share_w = _shares_w(web, frontier, left)
-    n, flows = 0, len(left)
-    flow, row = np.empty(flows, dtype=np.int64), np.empty(flows, dtype=np.int64)
-    chunks, subband = np.empty(flows, dtype=np.int64), np.empty(flows, dtype=np.int64)
-    power_w, lasting_ps = np.empty(flows), np.empty(flows, dtype=np.int64)
-    for f in least_served_first(frontier.sent):
-        if left[f] == 0 or frontier.flying[f] > 0:
-            continue
-        cap_w = _cap_w(air, radio, web, frontier, share_w, f)
-        best = _best_subband(air, web, frontier, cap_w, f)
-        if best < 0:
-            continue
-        row[n], chunks[n], bits = next_run(frontier, f, frontier.lowest[f])
-        rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
-        flow[n], subband[n], power_w[n] = f, best, cap_w
-        lasting_ps[n] = _lasting_ps(bits, rate)
-        whole_budget = cap_w == frontier.budget_w[web.sender[f]]
-        strongest = frontier.snr_per_w[f, best] == frontier.snr_per_w[f].max()
-        if whole_budget and strongest and _alone(web, frontier, f):
-            chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, until_ps - now_ps)
-        begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
-        n += 1
+    flights = min(flights, frontier.snr_per_w.shape[1])
+    share_w = _shares_w(web, frontier, left) / flights
+    n, most = 0, len(left) * flights
+    flow, row = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    power_w, lasting_ps = np.empty(most), np.empty(most, dtype=np.int64)
+    for turn in range(flights):
+        for f in least_served_first(frontier.sent):
+            if left[f] == 0 or frontier.ready[f] == 0 or frontier.flying[f] > turn:
+                continue
+            cap_w = _cap_w(air, radio, web, frontier, share_w, f)
+            best = _best_subband(air, web, frontier, cap_w, f)
+            if best < 0:
+                continue
+            row[n], chunks[n], bits = next_run(frontier, f, frontier.lowest[f])
+            rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
+            flow[n], subband[n], power_w[n] = f, best, cap_w
+            lasting_ps[n] = _lasting_ps(bits, rate)
+            whole_budget = cap_w == frontier.budget_w[web.sender[f]]
+            strongest = frontier.snr_per_w[f, best] == frontier.snr_per_w[f].max()
+            if whole_budget and strongest and _alone(web, frontier, f):
+                chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, until_ps - now_ps)
+            begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
+            n += 1
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
@@ -72,6 +76,8 @@ def _lasting_ps(bits: float, rate: float) -> int:
 @kernel
 def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
     """Whether no other flow of the event has anything to do at the flow's two racks."""
+    if frontier.shared:
+        return False
     for u in (web.sender[flow], web.receiver[flow]):
         for k in range(web.touch_start[u], web.touch_start[u + 1]):
             other = web.touch[k]

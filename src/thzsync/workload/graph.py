@@ -10,6 +10,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.ordering import topological_order
 from thzsync.workload.nodes import Compute, Event, Node
 
 Duration = float | Callable[[Event], float]
@@ -81,15 +82,9 @@ class TrainingGraph:
     @cached_property
     def order(self) -> IntArray:
         """A topological order; shorter than the graph exactly when there is a cycle."""
-        start, target = self.successors.start.tolist(), self.successors.target.tolist()
-        pending = self.indegree.tolist()
-        order = [n for n, count in enumerate(pending) if count == 0]
-        for node in order:  # the list grows while it is read
-            for successor in target[start[node] : start[node + 1]]:
-                pending[successor] -= 1
-                if pending[successor] == 0:
-                    order.append(successor)
-        return np.array(order, dtype=np.int64)
+        after = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
+        start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.indegree)))
+        return topological_order(start, after)
 
     def times(self, communication_s: Duration = 0.0) -> Times:
         """Earliest start and end of every node when an event takes ``communication_s`` [s]."""

@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from thzsync.arrays import IntArray
-from thzsync.collectives import Demand, Kind, Reduction
+from thzsync.collectives import Demand, find_collective
 from thzsync.errors import ThzSyncError
 
 
@@ -22,7 +20,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """Work of one pipeline stage; all replicas of the stage run in step."""
+    """Work of some racks in step, or of one rank: whatever the trace says computes as one."""
 
     id: int
     job: str
@@ -30,10 +28,12 @@ class Compute:
     phase: Phase
     microbatch: int
     racks: IntArray
-    """Racks of the stage, ascending."""
+    """Racks that compute, ascending."""
     duration_s: float
     after: tuple[int, ...]
     """Nodes that must be done before this one starts."""
+    rank: int | None = None
+    """The rank that computes, where several share a rack; None where the racks do as a whole."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,8 @@ class Event:
 
     id: int
     job: str
-    kind: Kind
+    kind: str
+    """Name of the collective."""
     stage: int
     """The stage that sends (P2P) or takes part (A2A, AllReduce)."""
     phase: Phase
@@ -79,28 +80,13 @@ class Event:
 
     @property
     def payload_bytes(self) -> int:
-        """Directed demand of a transfer, or the local tensor of an AllReduce [bytes]."""
-        if isinstance(self.demand, Reduction):
-            return self.demand.tensor_bytes
-        return self.demand.total_bytes
+        """Directed demand of a transfer, or size of the tensor [bytes]."""
+        return self.demand.payload_bytes
 
     def check(self, place: str) -> None:
         """Refuse a demand that does not fit the kind or the racks."""
         _check_seconds(self.release_s, "release", place)
-        if isinstance(self.demand, Reduction) != (self.kind is Kind.ALLREDUCE):
-            raise ThzSyncError(
-                f"{place}: an {self.kind} event cannot carry this demand; "
-                "allreduce takes a tensor, p2p and a2a take transfers"
-            )
-        self.demand.check(place)
-        if not isinstance(self.demand, Reduction):
-            ends = np.concatenate((self.demand.src, self.demand.dst))
-            strangers = ends[~np.isin(ends, self.racks)]
-            if len(strangers):
-                raise ThzSyncError(
-                    f"{place}: a transfer names rack {int(strangers[0])}, which does not take "
-                    "part in the event; add it to racks"
-                )
+        find_collective(self.kind).check(self.demand, place, self.racks)
 
 
 Node = Compute | Event

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.collectives import Demand, Kind, Reduction, Transfer
+from thzsync.collectives import Demand, Tensor, Transfer
 from thzsync.scenario import Training
 from thzsync.streams import Streams
 from thzsync.topology import Partition
@@ -170,7 +170,7 @@ class _Generator:
         racks = np.sort(self.partition.racks[[stage, receiver]], axis=None)
         label = "activation" if phase is Phase.FORWARD else "gradient"
         demand = self.handover(stage, receiver)
-        event = self._event(Kind.P2P, stage, phase, microbatch, label, racks, demand, after)
+        event = self._event("p2p", stage, phase, microbatch, label, racks, demand, after)
         self.last_handover[stage, phase] = event
         self.handed_over[receiver, phase, microbatch] = event
 
@@ -181,16 +181,14 @@ class _Generator:
         if self.pipeline.a2a_skew > 0:
             demand = self._skewed(stage, phase, microbatch, exchange)
         racks = self.partition.racks[stage]
-        return self._event(
-            Kind.A2A, stage, phase, microbatch, exchange.label, racks, demand, (done,)
-        )
+        return self._event("a2a", stage, phase, microbatch, exchange.label, racks, demand, (done,))
 
     def _reduce(self, stage: int, microbatch: int, number: int, bucket: Bucket, done: int) -> None:
         after = (done, *self.last_bucket.get(stage, ()))
-        demand = Reduction(bucket.tensor_bytes)
+        demand = Tensor(bucket.tensor_bytes)
         self.last_bucket[stage] = tuple(
             self._event(
-                Kind.ALLREDUCE,
+                "allreduce",
                 stage,
                 Phase.BACKWARD,
                 microbatch,
@@ -204,7 +202,7 @@ class _Generator:
 
     def _event(
         self,
-        kind: Kind,
+        kind: str,
         stage: int,
         phase: Phase,
         microbatch: int,

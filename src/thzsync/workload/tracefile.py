@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn, TypeGuard
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.collectives import Demand, Kind, Reduction, Transfer
+from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.workload.graph import TrainingGraph
@@ -99,15 +99,18 @@ def _record(node: Node) -> dict[str, Any]:
         "after": list(node.after),
     }
     if isinstance(node, Compute):
-        return {"node": "compute", **common, "duration_s": node.duration_s}
+        rank = {} if node.rank is None else {"rank": node.rank}
+        return {"node": "compute", **common, "duration_s": node.duration_s, **rank}
     own: dict[str, Any] = {"label": node.label, "release_s": node.release_s}
-    if isinstance(node.demand, Reduction):
+    if isinstance(node.demand, Tensor):
         own["tensor_bytes"] = node.demand.tensor_bytes
+        if node.demand.root is not None:
+            own["root"] = node.demand.root
     else:
         own["src"] = node.demand.src.tolist()
         own["dst"] = node.demand.dst.tolist()
         own["bytes"] = node.demand.size_bytes.tolist()
-    return {"node": node.kind.value, **common, **own}
+    return {"node": node.kind, **common, **own}
 
 
 def _read_lines(path: str | Path) -> list[str]:
@@ -129,7 +132,7 @@ def _read_lines(path: str | Path) -> list[str]:
 
 
 def _node(record: _Record) -> Node:
-    kind = record.choice("node", ("compute", *(kind.value for kind in Kind)))
+    kind = record.choice("node", ("compute", *collective_names()))
     common: dict[str, Any] = {
         "id": record.whole("id"),
         "job": record.text("job"),
@@ -140,19 +143,21 @@ def _node(record: _Record) -> Node:
         "after": tuple(record.wholes("after").tolist()),
     }
     if kind == "compute":
-        return Compute(**common, duration_s=record.number("duration_s"))
+        rank = record.whole("rank") if "rank" in record.values else None
+        return Compute(**common, duration_s=record.number("duration_s"), rank=rank)
     return Event(
         **common,
-        kind=Kind(kind),
+        kind=kind,
         label=record.text("label"),
-        demand=_demand(record, Kind(kind)),
+        demand=_demand(record, kind),
         release_s=record.number("release_s"),
     )
 
 
-def _demand(record: _Record, kind: Kind) -> Demand:
-    if kind is Kind.ALLREDUCE:
-        return Reduction(record.whole("tensor_bytes"))
+def _demand(record: _Record, kind: str) -> Demand:
+    if find_collective(kind).demand is Tensor:
+        root = record.whole("root") if "root" in record.values else None
+        return Tensor(record.whole("tensor_bytes"), root)
     return Transfer(record.wholes("src"), record.wholes("dst"), record.wholes("bytes"))
 
 

@@ -1,0 +1,130 @@
+"""What transceivers can do at once: half-duplex, RF chains, power."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.auditor.book import Book
+from thzsync.auditor.findings import TOLERANCE, Findings
+
+_POWER_UNITS = 2**40
+"""Power is summed in whole units of the maximum / 2^40, so that long sums stay exact."""
+
+
+def half_duplex(book: Book, findings: Findings) -> None:
+    """A rack takes part in one transmission per subband at a time (eq:rf_half_duplex)."""
+    sent = book.transmissions
+    findings.test(
+        "half_duplex",
+        (sent.subband < 0) | (sent.subband >= book.scenario.thz.subbands),
+        sent.name,
+        lambda row: "there is no such subband",
+    )
+    rack, row = _both_ends(book)
+    start, end = sent.taken_ps[row], sent.end_ps[row]
+    order = np.lexsort((start, sent.subband[row], rack))
+    # Sorted by start, any overlap shows between neighbours too.
+    a, b = order[:-1], order[1:]
+    same = (rack[a] == rack[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
+    findings.test(
+        "half_duplex",
+        same & (start[b] < end[a]),
+        lambda k: sent.name(int(row[b[k]])),
+        lambda k: (
+            f"rack {rack[b[k]]} is busy until {end[a[k]]} ps with {sent.name(int(row[a[k]]))}, "
+            f"but begins at {start[b[k]]} ps"
+        ),
+    )
+
+
+def rf_chains(book: Book, findings: Findings) -> None:
+    """A rack takes part in at most N_RF transmissions at a time (eq:a2a_rf_limit)."""
+    sent, chains = book.transmissions, book.scenario.thz.chains
+    rack, row = _both_ends(book)
+    ones = np.ones(len(row), dtype=np.int64)
+    findings.test(
+        "rf_chains",
+        _exceeds(rack, sent.taken_ps[row], sent.end_ps[row], ones, chains * ones),
+        lambda k: sent.name(int(row[k])),
+        lambda k: (
+            f"rack {rack[k]} has more than {chains} transmissions at {sent.taken_ps[row[k]]} ps"
+        ),
+    )
+
+
+def power_cap(book: Book, findings: Findings) -> None:
+    """Over all events a rack sends with at most P^max (eq:power_constraint)."""
+    sent, most = book.transmissions, book.scenario.thz.max_power_w
+    findings.test(
+        "power_cap",
+        ~(sent.power_w > 0) | ~np.isfinite(sent.power_w),
+        sent.name,
+        lambda row: f"its power is {sent.power_w[row]:g} W",
+    )
+    limit = np.full(len(sent), most)
+    findings.test(
+        "power_cap",
+        _exceeds_power(book, sent.src, limit),
+        sent.name,
+        lambda row: (
+            f"rack {sent.src[row]} sends with more than {most:g} W at {sent.start_ps[row]} ps"
+        ),
+    )
+
+
+def power_budget(book: Book, findings: Findings) -> None:
+    """Within an event a rack keeps to its decided budget (eq:a2a_power_allocation).
+
+    The decision knew nothing of chunks that came over from a dead fibre: a rack that carries such
+    may use its maximum.
+    """
+    events, sent, chunks = book.events, book.transmissions, book.chunks
+    most = book.scenario.thz.max_power_w
+    share = events.power.copy()
+    moved = chunks.thz & ~chunks.decided_thz
+    seat = events.seat(chunks.event[moved], book.flows.src[chunks.flow[moved]])
+    share[seat[seat >= 0]] = 1.0
+    place = events.seat(sent.event, sent.src)
+    limit = np.where(place >= 0, share[place], 0.0) * most if len(share) else np.zeros(len(sent))
+    findings.test(
+        "power_budget",
+        _exceeds_power(book, place, limit),
+        sent.name,
+        lambda row: (
+            f"rack {sent.src[row]} sends with more than its budget of {limit[row]:g} W "
+            f"at {sent.start_ps[row]} ps"
+        ),
+    )
+
+
+def _both_ends(book: Book) -> tuple[IntArray, IntArray]:
+    """Sender and receiver of every transmission: the rack, and the transmission's row."""
+    sent = book.transmissions
+    row = np.tile(np.arange(len(sent), dtype=np.int64), 2)
+    return np.concatenate((sent.src, sent.dst)), row
+
+
+def _exceeds_power(book: Book, group: IntArray, limit_w: FloatArray) -> BoolArray:
+    sent, most = book.transmissions, book.scenario.thz.max_power_w
+    # A damaged record may hold anything: clip it far above every limit.
+    share = np.clip(np.nan_to_num(sent.power_w / most), 0.0, 1000.0)
+    units = np.rint(share * _POWER_UNITS).astype(np.int64)
+    limit = np.floor(limit_w / most * (1 + TOLERANCE) * _POWER_UNITS).astype(np.int64) + 1
+    return _exceeds(group, sent.start_ps, sent.end_ps, units, limit)
+
+
+def _exceeds(
+    group: IntArray, start: IntArray, end: IntArray, weight: IntArray, limit: IntArray
+) -> BoolArray:
+    """Intervals at whose start the weights of all open intervals of their group are too much."""
+    count = len(group)
+    member = np.tile(np.arange(count, dtype=np.int64), 2)
+    opens = np.repeat(np.array([False, True]), count)
+    order = np.lexsort((opens, np.concatenate((end, start)), group[member]))
+    member, opens = member[order], opens[order]
+    # Every group's weights cancel out in the end, so one running sum serves them all.
+    level = np.cumsum(np.where(opens, weight[member], -weight[member]))
+    broken = np.zeros(count, dtype=np.bool_)
+    broken[member[opens & (level > limit[member])]] = True
+    return broken

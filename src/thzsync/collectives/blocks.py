@@ -1,0 +1,71 @@
+"""Pre- and postcondition of a collective, as blocks of data.
+
+Every collective of this package, and any that is added to it, is a set of blocks. Before it, each
+*source* of a block holds a part of its own; after it, each *target* holds the sum of all parts,
+every part in it exactly once. With one source the sum is a copy. An AllReduce is one block from all
+to all, an All-to-All one block per pair, an all-gather one block per rack to everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+
+Racks = Sequence[int] | IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks 0, 1, ... with bytes; sources and targets in compressed rows."""
+
+    size_bytes: IntArray
+    source_start: IntArray
+    source: IntArray
+    """Racks that hold a part before."""
+    target_start: IntArray
+    target: IntArray
+    """Racks that hold the sum of all parts afterwards."""
+
+    @staticmethod
+    def of(rows: Iterable[tuple[int, Racks, Racks]]) -> Blocks:
+        """From rows of (bytes, sources, targets); blocks without bytes are left out."""
+        kept = [(size, list(a), list(b)) for size, a, b in rows if size > 0]
+        return Blocks(
+            np.array([size for size, _, _ in kept], dtype=np.int64),
+            *_rows([sources for _, sources, _ in kept]),
+            *_rows([targets for _, _, targets in kept]),
+        )
+
+    @staticmethod
+    def pairs(src: IntArray, dst: IntArray, size_bytes: IntArray) -> Blocks:
+        """One block per pair that has bytes."""
+        wanted = size_bytes > 0
+        each = np.arange(int(wanted.sum()) + 1, dtype=np.int64)
+        return Blocks(size_bytes[wanted], each, src[wanted], each, dst[wanted])
+
+    def __len__(self) -> int:
+        return len(self.size_bytes)
+
+    def sources(self, block: int) -> IntArray:
+        """Racks that hold a part of a block before."""
+        return self.source[self.source_start[block] : self.source_start[block + 1]]
+
+    def targets(self, block: int) -> IntArray:
+        """Racks that hold a block's sum afterwards."""
+        return self.target[self.target_start[block] : self.target_start[block + 1]]
+
+    @property
+    def single(self) -> IntArray:
+        """Blocks that go from one rack to one rack."""
+        alone = (np.diff(self.source_start) == 1) & (np.diff(self.target_start) == 1)
+        return np.flatnonzero(alone)
+
+
+def _rows(lists: list[list[int]]) -> tuple[IntArray, IntArray]:
+    lengths = np.array([len(row) for row in lists], dtype=np.int64)
+    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    return start, np.array([rack for row in lists for rack in row], dtype=np.int64)

@@ -1,0 +1,93 @@
+"""Collectives by name: what each asks for and what it promises; packages may add their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from thzsync.arrays import IntArray
+from thzsync.collectives.blocks import Blocks
+from thzsync.collectives.demand import Demand, Tensor, Transfer
+from thzsync.errors import ThzSyncError
+
+ENTRY_POINTS: Final = "thzsync.collectives"
+"""Entry-point group whose objects are :class:`Collective` instances."""
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A communication type tau_e (eq:communication_event) with its pre- and postcondition."""
+
+    name: str
+    """What events, scenarios and tables call it."""
+    title: str
+    """What people call it."""
+    demand: type[Transfer] | type[Tensor]
+    """What an event of this type asks for."""
+    conditions: Callable[[Demand, IntArray], Blocks]
+    """Pre- and postcondition of a demand among racks (ascending)."""
+    rooted: bool = False
+    """Whether the demand names a root."""
+
+    def check(self, demand: Demand, place: str, racks: IntArray) -> None:
+        """Refuse a demand that is not this collective's, or not among these racks."""
+        if not isinstance(demand, self.demand):
+            raise ThzSyncError(
+                f"{place}: {self.name} takes a {self.demand.__name__}; "
+                f"found a {type(demand).__name__}"
+            )
+        if self.rooted and isinstance(demand, Tensor) and demand.root is None:
+            raise ThzSyncError(f"{place}: {self.name} needs a root; name one of its racks")
+        demand.check(place, racks)
+
+    def blocks(self, demand: Demand, racks: IntArray) -> Blocks:
+        """Pre- and postcondition of a checked demand."""
+        self.check(demand, f"{self.name} demand", racks)
+        return self.conditions(demand, racks)
+
+
+_added: dict[str, Collective] = {}
+
+
+def register_collective(collective: Collective) -> Collective:
+    """Make a collective known by its name, for this process."""
+    if _collectives().get(collective.name, collective) is not collective:
+        raise ThzSyncError(f"collective {collective.name!r} exists already; choose another name")
+    _added[collective.name] = collective
+    _collectives.cache_clear()
+    return collective
+
+
+@cache
+def _collectives() -> dict[str, Collective]:
+    from importlib.metadata import entry_points
+
+    from thzsync.collectives.catalogue import BUILT_IN
+
+    found = {c.name: c for c in BUILT_IN}
+    for entry in entry_points(group=ENTRY_POINTS):
+        collective = entry.load()
+        if not isinstance(collective, Collective) or collective.name in found:
+            raise ThzSyncError(
+                f"entry point {entry.name!r} of {ENTRY_POINTS}: it must name a new "
+                "thzsync.collectives.Collective"
+            )
+        found[collective.name] = collective
+    return found | _added
+
+
+def collective_names() -> list[str]:
+    """Names of all collectives, built-in ones first."""
+    return list(_collectives())
+
+
+def find_collective(name: str) -> Collective:
+    """The collective of this name."""
+    collective = _collectives().get(name)
+    if collective is None:
+        raise ThzSyncError(
+            f"collective {name!r} does not exist; use one of {', '.join(collective_names())}"
+        )
+    return collective

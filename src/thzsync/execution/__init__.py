@@ -1,0 +1,8 @@
+"""Precedence and ownership of all chunks under one clock, carriers behind protocols."""
+
+from __future__ import annotations
+
+from thzsync.execution.agenda import Agenda, Priority
+from thzsync.execution.executor import Executor, Finished, Work
+
+__all__ = ["Agenda", "Executor", "Finished", "Priority", "Work"]

@@ -1,0 +1,126 @@
+"""One collective alone on the overlay: the same executor, without a fibre, at full power."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.channel import ChannelModel
+from thzsync.collectives import Demand
+from thzsync.errors import ThzSyncError
+from thzsync.execution.agenda import Agenda
+from thzsync.execution.executor import Executor
+from thzsync.scenario import Scenario, Thz
+from thzsync.synthesis import Method, Setting
+from thzsync.topology import Topology
+from thzsync.transfers import Schedule, TransferGraph
+from thzsync.transfers.check import check_schedule
+from thzsync.transfers.ledger import Ledger
+from thzsync.wireless import Overlay, Round, Stuck
+
+
+def run_collective(
+    demand: Demand,
+    racks: Sequence[int] | IntArray,
+    method: Method,
+    scenario: Scenario,
+    topology: Topology,
+    channel: ChannelModel,
+    release_s: Sequence[float] | FloatArray,
+) -> Schedule:
+    """Carry out one event, all of it on THz; ``release_s`` [s] is each rack's lateness."""
+    members = np.array(racks, dtype=np.int64)
+    _check_racks(members, topology)
+    late_s = np.array(release_s, dtype=np.float64)
+    setting = Setting(channel.gain_matrix(members, 0), late_s, scenario.thz)
+    offer = method.offer(demand, members, scenario.collectives.chunk_bytes, setting)
+    release_ps = np.array([to_ps(s) for s in late_s], dtype=np.int64)
+    return run_graph(offer.lower(offer.chunks), scenario.thz, channel, topology.racks, release_ps)
+
+
+def run_graph(
+    graph: TransferGraph, thz: Thz, channel: ChannelModel, racks: int, release_ps: IntArray
+) -> Schedule:
+    """Carry out a graph that is wholly on THz; the schedule it returns has been checked."""
+    if not graph.on_thz.all():
+        raise ThzSyncError(f"{graph.kind} {graph.method!r}: some chunks have no THz flow to go by")
+    executor = _Alone(graph, thz, Overlay(thz, channel, racks))
+    rounds = executor.run(release_ps, np.full(len(graph.racks), thz.max_power_w))
+    schedule = _schedule(graph, release_ps, rounds)
+    check_schedule(schedule, thz)
+    return schedule
+
+
+class _Alone(Executor):
+    """An executor whose fibre is a bare ledger: what is stuck for too long is an error."""
+
+    def __init__(self, graph: TransferGraph, thz: Thz, overlay: Overlay) -> None:
+        super().__init__(_NoFibre(), overlay, Agenda(), to_ps(thz.fallback_timeout_s))
+        self._graph, self._thz = graph, thz
+
+    def run(self, release_ps: IntArray, budget_w: FloatArray) -> list[Round]:
+        work = self.start(self._graph, release_ps, budget_w)
+        while self.active:
+            self.advance(self.agenda.next_ps)
+            self.agenda.run_due(self.now_ps)
+            self.advance(self.now_ps)
+            self.dispatch()
+        return work.rounds
+
+    def give_up(self, stuck: Stuck) -> None:
+        graph, thz, flow = self._graph, self._thz, stuck.flow
+        raise ThzSyncError(
+            f"rack {graph.src[flow]} -> rack {graph.dst[flow]}: blocked on every subband since "
+            f"{stuck.since_ps * 1e-9:.3f} ms ({len(self.air.waiting())} flows wait); a chunk of "
+            f"{graph.chunk_bytes} bytes needs more than {thz.max_power_w} W to pass within "
+            f"{thz.longest_round_s} s: raise thz.max_power_w or thz.longest_round_s, "
+            "or use the fibre"
+        )
+
+
+class _NoFibre(Ledger):
+    """The clock of a floor without fibres."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """Itself."""
+        return self
+
+    def to_air(self, nodes: IntArray, at_ps: int) -> np.typing.NDArray[np.bool_]:
+        """Nothing was on the fibre."""
+        return np.zeros(len(nodes), dtype=np.bool_)
+
+
+def _schedule(graph: TransferGraph, release_ps: IntArray, rounds: list[Round]) -> Schedule:
+    sizes = [len(r.flow) for r in rounds]
+
+    def column(name: str, kind: type) -> IntArray:
+        parts = [getattr(r, name) for r in rounds]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+
+    def spread(name: str) -> IntArray:
+        return np.repeat(np.array([getattr(r, name) for r in rounds], dtype=np.int64), sizes)
+
+    return Schedule(
+        plan=graph,
+        release_ps=release_ps,
+        round=np.repeat(np.arange(len(rounds), dtype=np.int64), sizes),
+        flow=column("flow", np.int64),
+        first_chunk=column("first_chunk", np.int64),
+        chunks=column("chunks", np.int64),
+        subband=column("subband", np.int64),
+        start_ps=spread("start_ps"),
+        end_ps=spread("end_ps"),
+        power_w=column("power_w", np.float64).astype(np.float64),
+        gain=column("gain", np.float64).astype(np.float64),
+        overhead_ps=spread("overhead_ps"),
+    )
+
+
+def _check_racks(racks: IntArray, topology: Topology) -> None:
+    if len(racks) == 0 or (np.diff(racks) <= 0).any():
+        raise ThzSyncError("racks: name at least one rack, each once, in rising order")
+    if racks[0] < 0 or racks[-1] >= topology.racks:
+        raise ThzSyncError(f"racks: the floor has racks 0..{topology.racks - 1}")

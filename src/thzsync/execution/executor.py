@@ -1,0 +1,165 @@
+"""The executor: one clock and one ledger over both carriers.
+
+It submits an event's chunks to the ledger, hands those whose precedence is met to their carrier,
+starts what the overlay can start, and moves chunks from a carrier that fails to the other. Whoever
+drives it puts his own affairs on the same agenda.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
+from thzsync.execution.carrier import Air, Fibre
+from thzsync.transfers import TransferGraph
+from thzsync.transfers.batch import event_batch
+from thzsync.transfers.ledger import Reports
+from thzsync.transfers.precedence import DONE
+from thzsync.wireless import Round, Stuck
+
+
+@dataclass(eq=False)
+class Work:
+    """One event between its decision and its completion."""
+
+    number: int
+    graph: TransferGraph
+    release_ps: int
+    delays_ps: IntArray
+    base: int
+    """The ledger's node of its first chunk; the last node is the event's join."""
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks it has."""
+        return len(self.graph.chunk_flow)
+
+    def nodes(self, served: Round) -> IntArray:
+        """Nodes of the chunks that a round delivered."""
+        first = self.base + self.graph.first_chunk[served.flow] + served.first_chunk
+        if (served.chunks == 1).all():
+            return first
+        return np.concatenate(
+            [np.arange(a, a + n) for a, n in zip(first, served.chunks, strict=True)]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A completed event and what became of its chunks."""
+
+    work: Work
+    end_ps: int
+    on_air: BoolArray
+    """The fabric that carried each chunk."""
+    ready_ps: IntArray
+    arrival_ps: IntArray
+
+
+class Executor:
+    """Carries out transfer graphs; its clock never goes back."""
+
+    def __init__(self, fibre: Fibre, air: Air, agenda: Agenda, timeout_ps: int) -> None:
+        self.fibre, self.air, self.agenda = fibre, air, agenda
+        self.active: dict[int, Work] = {}
+        self.progress_ps = 0
+        """When something last came to an end [ps]."""
+        self._timeout_ps = timeout_ps
+        self._next_number = 0
+        self._wake_ps = NEVER_PS
+
+    @property
+    def now_ps(self) -> int:
+        """The clock [ps]."""
+        return self.fibre.ledger.now_ps
+
+    def start(self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray) -> Work:
+        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``."""
+        now_ps, number = self.now_ps, self._next_number
+        self._next_number += 1
+        base = self.fibre.submit(event_batch(graph, delays_ps, now_ps), now_ps)
+        work = self.active[number] = Work(number, graph, now_ps, delays_ps, base)
+        self.air.admit(number, graph, budget_w)
+        return work
+
+    def advance(self, until_ps: int) -> list[Finished]:
+        """Run to the next report, or to ``until_ps``; the events that ended, in order."""
+        reports = self.fibre.advance(until_ps)
+        if not len(reports.node):
+            return []
+        self._hand_over(reports)
+        done = reports.node[reports.what == DONE]
+        return [self._finish(self._owner(int(node))) for node in done]
+
+    def dispatch(self) -> None:
+        """Start everything that the overlay can start now, once all that is ready is known."""
+        for started in self.air.dispatch(self.now_ps):
+            self.active[started.number].rounds.append(started)
+            self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
+        self._fall_back()
+
+    def move_to_air(self, work: Work, rows: IntArray) -> None:
+        """Move chunks of which no packet has left yet from the fibre to THz."""
+        moved = rows[self.fibre.to_air(work.base + rows, self.now_ps)]
+        if len(moved):
+            self.air.adopt(work.number, moved)
+
+    def move_to_fibre(self, work: Work, rows: IntArray) -> None:
+        """Move chunks that have not been sent from THz to the fibre."""
+        self.air.withdraw(work.number, rows)
+        self.fibre.to_fibre(work.base + rows, self.now_ps)
+
+    def on_air(self, work: Work) -> BoolArray:
+        """Which chunks of an event THz owns now."""
+        return self.fibre.ledger.on_air(work.base, work.chunks)
+
+    def give_up(self, stuck: Stuck) -> None:
+        """What to do with chunks that THz could not send for too long: the fibre takes them."""
+        self.move_to_fibre(self.active[stuck.number], stuck.rows)
+
+    def _hand_over(self, reports: Reports) -> None:
+        for work in self.active.values():
+            mine = (reports.node >= work.base) & (reports.node < work.base + work.chunks)
+            if mine.any():
+                self.air.ready(work.number, reports.node[mine] - work.base)
+
+    def _owner(self, node: int) -> Work:
+        return max((w for w in self.active.values() if w.base <= node), key=lambda w: w.base)
+
+    def _finish(self, work: Work) -> Finished:
+        delivered = self.fibre.ledger.finished(work.base, work.chunks)
+        on_air = self.on_air(work)
+        self.fibre.retire(work.base)
+        self.air.retire(work.number)
+        del self.active[work.number]
+        self.progress_ps = self.now_ps
+        return Finished(work, self.now_ps, on_air, delivered.ready_ps, delivered.arrival_ps)
+
+    def _round_done(self, served: Round) -> None:
+        self.air.finish(served)
+        self.fibre.complete(self.active[served.number].nodes(served), self.now_ps)
+        self.progress_ps = self.now_ps
+
+    def _fall_back(self) -> None:
+        """Give up what was stuck for too long; wake up for the rest."""
+        now_ps = self.now_ps
+        self._wake_at(self.air.next_change_ps(now_ps))
+        for stuck in self.air.waiting():
+            due_ps = stuck.since_ps + self._timeout_ps
+            if due_ps > now_ps:
+                self._wake_at(due_ps)
+            else:
+                self.give_up(stuck)
+
+    def _wake_at(self, at_ps: int) -> None:
+        if at_ps < self._wake_ps:
+            self._wake_ps = at_ps
+            self.agenda.add(at_ps, Priority.WAKE, self._woken, at_ps)
+
+    def _woken(self, at_ps: int) -> None:
+        if at_ps == self._wake_ps:
+            self._wake_ps = NEVER_PS

@@ -1,0 +1,125 @@
+"""Scheduled faults: what is switched off when, and what happens to chunks that wait for it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.execution.agenda import Agenda, Priority
+from thzsync.execution.executor import Executor, Work
+from thzsync.optical import OpticalFabric
+from thzsync.scenario import (
+    Fault,
+    FibreDegraded,
+    PairBlocked,
+    Scenario,
+    SubbandJammed,
+    TransceiverDown,
+)
+
+
+class Switchable(Protocol):
+    """Something parts of which can be taken out of use and put back."""
+
+    def disable(
+        self, *, rack: int | None, subband: int | None, pair: tuple[int, int] | None
+    ) -> None:
+        """Take a part out of use."""
+        ...
+
+    def enable(
+        self, *, rack: int | None, subband: int | None, pair: tuple[int, int] | None
+    ) -> None:
+        """Undo one ``disable``."""
+        ...
+
+
+class FaultTimeline:
+    """Applies the scenario's faults to the fabrics when their time comes.
+
+    A fault stops new transmissions; what is in the air or on the fibre runs out. Overlapping
+    faults add up: the end of one does not lift another.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        agenda: Agenda,
+        executor: Executor,
+        fabric: OpticalFabric,
+        overlay: Switchable,
+    ) -> None:
+        self._executor, self._fabric, self._overlay = executor, fabric, overlay
+        self._reroutes = scenario.coordinator.wired_to_thz
+        self._dim: list[FibreDegraded] = []
+        for fault in scenario.faults:
+            agenda.add(to_ps(fault.start_s), Priority.FAULT, self._begin, fault)
+            agenda.add(to_ps(fault.end_s), Priority.FAULT, self._end, fault)
+
+    def _begin(self, fault: Fault) -> None:
+        if isinstance(fault, FibreDegraded):
+            self._dim.append(fault)
+            self._set_rates(fault)
+            if fault.rate_share == 0:
+                for work in list(self._executor.active.values()):
+                    self.leave_dead_fibres(work)
+        else:
+            self._overlay.disable(**_overlay_part(fault))
+
+    def _end(self, fault: Fault) -> None:
+        if isinstance(fault, FibreDegraded):
+            self._dim.remove(fault)
+            self._set_rates(fault)
+        else:
+            self._overlay.enable(**_overlay_part(fault))
+
+    def _set_rates(self, changed: FibreDegraded) -> None:
+        for link in self._links(changed).tolist():
+            shares = [f.rate_share for f in self._dim if link in self._links(f)]
+            rate = float(self._fabric.network.rate_bps[link]) * min(shares, default=1.0)
+            self._fabric.set_rate(link, rate, self._executor.now_ps)
+
+    def _links(self, fault: FibreDegraded) -> IntArray:
+        network = self._fabric.network
+        if fault.rack is not None:
+            return np.array([fault.rack, network.racks + fault.rack])
+        assert fault.rings is not None
+        a, b = fault.rings
+        return np.array([network.inter_link(a, b), network.inter_link(b, a)])
+
+    def leave_dead_fibres(self, work: Work) -> None:
+        """Move an event's chunks whose fibre is down to THz, unless they must wait for it.
+
+        Chunks of which a packet is under way stay: they arrive when the fibre is back.
+        """
+        dead = {link for f in self._dim if f.rate_share == 0 for link in self._links(f).tolist()}
+        if not dead or not self._reroutes:
+            return
+        graph, network = work.graph, self._fabric.network
+        stuck: BoolArray = np.array(
+            [
+                not dead.isdisjoint(network.path(i, j))
+                for i, j in zip(graph.src.tolist(), graph.dst.tolist(), strict=True)
+            ],
+            dtype=np.bool_,
+        )
+        rows = np.flatnonzero(~self._executor.on_air(work) & stuck[graph.chunk_flow])
+        if len(rows):
+            self._executor.move_to_air(work, rows)
+
+
+def _overlay_part(fault: Fault) -> dict[str, Any]:
+    """The part of the overlay that a fault takes out of use; nothing for frozen compute."""
+    part: dict[str, Any] = {"rack": None, "subband": None, "pair": None}
+    match fault:
+        case TransceiverDown():
+            part["rack"] = fault.rack
+        case SubbandJammed():
+            part["subband"] = fault.subband
+        case PairBlocked():
+            part["pair"] = fault.racks
+        case _:
+            pass
+    return part

@@ -1,0 +1,9 @@
+"""A run as tables: their schema, how they are collected, and a finished run on disk."""
+
+from __future__ import annotations
+
+from thzsync.records.recorder import Lists, Recorder
+from thzsync.records.run import References, Run
+from thzsync.records.schema import TABLES
+
+__all__ = ["TABLES", "Lists", "Recorder", "References", "Run"]

@@ -1,0 +1,204 @@
+"""A finished run: its tables, its provenance, and both on disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically, write_document
+from thzsync.records.schema import TABLES, polars_schema
+from thzsync.scenario import Scenario
+from thzsync.version import __version__
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMAT: Final = 2
+"""Raised whenever a table changes."""
+
+References = dict[str, tuple[float, float]]
+"""Per collective type the reference completion time [s] and energy [J] of the reward."""
+
+
+def environment() -> dict[str, str]:
+    """What the numbers may depend on beside the inputs."""
+    from importlib.metadata import version
+
+    return {
+        "thzsync": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        **{name: version(name) for name in ("numpy", "numba", "scipy", "polars")},
+    }
+
+
+def frame_bytes(frame: pl.DataFrame) -> bytes:
+    """A table as compressed Parquet; equal tables give equal bytes."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything that one simulated run left behind."""
+
+    scenario: Scenario
+    policy: str
+    seed: int
+    references: References
+    tables: dict[str, pl.DataFrame] = field(repr=False)
+
+    @property
+    def iterations(self) -> pl.DataFrame:
+        """One row per iteration."""
+        return self.tables["iterations"]
+
+    @property
+    def events(self) -> pl.DataFrame:
+        """One row per communication event."""
+        return self.tables["events"]
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow of every event."""
+        return self.tables["flows"]
+
+    @property
+    def rounds(self) -> pl.DataFrame:
+        """One row per wireless round."""
+        return self.tables["rounds"]
+
+    @cached_property
+    def summary(self) -> dict[str, float]:
+        """Means over the iterations."""
+        means = (
+            self.iterations.drop("job", "iteration", "start_ps", "end_ps").mean().row(0, named=True)
+        )
+        return {name: float(value) for name, value in means.items()}
+
+    def last_iteration(self) -> Run:
+        """The same run cut down to the last iteration of every job."""
+        import polars as pl
+
+        keys = ["job", "iteration"]
+        last = self.iterations.group_by("job", maintain_order=True).last()
+        events = self.events.join(last, on=keys, how="semi", maintain_order="left")
+        tables = {}
+        for name, frame in self.tables.items():
+            if name in ("iterations", "tasks", "events"):
+                tables[name] = frame.join(last, on=keys, how="semi", maintain_order="left")
+            elif name == "links":
+                after, until = last["start_ps"].min(), last["end_ps"].max()
+                inside = (pl.col("start_ps") >= after) & (pl.col("end_ps") <= until)
+                tables[name] = frame.filter(inside)
+            else:
+                tables[name] = frame.join(events, on="number", how="semi", maintain_order="left")
+        return replace(self, tables=tables)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the run's iterations, and how the reward moved."""
+        from thzsync.display import html_table, sparkline
+
+        wanted = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
+        shown = self.iterations.tail(10).select("iteration", *wanted)
+        facts = {"policy": self.policy, "seed": self.seed, "scenario": self.scenario.name}
+        rewards = self.iterations["reward"].to_list()
+        return html_table(
+            "Run",
+            ("iteration", "completion [ms]", "energy [J]", "reward", "makespan [ms]", "THz share"),
+            [("mean", *(self.summary[name] for name in wanted)), *shown.iter_rows()],
+            facts | {"reward": sparkline(rewards)},
+            f"{self.iterations.height} iterations, {self.events.height} events; at most 10 shown",
+        )
+
+    def provenance(self) -> dict[str, Any]:
+        """What made this run, as plain values."""
+        return {
+            "format": FORMAT,
+            "kind": "run",
+            "policy": self.policy,
+            "seed": self.seed,
+            "iterations": self.iterations.height,
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "references": {k: list(v) for k, v in self.references.items()},
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run; a reader never sees a half-written table."""
+        target = Path(folder)
+        for name, frame in self.tables.items():
+            write_atomically(target / f"{name}.parquet", frame_bytes(frame))
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        write_document(target / "run.json", self.provenance())
+        return target
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Run:
+        """Read a run that ``save`` wrote."""
+        import polars as pl
+
+        source = Path(folder)
+        provenance = _read_provenance(source)
+        tables = {}
+        for name in TABLES:
+            file = source / f"{name}.parquet"
+            try:
+                tables[name] = pl.read_parquet(file)
+            except (OSError, pl.exceptions.PolarsError) as error:
+                reason = str(error).splitlines()[0]
+                raise ThzSyncError(
+                    f"{file}: missing or damaged ({reason}); record the run anew"
+                ) from None
+            expected = polars_schema(name)
+            if dict(tables[name].schema) != expected:
+                raise ThzSyncError(
+                    f"{file}: its columns are not those of format {FORMAT}; record it anew"
+                )
+        return cls(
+            scenario=read_scenario(source),
+            policy=provenance["policy"],
+            seed=provenance["seed"],
+            references={k: (v[0], v[1]) for k, v in provenance["references"].items()},
+            tables=tables,
+        )
+
+
+def read_scenario(folder: Path) -> Scenario:
+    """The scenario of a record; without it the record says nothing."""
+    file = folder / "scenario.toml"
+    if not file.is_file():
+        raise ThzSyncError(f"{file}: missing; the record is incomplete, record it anew")
+    return Scenario.load(file)
+
+
+def _read_provenance(folder: Path) -> dict[str, Any]:
+    file = folder / "run.json"
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ThzSyncError(
+            f"{folder}: no run.json here; give a folder that `thzsync run --out` wrote"
+            + (f", such as {folder}/runs/POLICY" if (folder / "runs").is_dir() else "")
+        ) from None
+    except (OSError, ValueError) as error:
+        raise ThzSyncError(f"{file}: not valid JSON ({error})") from None
+    expected = {"policy": str, "seed": int, "references": dict}
+    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("kind") != "run":
+        raise ThzSyncError(f"{file}: not a run of format {FORMAT}; record it anew")
+    for key, kind in expected.items():
+        if not isinstance(found.get(key), kind):
+            raise ThzSyncError(f"{file}: {key} is missing or damaged; record the run anew")
+    for costs in found["references"].values():
+        if not (isinstance(costs, list) and len(costs) == 2):
+            raise ThzSyncError(f"{file}: references are damaged; record the run anew")
+    return found

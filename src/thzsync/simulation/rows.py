@@ -1,0 +1,196 @@
+"""Rows of the record: what a simulation writes down about tasks, events and iterations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, to_ps
+from thzsync.coordinator import Action
+from thzsync.execution import Finished, Work
+from thzsync.records import Lists, Recorder
+from thzsync.simulation.metrics import EventCost, Progress, Tally, bubble
+from thzsync.workload import Compute, Event
+
+
+def write_task(to: Recorder, iteration: int, task: Compute, start_ps: int, end_ps: int) -> None:
+    """A compute task that has ended."""
+    to.add(
+        "tasks",
+        iteration=iteration,
+        node=task.id,
+        job=task.job,
+        stage=task.stage,
+        microbatch=task.microbatch,
+        phase=str(task.phase),
+        start_ps=start_ps,
+        end_ps=end_ps,
+        duration_ps=to_ps(task.duration_s),
+        racks=task.racks,
+        rank=-1 if task.rank is None else task.rank,
+        after=task.after,
+    )
+
+
+def write_event(
+    to: Recorder, iteration: int, event: Event, action: Action, done: Finished, cost: EventCost
+) -> None:
+    """An event that has ended, with its blocks, flows, chunks, rounds and transmissions."""
+    work, graph = done.work, done.work.graph
+    to.add(
+        "events",
+        iteration=iteration,
+        node=event.id,
+        number=work.number,
+        job=event.job,
+        kind=event.kind,
+        stage=event.stage,
+        microbatch=event.microbatch,
+        label=event.label,
+        method=graph.method,
+        racks=graph.racks,
+        delay_ps=work.delays_ps,
+        power=action.power,
+        payload_bytes=event.payload_bytes,
+        release_ps=work.release_ps,
+        end_ps=done.end_ps,
+        completion_ms=cost.completion_s * 1e3,
+        optical_energy_j=cost.optical_energy_j,
+        thz_energy_j=cost.thz_energy_j,
+        reward=cost.reward,
+        wired_bytes=cost.wired_bytes,
+        thz_bytes=cost.thz_bytes,
+        fallback_chunks=cost.fallback_chunks,
+        rerouted_chunks=cost.rerouted_chunks,
+        decision_thz_share=int(graph.thz_chunks.sum()) / max(1, work.chunks),
+        after=event.after,
+    )
+    _write_flows(to, done)
+    if work.rounds:
+        _write_rounds(to, work)
+
+
+def _write_flows(to: Recorder, done: Finished) -> None:
+    graph, number = done.work.graph, done.work.number
+    blocks = graph.blocks
+    to.add(
+        "blocks",
+        len(blocks),
+        number=number,
+        block=np.arange(len(blocks)),
+        bytes=blocks.size_bytes,
+        sources=Lists(blocks.source_start, blocks.source),
+        targets=Lists(blocks.target_start, blocks.target),
+    )
+    single = len(graph.disciplines) == 1
+    to.add(
+        "flows",
+        graph.flows,
+        number=number,
+        flow=np.arange(graph.flows),
+        src=graph.src,
+        dst=graph.dst,
+        bytes=graph.flow_bytes,
+        chunks=graph.chunks,
+        chunk_bytes=graph.chunk_bytes,
+        thz_chunks=graph.thz_chunks,
+        local=graph.local,
+        block=graph.block,
+        shard=graph.shard,
+        reduces=graph.reduces,
+        discipline=graph.disciplines[0]
+        if single
+        else [graph.disciplines[d] for d in graph.discipline.tolist()],
+        after=Lists(graph.after_start, graph.after),
+    )
+    to.add(
+        "chunks",
+        done.work.chunks,
+        number=number,
+        flow=graph.chunk_flow,
+        chunk=graph.chunk_number,
+        decided=graph.on_thz,
+        thz=done.on_air,
+        ready_ps=done.ready_ps,
+        end_ps=done.arrival_ps,
+    )
+
+
+def _write_rounds(to: Recorder, work: Work) -> None:
+    rounds = work.rounds
+    counts = np.array([len(r.flow) for r in rounds])
+    to.add(
+        "rounds",
+        len(rounds),
+        number=work.number,
+        round=np.array([r.index for r in rounds]),
+        start_ps=np.array([r.start_ps for r in rounds]),
+        end_ps=np.array([r.end_ps for r in rounds]),
+        overhead_ps=np.array([r.overhead_ps for r in rounds]),
+        discipline=[r.discipline for r in rounds],
+        common=np.array([r.common for r in rounds]),
+        transmissions=counts,
+    )
+
+    def column(name: str) -> AnyArray:
+        return np.concatenate([getattr(r, name) for r in rounds])
+
+    start = np.array([r.start_ps + r.overhead_ps for r in rounds])
+    to.add(
+        "transmissions",
+        int(counts.sum()),
+        number=work.number,
+        round=np.repeat([r.index for r in rounds], counts),
+        flow=column("flow"),
+        first_chunk=column("first_chunk"),
+        chunks=column("chunks"),
+        src=column("src"),
+        dst=column("dst"),
+        subband=column("subband"),
+        start_ps=np.repeat(start, counts),
+        end_ps=np.repeat([r.end_ps for r in rounds], counts),
+        power_w=column("power_w"),
+        gain=column("gain"),
+        bytes=column("size_bytes"),
+    )
+
+
+def iteration_row(
+    progress: Progress,
+    tally: Tally,
+    start_ps: int,
+    end_ps: int,
+    *,
+    computing_s: float,
+    slots: int,
+    optical_utilisation: float,
+) -> dict[str, Any]:
+    """An iteration that has ended.
+
+    ``computing_s`` [s] is how long it would have taken without communication, ``slots`` the number
+    of rack x subband places on the floor.
+    """
+    costs, makespan_ps = tally.costs, end_ps - start_ps
+    thz_bytes = sum(c.thz_bytes for c in costs)
+    all_bytes = thz_bytes + sum(c.wired_bytes for c in costs)
+    air_ps = 2 * sum(c.airtime_ps for c in costs)  # both ends are busy
+    return {
+        "job": progress.job,
+        "iteration": progress.iteration,
+        "start_ps": start_ps,
+        "end_ps": end_ps,
+        "completion_ms": progress.completion_ms,
+        "energy_j": progress.energy_j,
+        "optical_energy_j": sum(c.optical_energy_j for c in costs),
+        "thz_energy_j": sum(c.thz_energy_j for c in costs),
+        "reward": progress.reward,
+        "makespan_ms": progress.makespan_ms,
+        "exposed_ms": progress.makespan_ms - computing_s * 1e3,
+        "bubble": bubble(tally.computed, makespan_ps),
+        "thz_share": thz_bytes / all_bytes if all_bytes else 0.0,
+        "fallback_chunks": sum(c.fallback_chunks for c in costs),
+        "rerouted_chunks": sum(c.rerouted_chunks for c in costs),
+        "thz_utilisation": air_ps / max(1, slots * makespan_ps),
+        "optical_utilisation": optical_utilisation,
+    }

@@ -1,0 +1,198 @@
+"""Which nodes may go on, and when: the compiled side of the ledger.
+
+A node is a chunk, a timer or a join. It is ready when all its predecessors are done. Ready chunks
+of the fibre are listed as fresh, for the fibre's kernel to take; those of the air are reported.
+Timers wait for their release, joins are done at once.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from thzsync.arrays import IntArray
+from thzsync.jit import bare, hot
+
+# owner of a node, what a report says, flags
+FIBRE, AIR, TIMER, JOIN = 0, 1, 2, 3
+READY, DONE = 0, 1
+NOTIFY: Final = 1
+
+# clock: scalars
+NOW, TIMER_SEQ, TIMERS, REPORTS, WORK, FRESH = 0, 1, 2, 3, 4, 5
+CLOCK_COLUMNS: Final = 8
+
+# task: one row per node
+OWNER, PENDING, SUCC_LO, SUCC_HI, FLAGS, READY_AT, DONE_AT, RELEASE = range(8)
+START_AT: Final = RELEASE  # only timers have a release, only chunks leave a rack
+TASK_COLUMNS: Final = 8
+
+# slots: lists as long as the task table
+DONE_NODE, HEAP_AT, HEAP_SEQ, HEAP_NODE, R_NODE, R_WHAT, FRESH_NODE = range(7)
+SLOT_COLUMNS: Final = 8
+
+
+@hot
+def report(clock: IntArray, slots: IntArray, node: int, what: int) -> None:
+    """Tell the caller that a node is ready or done."""
+    k = clock[REPORTS]
+    slots[k, R_NODE] = node
+    slots[k, R_WHAT] = what
+    clock[REPORTS] = k + 1
+
+
+@hot
+def push_done(clock: IntArray, slots: IntArray, node: int) -> None:
+    """Queue a node that completes at this instant."""
+    slots[clock[WORK], DONE_NODE] = node
+    clock[WORK] += 1
+
+
+@hot
+def push_fresh(clock: IntArray, slots: IntArray, node: int) -> None:
+    """Queue a ready chunk for the fibre."""
+    slots[clock[FRESH], FRESH_NODE] = node
+    clock[FRESH] += 1
+
+
+@hot
+def _earlier(slots: IntArray, a: int, b: int) -> bool:
+    if slots[a, HEAP_AT] != slots[b, HEAP_AT]:
+        return bool(slots[a, HEAP_AT] < slots[b, HEAP_AT])
+    return bool(slots[a, HEAP_SEQ] < slots[b, HEAP_SEQ])
+
+
+@hot
+def _swap_timers(slots: IntArray, a: int, b: int) -> None:
+    for column in (HEAP_AT, HEAP_SEQ, HEAP_NODE):
+        kept = slots[a, column]
+        slots[a, column] = slots[b, column]
+        slots[b, column] = kept
+
+
+@bare
+def push_timer(clock: IntArray, slots: IntArray, node: int, at_ps: int) -> None:
+    """Wake a node at a later instant."""
+    k = clock[TIMERS]
+    slots[k, HEAP_AT] = at_ps
+    slots[k, HEAP_SEQ] = clock[TIMER_SEQ]
+    slots[k, HEAP_NODE] = node
+    clock[TIMER_SEQ] += 1
+    clock[TIMERS] += 1
+    while k > 0 and _earlier(slots, k, (k - 1) >> 1):
+        _swap_timers(slots, k, (k - 1) >> 1)
+        k = (k - 1) >> 1
+
+
+@bare
+def _pop_timer(clock: IntArray, slots: IntArray) -> int:
+    node = slots[0, HEAP_NODE]
+    n = clock[TIMERS] - 1
+    clock[TIMERS] = n
+    _swap_timers(slots, 0, n)
+    k = 0
+    while 2 * k + 1 < n:
+        child = 2 * k + 1
+        if child + 1 < n and _earlier(slots, child + 1, child):
+            child += 1
+        if not _earlier(slots, child, k):
+            break
+        _swap_timers(slots, child, k)
+        k = child
+    return int(node)
+
+
+@hot
+def make_ready(clock: IntArray, task: IntArray, slots: IntArray, node: int, now_ps: int) -> None:
+    """All predecessors of a node are done (eq:release_constraint)."""
+    task[node, READY_AT] = now_ps
+    owner = task[node, OWNER]
+    if owner == FIBRE:
+        push_fresh(clock, slots, node)
+    elif owner == AIR:
+        report(clock, slots, node, READY)
+    elif owner == TIMER and task[node, RELEASE] > now_ps:
+        push_timer(clock, slots, node, task[node, RELEASE])
+    else:
+        push_done(clock, slots, node)
+
+
+@hot
+def due(clock: IntArray, slots: IntArray, now_ps: int) -> bool:
+    """Whether :func:`serve` has anything to do at this instant."""
+    return bool(clock[WORK] > 0 or (clock[TIMERS] > 0 and slots[0, HEAP_AT] <= now_ps))
+
+
+@bare
+def serve(clock: IntArray, task: IntArray, edge: IntArray, slots: IntArray, now_ps: int) -> None:
+    """Fire due timers, then complete nodes and release successors until nothing is left."""
+    while clock[TIMERS] > 0 and slots[0, HEAP_AT] <= now_ps:
+        n = _pop_timer(clock, slots)
+        if task[n, READY_AT] < 0:  # a batch submitted for this instant
+            make_ready(clock, task, slots, n, now_ps)
+        else:
+            push_done(clock, slots, n)
+    k = 0
+    while k < clock[WORK]:
+        n = slots[k, DONE_NODE]
+        k += 1
+        task[n, DONE_AT] = now_ps
+        if task[n, FLAGS] & NOTIFY:
+            report(clock, slots, n, DONE)
+        for e in range(task[n, SUCC_LO], task[n, SUCC_HI]):
+            successor = edge[e]
+            task[successor, PENDING] -= 1
+            if task[successor, PENDING] == 0:
+                make_ready(clock, task, slots, successor, now_ps)
+    clock[WORK] = 0
+
+
+@bare
+def begin(
+    clock: IntArray, task: IntArray, slots: IntArray, base: int, count: int, at_ps: int
+) -> None:
+    """Start a submitted batch: nodes without predecessors become ready at ``at_ps``."""
+    for n in range(base, base + count):
+        if task[n, PENDING] == 0:
+            if at_ps <= clock[NOW]:
+                make_ready(clock, task, slots, n, clock[NOW])
+            else:
+                push_timer(clock, slots, n, at_ps)
+
+
+@bare
+def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
+    """Chunks of the air are done now; the first one that is not ready and of the air, or -1."""
+    for n in nodes:
+        if task[n, OWNER] != AIR or task[n, READY_AT] < 0 or task[n, DONE_AT] >= 0:
+            return int(n)
+        task[n, DONE_AT] = clock[NOW]
+        push_done(clock, slots, n)
+    return -1
+
+
+@bare
+def to_fibre(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
+    """Chunks of the air change their owner; the first one that cannot, or -1."""
+    for n in nodes:
+        if task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
+            return int(n)
+        task[n, OWNER] = FIBRE
+        if task[n, READY_AT] >= 0:
+            push_fresh(clock, slots, n)
+    return -1
+
+
+@bare
+def run_clock(
+    clock: IntArray, task: IntArray, edge: IntArray, slots: IntArray, until_ps: int
+) -> None:
+    """Without a fibre: go to the first instant with a report, or to ``until_ps``."""
+    while True:
+        if due(clock, slots, clock[NOW]):
+            serve(clock, task, edge, slots, clock[NOW])
+        if clock[REPORTS] > 0:
+            return
+        if clock[TIMERS] == 0 or slots[0, HEAP_AT] > until_ps:
+            clock[NOW] = max(clock[NOW], until_ps)
+            return
+        clock[NOW] = slots[0, HEAP_AT]

@@ -1,0 +1,89 @@
+"""Disciplines: how the overlay forms transmissions from what is ready and free.
+
+A flow of a transfer graph names its discipline; a record repeats the name, and the auditor holds
+the record to what the discipline declares. Packages add their own with :func:`register_discipline`
+or through the entry-point group ``thzsync.disciplines``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, Protocol
+
+from thzsync.errors import ThzSyncError
+from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.party import Party
+from thzsync.wireless.state import Air, Radio
+
+ENTRY_POINTS: Final = "thzsync.disciplines"
+"""Entry-point group whose objects are :class:`Discipline` objects."""
+
+
+class Discipline(Protocol):
+    """One way to form transmissions."""
+
+    @property
+    def name(self) -> str:
+        """What transfer graphs and records call it."""
+        ...
+
+    @property
+    def common(self) -> bool:
+        """Whether an event sends one round at a time, whose transmissions all end together."""
+        ...
+
+    @property
+    def guarded(self) -> bool:
+        """Whether every round begins with the guard time, in which nothing is sent."""
+        ...
+
+    def tune(self, party: Party) -> None:
+        """The channel has changed: prepare ``party.frontier`` and ``party.web`` for it."""
+        ...
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """Begin what can begin now; nobody else can step in before ``until_ps``.
+
+        What is begun has been taken from the air and marked in the party's frontier (see
+        ``bookkeeping.begin``).
+        """
+        ...
+
+
+_added: dict[str, Discipline] = {}
+
+
+def register_discipline(discipline: Discipline) -> Discipline:
+    """Make a discipline known by its name, for this process."""
+    if _disciplines().get(discipline.name, discipline) is not discipline:
+        raise ThzSyncError(f"discipline {discipline.name!r} exists already; choose another name")
+    _added[discipline.name] = discipline
+    _disciplines.cache_clear()
+    return discipline
+
+
+@cache
+def _disciplines() -> dict[str, Discipline]:
+    from importlib.metadata import entry_points
+
+    from thzsync.wireless.rounds import ROUNDS
+    from thzsync.wireless.streams import STREAMS
+
+    found: dict[str, Discipline] = {d.name: d for d in (*ROUNDS, *STREAMS)}
+    for entry in entry_points(group=ENTRY_POINTS):
+        discipline = entry.load()
+        if found.setdefault(discipline.name, discipline) is not discipline:
+            raise ThzSyncError(
+                f"entry point {entry.name!r} of {ENTRY_POINTS}: {discipline.name!r} exists already"
+            )
+    return found | _added
+
+
+def find_discipline(name: str) -> Discipline:
+    """The discipline of this name."""
+    discipline = _disciplines().get(name)
+    if discipline is None:
+        raise ThzSyncError(
+            f"discipline {name!r} does not exist; use one of {', '.join(_disciplines())}"
+        )
+    return discipline

@@ -1,0 +1,194 @@
+"""The flows of one event that share a discipline: which of their chunks are ready, or sent."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel import ChannelModel, link_budget_per_w
+from thzsync.scenario import Thz
+from thzsync.transfers import TransferGraph
+from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
+
+
+class Stages:
+    """Barriers of one event: THz chunks that every stage has still to deliver."""
+
+    def __init__(self, graph: TransferGraph) -> None:
+        self._barrier = bool(graph.stage.any())
+        self._left = np.bincount(graph.stage, graph.thz_chunks, minlength=1).astype(np.int64)
+
+    @property
+    def current(self) -> int:
+        """Lowest stage that is not done on THz."""
+        return int(np.argmax(self._left > 0)) if self._barrier else 0
+
+    def count(self, stage: IntArray, chunks: IntArray) -> None:
+        """Chunks of flows in these stages are done (negative: there are more to do)."""
+        if self._barrier:
+            np.subtract.at(self._left, stage, chunks)
+
+
+class Party:
+    """The overlay's view of some flows; the arrays in ``frontier`` belong to the kernels.
+
+    Flows and chunk rows are numbered within the party; ``flows`` has their numbers in the graph.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        graph: TransferGraph,
+        index: int,
+        stages: Stages,
+        budget_w: FloatArray,
+        drawn_w: FloatArray,
+        thz: Thz,
+    ) -> None:
+        self.number = number
+        self.index = index
+        self.graph = graph
+        self.discipline_name = graph.disciplines[index]
+        self.flows = np.flatnonzero(graph.discipline == index)
+        self.alone = len(self.flows) == graph.flows
+        self.src, self.dst = graph.src[self.flows], graph.dst[self.flows]
+        self.in_flight = 0
+        self.fresh = True
+        """Whether something about the party changed since a transmission was last attempted."""
+        self.gains_until_ps = -1
+        self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
+        self._stages = stages
+        self._thz = thz
+        self.gains = np.zeros((len(self.flows), thz.subbands))
+        self.web = web_of(graph, self.flows, thz.subbands)
+        self.frontier = _frontier(graph, self.flows, budget_w, drawn_w, thz, shared=not self.alone)
+        self.outstanding = int(self.frontier.owned.sum())
+        self.bytes_before = np.concatenate(([0], np.cumsum(self.frontier.size_bytes)))
+        """Bytes in all chunks before a row."""
+
+    @property
+    def stage(self) -> int:
+        """Lowest barrier stage of the event that is not done on THz."""
+        return self._stages.current
+
+    def rows(self, graph_rows: IntArray) -> IntArray:
+        """Rows of this party for chunk rows of the graph that belong to it."""
+        if self.alone:
+            return graph_rows
+        flow = self.graph.chunk_flow[graph_rows]
+        first = self.frontier.first[np.searchsorted(self.flows, flow)]
+        return first + graph_rows - self.graph.first_chunk[flow]
+
+    def refresh(self, channel: ChannelModel, usable: BoolArray | None, now_ps: int) -> None:
+        """Take the gains of this instant [ps]; ``usable`` by (flow, subband) where faults act."""
+        self.gains = channel.gains(self.src, self.dst, now_ps)
+        self.gains_until_ps = channel.next_change_ps(now_ps)
+        snr_per_w = self.frontier.snr_per_w
+        np.multiply(self.gains, link_budget_per_w(self._thz), out=snr_per_w)
+        if usable is not None:
+            snr_per_w *= usable
+
+    def mark_ready(self, rows: IntArray) -> None:
+        """The precedence of chunks is satisfied."""
+        frontier = self.frontier
+        if (frontier.state[rows] != IDLE).any():
+            raise ValueError(f"event {self.number}: some chunks were ready before")
+        frontier.state[rows] = READY
+        flow = self._flow(rows)
+        np.add.at(frontier.ready, flow, 1)
+        np.minimum.at(frontier.lowest, flow, rows)
+        self.fresh = True
+
+    def withdraw(self, rows: IntArray) -> None:
+        """The fibre takes chunks that were not sent yet."""
+        frontier = self.frontier
+        state = frontier.state[rows]
+        if (state == SENT).any():
+            raise ValueError(f"event {self.number}: chunks that were sent cannot be withdrawn")
+        frontier.state[rows] = IDLE
+        flow = self._flow(rows)
+        np.subtract.at(frontier.owned, flow, 1)
+        np.subtract.at(frontier.ready, flow, state == READY)
+        self.settle(flow, np.ones(len(rows), dtype=np.int64))
+
+    def adopt(self, rows: IntArray) -> None:
+        """The overlay takes chunks over from the fibre; they are not ready yet.
+
+        A sender that was to be silent may then use all its power; others keep their budget.
+        """
+        frontier, flow = self.frontier, self._flow(rows)
+        np.add.at(frontier.owned, flow, 1)
+        silent = self.web.sender[flow]
+        silent = silent[frontier.budget_w[silent] == 0]
+        frontier.budget_w[silent] = self._thz.max_power_w
+        self.settle(flow, np.full(len(rows), -1, dtype=np.int64))
+
+    def settle(self, flow: IntArray, chunks: IntArray) -> None:
+        """Count chunks of flows as done on THz."""
+        self.outstanding -= int(chunks.sum())
+        self._stages.count(self.frontier.stage[flow], chunks)
+        self.fresh = True
+
+    def ready_rows(self, flow: int) -> IntArray:
+        """Chunk rows of the graph that are ready and unsent, of one flow."""
+        first, end = self.frontier.first[flow], self.frontier.first[flow + 1]
+        ready = np.flatnonzero(self.frontier.state[first:end] == READY)
+        rows: IntArray = self.graph.first_chunk[self.flows[flow]] + ready
+        return rows
+
+    def _flow(self, rows: IntArray) -> IntArray:
+        return np.searchsorted(self.frontier.first, rows, side="right") - 1
+
+
+def _frontier(
+    graph: TransferGraph,
+    flows: IntArray,
+    budget_w: FloatArray,
+    drawn_w: FloatArray,
+    thz: Thz,
+    *,
+    shared: bool,
+) -> Frontier:
+    chunks = graph.chunks[flows]
+    mine = slice(None) if not shared else np.isin(graph.chunk_flow, flows)
+    exponent = 8.0 * graph.chunk_bytes / (thz.longest_round_s * thz.subband_hz)
+    first = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(chunks)))
+    return Frontier(
+        racks=graph.racks,
+        budget_w=budget_w,
+        stage=graph.stage[flows],
+        first=first,
+        size_bytes=graph.chunk_sizes[mine],
+        state=np.full(int(first[-1]), IDLE, dtype=np.int8),
+        owned=graph.thz_chunks[flows].astype(np.int64),
+        ready=np.zeros(len(flows), dtype=np.int64),
+        lowest=first[1:].copy(),
+        sent=np.zeros(len(flows), dtype=np.int64),
+        flying=np.zeros(len(flows), dtype=np.int64),
+        drawn_w=drawn_w,
+        snr_per_w=np.zeros((len(flows), thz.subbands)),
+        needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
+        blocked_ps=np.full(len(flows), NOT_BLOCKED, dtype=np.int64),
+        bundled=graph.bundled[flows],
+        shared=shared,
+    )
+
+
+def web_of(graph: TransferGraph, flows: IntArray, subbands: int) -> Web:
+    """Flows by position, and which of them meet at each rack."""
+    sender = np.searchsorted(graph.racks, graph.src[flows]).astype(np.int64)
+    receiver = np.searchsorted(graph.racks, graph.dst[flows]).astype(np.int64)
+    ends = np.concatenate((sender, receiver))
+    touch = np.argsort(ends, kind="stable") % max(len(flows), 1)
+    per_rack = np.bincount(ends, minlength=len(graph.racks))
+    edges = np.arange(len(flows) * subbands, dtype=np.int64)
+    return Web(
+        sender=sender,
+        receiver=receiver,
+        touch_start=np.concatenate(([0], np.cumsum(per_rack))).astype(np.int64),
+        touch=touch.astype(np.int64),
+        order=edges,
+        rank=edges.copy(),
+    )

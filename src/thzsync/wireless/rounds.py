@@ -1,0 +1,78 @@
+"""Disciplines with rounds: transmissions that start and end together, one round at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.forming import form_round
+from thzsync.wireless.party import Party
+from thzsync.wireless.state import Air, Radio
+
+
+@dataclass(frozen=True)
+class Matching:
+    """As many transmissions as possible: greedy b-matching, then augmented (eq:a2a_matching)."""
+
+    name: str
+    channel_aware: bool = True
+    """Whether gains guide the choice of transmissions and subbands."""
+    optimal_power: bool = True
+    """Minimum common duration at minimum power, or each budget split equally."""
+    common: bool = True
+    guarded: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Try the strongest links first, or take them as they come."""
+        if self.channel_aware:
+            web, snr_per_w = party.web, party.frontier.snr_per_w
+            web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
+            web.rank[web.order] = np.arange(len(web.order))
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """The next round."""
+        return form_round(
+            air, radio, party.web, party.frontier, party.stage, True, self.channel_aware,
+            self.optimal_power, now_ps,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Every ready transmission takes one subband (eq:ar_round_problem)."""
+
+    name: str
+    channel_aware: bool = True
+    optimal_power: bool = True
+    one_subband: bool = False
+    """Whether the event keeps to one subband, the one whose weakest link is best."""
+    common: bool = True
+    guarded: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Leave all subbands but one out, where the event keeps to one."""
+        snr_per_w = party.frontier.snr_per_w
+        if self.one_subband and len(snr_per_w):
+            common = int(np.argmax(snr_per_w.min(axis=0)))
+            snr_per_w[:, np.arange(snr_per_w.shape[1]) != common] = 0.0
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """The next round."""
+        return form_round(
+            air, radio, party.web, party.frontier, party.stage, False, self.channel_aware,
+            self.optimal_power, now_ps,
+        )  # fmt: skip
+
+
+ROUNDS: Final = (
+    Matching("matching"),
+    Matching("matching-blind", channel_aware=False),
+    Matching("matching-equal", optimal_power=False),
+    Assignment("assignment"),
+    Assignment("assignment-blind", channel_aware=False),
+    Assignment("assignment-equal", optimal_power=False),
+    Assignment("assignment-one", one_subband=True),
+)

@@ -1,0 +1,34 @@
+"""Disciplines without rounds: every flow sends chunk after chunk, whatever the others do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.party import Party
+from thzsync.wireless.state import Air, Radio
+from thzsync.wireless.streaming import stream
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """Every flow on its best free subband, at an equal share of its sender's budget."""
+
+    name: str
+    flights: int = 1
+    """Transmissions that a flow may have in the air at once, each on a subband of its own."""
+    common: bool = False
+    guarded: bool = False
+
+    def tune(self, party: Party) -> None:
+        """Nothing to prepare: each transmission looks at the gains itself."""
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """The next transmission of every flow that may send."""
+        return stream(
+            air, radio, party.web, party.frontier, party.stage, self.flights, now_ps, until_ps
+        )
+
+
+STREAMS: Final = (Streaming("streaming"), Streaming("striping", flights=64))

@@ -1,0 +1,432 @@
+"""A small run written down by hand, without the engine: plain rows and plain arithmetic.
+
+Two rings of three racks (0-2 and 3-5) and two iterations with a hybrid P2P event, an All-to-All,
+an AllReduce (one shard on a tree, one on a ring), and a P2P beside the All-to-All. One chunk falls
+back to fibre, one is rerouted to THz. ``settle`` works out every sum from the detailed rows, so a
+test can damage one detail and still have all sums agree with it.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from thzsync.channel import ChannelModel
+from thzsync.records.run import Run
+from thzsync.records.schema import TABLES, polars_schema
+from thzsync.scenario import Scenario
+from thzsync.streams import Streams
+from thzsync.topology import Topology
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+
+US, MS = 10**6, 10**9
+SEED = 7
+REFERENCES = {"p2p": (1e-3, 1e-3), "a2a": (2e-3, 3e-3), "allreduce": (4e-3, 5e-3)}
+SCENARIO = Scenario.model_validate(
+    {
+        "name": "hand-made",
+        "floor": {"rings": 2, "slots_per_ring": 3},
+        "thz": {"round_overhead_s": 10e-6},
+        "channel": {"coherence_s": 5e-3},
+        "collectives": {"chunk_bytes": 500_000},
+        "jobs": [{"training": {"moe_stages": [0]}}],
+        "faults": [
+            {"kind": "transceiver-down", "rack": 1, "start_s": 10.0, "end_s": 11.0},
+            {"kind": "subband-jammed", "subband": 3, "start_s": 10.0, "end_s": 11.0},
+            {"kind": "pair-blocked", "racks": [0, 2], "start_s": 10.0, "end_s": 11.0},
+            {"kind": "compute-frozen", "rack": 5, "start_s": 10.0, "end_s": 11.0},
+            {"kind": "fibre", "rack": 4, "start_s": 10.0, "end_s": 11.0},
+        ],
+    }
+)
+THZ, OPTICAL = SCENARIO.thz, SCENARIO.optical
+RACKS, LANES, RINGS = 6, 3, 2
+OVERHEAD = 10 * US
+DISCIPLINES = {"p2p": "streaming", "a2a": "matching", "allreduce": "assignment"}
+
+
+@functools.cache
+def channel() -> ChannelModel:
+    return ChannelModel.build(SCENARIO.channel, THZ, Topology(SCENARIO.floor), Streams(SEED))
+
+
+def gain_at(src: int, dst: int, subband: int, time_ps: int) -> float:
+    return float(channel().gains(np.array([src]), np.array([dst]), time_ps)[0, subband])
+
+
+def rate_bps(power_w: float, gain: float) -> float:
+    noise_w = 1e-3 * 10 ** ((-174.0 + THZ.noise_figure_db) / 10) * THZ.subband_hz
+    return THZ.subband_hz * math.log2(
+        1 + power_w * gain * 10 ** (THZ.receive_gain_db / 10) / noise_w
+    )
+
+
+def path(src: int, dst: int) -> list[int]:
+    s, t = src // LANES, dst // LANES
+    return [src, *([] if s == t else [2 * RACKS + s * RINGS + t]), RACKS + dst]
+
+
+def size_of(flow: Row, chunk: int) -> int:
+    return min(flow["chunk_bytes"], flow["bytes"] - chunk * flow["chunk_bytes"])
+
+
+class Writer:
+    """Writes rows in the order in which things happen."""
+
+    def __init__(self) -> None:
+        self.rows: Rows = {name: [] for name in TABLES}
+        self.node_end: dict[tuple[int, int], int] = {}
+        self.chunk_end: dict[tuple[int, int, int], int] = {}
+        self.iteration_start: dict[int, int] = {}
+
+    def start_iteration(self, iteration: int, at: int) -> None:
+        self.iteration_start[iteration] = at
+
+    def _begin(self, iteration: int, after: list[int]) -> int:
+        ends = [self.node_end[iteration, node] for node in after]
+        return max([self.iteration_start[iteration], *ends])
+
+    def task(self, iteration: int, node: int, stage: int, duration: int, after: list[int]) -> None:
+        start = self._begin(iteration, after)
+        self.node_end[iteration, node] = start + duration
+        self.rows["tasks"].append(
+            {
+                "iteration": iteration, "node": node, "job": "train", "stage": stage,
+                "microbatch": 0, "phase": "forward", "start_ps": start,
+                "end_ps": start + duration, "duration_ps": duration, "rank": -1, "after": after,
+                "racks": list(range(stage * LANES, (stage + 1) * LANES)),
+            }
+        )  # fmt: skip
+
+    def event(
+        self, iteration: int, node: int, kind: str, power: dict[int, float],
+        after: list[int], delay: dict[int, int] | None = None,
+    ) -> int:  # fmt: skip
+        number = len(self.rows["events"])
+        racks = sorted(power)
+        self.rows["events"].append(
+            {
+                "iteration": iteration, "node": node, "number": number, "job": "train",
+                "kind": kind, "stage": 0, "microbatch": 0, "label": kind, "method": "proposed",
+                "racks": racks, "delay_ps": [(delay or {}).get(r, 0) for r in racks],
+                "power": [power[r] for r in racks], "release_ps": self._begin(iteration, after),
+                "after": after,
+            }
+        )  # fmt: skip
+        return number
+
+    def flow(
+        self, number: int, src: int, dst: int, size: int, thz_chunks: int, *,
+        local: bool = True, shard: int | None = None, reduces: bool = False,
+        after: tuple[int, ...] = (),
+    ) -> int:  # fmt: skip
+        flow = sum(row["number"] == number for row in self.rows["flows"])
+        event = self.rows["events"][number]
+        block = 0 if event["kind"] == "allreduce" else flow
+        shard = block if shard is None else shard
+        if event["kind"] != "allreduce":
+            self._block(number, block, size, [src], [dst])
+        elif shard not in {f["shard"] for f in self.rows["flows"] if f["number"] == number}:
+            self._block(number, 0, size, event["racks"], event["racks"])
+        self.rows["flows"].append(
+            {
+                "number": number, "flow": flow, "src": src, "dst": dst, "bytes": size,
+                "chunks": -(-size // 500_000), "chunk_bytes": 500_000, "thz_chunks": thz_chunks,
+                "local": local, "block": block, "shard": shard, "reduces": reduces,
+                "after": list(after), "discipline": DISCIPLINES[event["kind"]],
+            }
+        )  # fmt: skip
+        return flow
+
+    def _block(
+        self, number: int, block: int, size: int, sources: list[int], targets: list[int]
+    ) -> None:
+        """Write a block down, or add a shard's bytes to the one that is there."""
+        for row in self.rows["blocks"]:
+            if (row["number"], row["block"]) == (number, block):
+                row["bytes"] += size
+                return
+        ends = {"sources": list(sources), "targets": list(targets)}
+        self.rows["blocks"].append({"number": number, "block": block, "bytes": size, **ends})
+
+    def _flow(self, number: int, flow: int) -> Row:
+        return next(f for f in self.rows["flows"] if (f["number"], f["flow"]) == (number, flow))
+
+    def ready(self, number: int, flow: int, chunk: int) -> int:
+        event, row = self.rows["events"][number], self._flow(number, flow)
+        release: int = event["release_ps"]
+        own = release
+        if row["local"]:
+            own += event["delay_ps"][event["racks"].index(row["src"])]
+        return max([own, *(self.chunk_end[number, other, chunk] for other in row["after"])])
+
+    def _arrive(self, number: int, flow: int, chunk: int, thz: bool, end: int) -> None:
+        ready = self.ready(number, flow, chunk)
+        self.chunk_end[number, flow, chunk] = end
+        self.rows["chunks"].append(
+            {
+                "number": number, "flow": flow, "chunk": chunk, "thz": thz,
+                "decided": chunk < self._flow(number, flow)["thz_chunks"],
+                "ready_ps": ready, "end_ps": end,
+            }
+        )  # fmt: skip
+
+    def fibre(self, number: int, flow: int, *chunks: int, wait: int = 0) -> None:
+        """Send chunks over fibre, each stored whole before every hop."""
+        row = self._flow(number, flow)
+        hops = len(path(row["src"], row["dst"]))
+        for chunk in chunks:
+            hop_ps = round(8e12 * size_of(row, chunk) / 100e9) + 500_000
+            self._arrive(
+                number, flow, chunk, False, self.ready(number, flow, chunk) + wait + hops * hop_ps
+            )
+
+    def round(self, number: int, start: int, *sends: tuple[int, int, int, int, float]) -> int:
+        """A round of (flow, first chunk, chunks, subband, power [W]); returns its end."""
+        index = sum(r["number"] == number for r in self.rows["rounds"])
+        discipline = DISCIPLINES[self.rows["events"][number]["kind"]]
+        overhead = 0 if discipline == "streaming" else OVERHEAD
+        begin, made = start + overhead, []
+        for flow, first, chunks, subband, power_w in sends:
+            row = self._flow(number, flow)
+            size = sum(size_of(row, k) for k in range(first, first + chunks))
+            gain = gain_at(row["src"], row["dst"], subband, start)
+            made.append(
+                {
+                    "number": number, "round": index, "flow": flow, "first_chunk": first,
+                    "chunks": chunks, "src": row["src"], "dst": row["dst"], "subband": subband,
+                    "start_ps": begin, "power_w": power_w, "gain": gain, "bytes": size,
+                }
+            )  # fmt: skip
+        end = begin + max(
+            math.ceil(8e12 * m["bytes"] / rate_bps(m["power_w"], m["gain"])) for m in made
+        )
+        for sent in made:
+            sent["end_ps"] = end
+            self.rows["transmissions"].append(sent)
+            for chunk in range(sent["first_chunk"], sent["first_chunk"] + sent["chunks"]):
+                self._arrive(number, sent["flow"], chunk, True, end)
+        self.rows["rounds"].append(
+            {
+                "number": number, "round": index, "start_ps": start, "end_ps": end,
+                "overhead_ps": overhead, "transmissions": len(made), "discipline": discipline,
+                "common": discipline != "streaming",
+            }
+        )  # fmt: skip
+        return end
+
+    def finish(self, number: int) -> int:
+        event = self.rows["events"][number]
+        end = max(c["end_ps"] for c in self.rows["chunks"] if c["number"] == number)
+        self.node_end[event["iteration"], event["node"]] = end
+        return end
+
+
+@functools.cache
+def _written() -> Rows:
+    w = Writer()
+    w.start_iteration(0, 0)
+    w.task(0, 0, 0, 2 * MS, [])
+    _hybrid_p2p(w)
+    w.task(0, 2, 1, 1 * MS, [1])
+    _all_to_all_beside_p2p(w)
+    _allreduce(w)
+    w.start_iteration(1, max(end for (i, _), end in w.node_end.items() if i == 0))
+    w.task(1, 0, 0, 3 * MS, [])
+    wired = w.event(1, 1, "p2p", {1: 0.0, 4: 0.0}, [0])
+    w.fibre(wired, w.flow(wired, 1, 4, 700_000, 0), 0, 1)
+    w.finish(wired)
+    settle(w.rows)
+    return w.rows
+
+
+def _hybrid_p2p(w: Writer) -> None:
+    """Event 0: rack 1 is late; its last chunk is rerouted from fibre to THz."""
+    e = w.event(0, 1, "p2p", {0: 0.75, 1: 0.75, 3: 0.0, 4: 0.0}, [0], {1: 500 * US})
+    a, b = w.flow(e, 0, 3, 1_250_000, 2), w.flow(e, 1, 4, 1_250_000, 1)
+    start = w.ready(e, a, 0)
+    w.round(e, start, (a, 0, 1, 0, 0.02))
+    w.round(e, start, (a, 1, 1, 1, 0.03))
+    w.fibre(e, a, 2)
+    done = w.round(e, w.ready(e, b, 0), (b, 0, 1, 2, 0.07))
+    w.fibre(e, b, 1)
+    w.round(e, done, (b, 2, 1, 2, 0.09))
+    w.finish(e)
+
+
+def _all_to_all_beside_p2p(w: Writer) -> None:
+    """Event 1 on ring 0 and event 2 from rack 2, which sends in both at once."""
+    e = w.event(0, 3, "a2a", {0: 0.75, 1: 0.25, 2: 0.75}, [1])
+    pairs = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    flows = [w.flow(e, i, j, 1_000_000, 1) for i, j in pairs]
+    p = w.event(0, 4, "p2p", {2: 0.5, 5: 0.0}, [1])
+    single = w.flow(p, 2, 5, 500_000, 1)
+    start = w.ready(e, flows[0], 0)
+    w.round(p, start, (single, 0, 1, 3, 0.04))
+    end = w.round(e, start, (flows[0], 0, 1, 0, 0.04), (flows[4], 0, 1, 1, 0.05))
+    end = w.round(e, end, (flows[1], 0, 1, 2, 0.02), (flows[2], 0, 1, 3, 0.01))
+    w.round(e, end, (flows[3], 0, 1, 2, 0.02))
+    w.fibre(e, flows[5], 0, wait=200 * US)  # decided for THz, fell back
+    for flow in flows:
+        w.fibre(e, flow, 1)
+    w.finish(e)
+    w.finish(p)
+
+
+def _allreduce(w: Writer) -> None:
+    """Event 3 on ring 1: shard 0 on a tree with root 3, shard 1 on the ring 3, 4, 5."""
+    e = w.event(0, 5, "allreduce", {3: 1.0, 4: 0.5, 5: 0.25}, [2])
+    up4 = w.flow(e, 4, 3, 800_000, 2, reduces=True)
+    up5 = w.flow(e, 5, 3, 800_000, 1, reduces=True)
+    down4 = w.flow(e, 3, 4, 800_000, 1, after=(up4, up5))
+    down5 = w.flow(e, 3, 5, 800_000, 0, after=(up4, up5))
+    r34 = w.flow(e, 3, 4, 800_000, 0, shard=1, reduces=True)
+    r45 = w.flow(e, 4, 5, 800_000, 0, shard=1, reduces=True, after=(r34,))
+    g53 = w.flow(e, 5, 3, 800_000, 0, shard=1, after=(r45,))
+    g34 = w.flow(e, 3, 4, 800_000, 0, shard=1, local=False, after=(g53,))
+    w.round(e, w.ready(e, up4, 0), (up4, 0, 2, 0, 0.04), (up5, 0, 1, 1, 0.02))
+    w.fibre(e, up5, 1)
+    w.fibre(e, down4, 1)
+    w.fibre(e, down5, 0, 1)
+    w.round(e, w.ready(e, down4, 0), (down4, 0, 1, 2, 0.1))
+    for flow in (r34, r45, g53, g34):
+        w.fibre(e, flow, 0, 1)
+    w.finish(e)
+
+
+def settle(rows: Rows, level: str = "details") -> Rows:
+    """Work out every sum above a level, by plain loops.
+
+    From the ``details`` (tasks, flows, chunks, transmissions) follow the ``figures`` of events,
+    from those their ``rewards``, and from all of these the iterations and links; at level
+    ``nothing`` all stays as it is.
+    """
+    if level == "nothing":
+        return rows
+    flows = {(f["number"], f["flow"]): f for f in rows["flows"]}
+    for event in rows["events"]:
+        if level == "details":
+            _settle_event(event, rows, flows)
+        if level != "rewards":
+            _settle_reward(event)
+    rows["iterations"] = [
+        _settled_iteration(rows, flows, i) for i in sorted({t["iteration"] for t in rows["tasks"]})
+    ]
+    _settle_links(rows, flows)
+    return rows
+
+
+def _chunks_of(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> list[tuple[Row, Row]]:
+    mine = (c for c in rows["chunks"] if c["number"] == event["number"])
+    return [(c, flows[c["number"], c["flow"]]) for c in mine]
+
+
+def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> None:
+    own = [f for f in rows["flows"] if f["number"] == event["number"]]
+    chunks = _chunks_of(event, rows, flows)
+    wired = [(c, f) for c, f in chunks if not c["thz"]]
+    thz = [(c, f) for c, f in chunks if c["thz"]]
+    event["payload_bytes"] = sum({f["shard"]: f["bytes"] for f in own}.values())
+    event["end_ps"] = max(c["end_ps"] for c, _ in chunks)
+    event["completion_ms"] = (event["end_ps"] - event["release_ps"]) / MS
+    event["wired_bytes"] = sum(size_of(f, c["chunk"]) for c, f in wired)
+    event["thz_bytes"] = sum(size_of(f, c["chunk"]) for c, f in thz)
+    event["optical_energy_j"] = 40e-12 * sum(
+        8 * size_of(f, c["chunk"]) * len(path(f["src"], f["dst"])) for c, f in wired
+    )
+    event["thz_energy_j"] = sum(
+        t["power_w"] * (t["end_ps"] - t["start_ps"]) / 1e12
+        for t in rows["transmissions"]
+        if t["number"] == event["number"]
+    )
+    event["fallback_chunks"] = sum(c["decided"] for c, _ in wired)
+    event["rerouted_chunks"] = sum(not c["decided"] for c, _ in thz)
+    event["decision_thz_share"] = sum(f["thz_chunks"] for f in own) / sum(f["chunks"] for f in own)
+
+
+def _settle_reward(event: Row) -> None:
+    time_s, energy_j = REFERENCES[event["kind"]]
+    event["reward"] = -(
+        0.7 * event["completion_ms"] / 1e3 / time_s
+        + 0.3 * (event["optical_energy_j"] + event["thz_energy_j"]) / energy_j
+    )
+
+
+def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration: int) -> Row:
+    events = [e for e in rows["events"] if e["iteration"] == iteration]
+    tasks = [t for t in rows["tasks"] if t["iteration"] == iteration]
+    numbers = {e["number"] for e in events}
+    start = min(t["start_ps"] for t in tasks)
+    end = max(x["end_ps"] for x in (*tasks, *events))
+    total = {
+        name: sum(e[name] for e in events)
+        for name in (
+            "completion_ms", "optical_energy_j", "thz_energy_j",
+            "thz_bytes", "wired_bytes", "fallback_chunks", "rerouted_chunks",
+        )
+    }  # fmt: skip
+    load: dict[int, int] = defaultdict(int)
+    for event in events:
+        for chunk, flow in _chunks_of(event, rows, flows):
+            for link in path(flow["src"], flow["dst"]) if not chunk["thz"] else ():
+                load[link] += size_of(flow, chunk["chunk"])
+    air_ps = sum(
+        t["end_ps"] - t["start_ps"] for t in rows["transmissions"] if t["number"] in numbers
+    )
+    racks = {rack for t in tasks for rack in t["racks"]}
+    busy_ps = sum((t["end_ps"] - t["start_ps"]) * len(t["racks"]) for t in tasks)
+    nodes = {n["node"]: n for n in (*tasks, *events)}
+    thz_bytes, wired_bytes = total.pop("thz_bytes"), total.pop("wired_bytes")
+    return total | {
+        "job": "train",
+        "iteration": iteration,
+        "start_ps": start,
+        "end_ps": end,
+        "energy_j": total["optical_energy_j"] + total["thz_energy_j"],
+        "reward": sum(e["reward"] for e in events) / len(events),
+        "makespan_ms": (end - start) / MS,
+        "exposed_ms": (end - start - max(_path_ps(nodes, n) for n in nodes)) / MS,
+        "bubble": 1 - busy_ps / (len(racks) * (end - start)),
+        "thz_share": thz_bytes / (thz_bytes + wired_bytes),
+        "thz_utilisation": 2 * air_ps / (RACKS * THZ.subbands * (end - start)),
+        "optical_utilisation": max(load.values()) * 8 / (100e9 * (end - start) / 1e12),
+    }
+
+
+def _path_ps(nodes: dict[int, Row], node: int) -> int:
+    before = max((_path_ps(nodes, n) for n in nodes[node]["after"]), default=0)
+    return before + int(nodes[node].get("duration_ps", 0))
+
+
+def _settle_links(rows: Rows, flows: dict[tuple[int, int], Row]) -> None:
+    """One span over the whole run per fibre."""
+    load: dict[int, int] = defaultdict(int)
+    for chunk in rows["chunks"]:
+        flow = flows[chunk["number"], chunk["flow"]]
+        for link in path(flow["src"], flow["dst"]) if not chunk["thz"] else ():
+            load[link] += size_of(flow, chunk["chunk"])
+    end = max(i["end_ps"] for i in rows["iterations"])
+    rows["links"] = [
+        {"start_ps": 0, "end_ps": end, "link": link, "bytes": size, "background_bytes": 1000}
+        for link, size in sorted(load.items())
+    ]
+
+
+def rows() -> Rows:
+    """A fresh copy of all rows, to be damaged at will."""
+    return copy.deepcopy(_written())
+
+
+def as_run(rows: Rows, scenario: Scenario = SCENARIO) -> Run:
+    tables = {
+        name: pl.DataFrame(rows[name], schema=polars_schema(name), orient="row") for name in TABLES
+    }
+    return Run(scenario, "hand", SEED, REFERENCES, tables)

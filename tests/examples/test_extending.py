@@ -1,0 +1,183 @@
+"""The house is open: each of these is one file outside the package, and everything accepts it."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.simulation.scenarios import RandomPolicy
+from thzsync.auditor import audit
+from thzsync.cli import main
+from thzsync.collectives import Tensor, collective_names, find_collective
+from thzsync.collectives import collective as registered_collectives
+from thzsync.execution.alone import run_collective
+from thzsync.experiments.single_ring import Instance
+from thzsync.scenario import Scenario
+from thzsync.scenario.files import build_scenario
+from thzsync.simulation import Run, simulate
+from thzsync.synthesis import Method, find_method, register_method, registry
+from thzsync.synthesis.conformance import check_method
+from thzsync.topology import Topology
+from thzsync.transfers.tensors import execute
+from thzsync.workload import Compute, Event, Phase, TrainingGraph
+from thzsync.workload.tracefile import Trace, write_trace
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "extending"
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_registered() -> Iterator[None]:
+    """What an example registers is forgotten after its test."""
+    homes = ((registry._added, registry._methods), (registered_collectives._added,
+             registered_collectives._collectives))  # fmt: skip
+    before = [dict(added) for added, _ in homes]
+    yield
+    for (added, known), old in zip(homes, before, strict=True):
+        added.clear()
+        added.update(old)
+        known.cache_clear()
+
+
+def load(name: str) -> ModuleType:
+    """An example as a module; its registrations happen."""
+    module = ModuleType(name)
+    module.__dict__.update(runpy.run_path(str(EXAMPLES / f"{name}.py")))
+    return module
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda f: f.stem)
+def test_every_example_is_one_short_file(file: Path) -> None:
+    assert len(file.read_text().splitlines()) < 60
+
+
+def run_clean(method: Method, seed: int = 2) -> Run:
+    """The method in a joint simulation under random splits, re-checked by the auditor."""
+    register_method(method)
+    raw = {"preset": "tiny", "collectives": {method.collective: method.name}}
+    run = simulate(build_scenario(raw, "test"), RandomPolicy(seed), 2, seed, references={})
+    assert audit(run).violations == []
+    used = run.events.filter(pl.col("kind") == method.collective)["method"].unique().to_list()
+    assert used == [method.name]
+    return run
+
+
+def of_kind(run: Run, table: str, kind: str) -> pl.DataFrame:
+    """Rows of a table that belong to events of one collective."""
+    return run.tables[table].join(
+        run.events.filter(pl.col("kind") == kind), on="number", how="semi"
+    )
+
+
+def alone(method: Method) -> None:
+    """The method alone on THz; the schedule checks itself, and real arrays come out right."""
+    ring = Instance(Scenario.preset("single-ring"), method.collective, 6, True, 0, 8 * 2**20)
+    schedule = run_collective(
+        ring.demand, ring.members, method, ring.scenario, ring.topology, ring.channel, ring.late_s
+    )
+    execute(schedule, np.random.default_rng(0))
+
+
+def test_an_allreduce_may_be_a_ring_on_fibre_and_a_tree_on_thz() -> None:
+    method = load("ring_and_tree").RingAndTree()
+    assert check_method(method) > 60
+    alone(method)
+    run = run_clean(method)
+    flows = run.flows.join(
+        run.events.filter(pl.col("kind") == "allreduce"), on="number", how="semi"
+    )
+    mixed = flows.group_by("number").agg(pl.col("thz_chunks").sum(), pl.col("chunks").sum())
+    assert ((mixed["thz_chunks"] > 0) & (mixed["thz_chunks"] < mixed["chunks"])).any()
+    assert ((flows["thz_chunks"] == 0) | (flows["thz_chunks"] == flows["chunks"])).all()
+
+
+def test_a_streamed_allreduce_is_declared_recorded_and_audited_as_declared() -> None:
+    method = load("streamed_allreduce").STREAMED
+    assert check_method(method) > 60
+    alone(method)
+    run = run_clean(method)
+    rounds = run.rounds.join(
+        run.events.filter(pl.col("kind") == "allreduce"), on="number", how="semi"
+    )
+    assert set(rounds["discipline"]) == {"streaming"}
+    assert not rounds["common"].any()
+    assert (rounds["overhead_ps"] == 0).all()
+
+
+def test_an_all_to_all_may_relay_over_a_third_rack() -> None:
+    method = load("relayed_a2a").RELAYED
+    assert check_method(method) > 60
+    alone(method)
+    run = run_clean(method)
+    assert not of_kind(run, "flows", "a2a")["local"].all()
+
+
+def test_collectives_from_outside_are_planned_checked_simulated_audited_and_drawn(
+    tmp_path: Path,
+) -> None:
+    load("own_collectives")
+    names = ("gather-all", "scatter-sum")
+    assert set(names) < set(collective_names())
+    for name in names:
+        assert check_method(find_method(name, "around")) > 60
+        alone(find_method(name, "around"))
+    for policy in ("thz-sync", "ddqn", "fixed-ratio"):
+        run = simulate(trace_scenario(tmp_path, names), policy, 2, references={})
+        assert audit(run).violations == []
+        assert set(run.events["kind"]) == set(names)
+    assert main(["report", str(run.save(tmp_path / "run"))]) == 0
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    for name in names:
+        assert name in page or name.capitalize() in page
+
+
+def trace_scenario(folder: Path, names: tuple[str, ...]) -> Scenario:
+    """Two events of each collective, one after the other, behind one task."""
+    racks = np.arange(6)
+    common = {"job": "train", "stage": 0, "phase": Phase.BACKWARD, "microbatch": 0, "racks": racks}
+    nodes: list[Compute | Event] = [Compute(id=0, duration_s=1e-3, after=(), **common)]
+    for k, name in enumerate(names * 2, start=1):
+        demand = Tensor(3 * 2**20 + k)
+        nodes.append(
+            Event(id=k, kind=name, label=f"{name} {k}", demand=demand, after=(k - 1,), **common)
+        )
+    tiny = Scenario.preset("tiny")
+    file = folder / "own.jsonl.gz"
+    write_trace(file, Trace(TrainingGraph(tuple(nodes)), Topology(tiny.floor).racks))
+    jobs = [{"name": "train", "trace": str(file)}]
+    return build_scenario({"preset": "tiny", "jobs": jobs}, "test")
+
+
+def test_a_policy_can_be_driven_step_by_step_from_a_plain_loop(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    load("step_by_step")
+    assert "reward" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", collective_names())
+def test_every_collective_runs_on_both_fabrics_and_audits_clean(name: str, tmp_path: Path) -> None:
+    if find_collective(name).demand is not Tensor:
+        pytest.skip("the generated workload has it")
+    nodes: list[Compute | Event] = []
+    racks = np.array([0, 1, 2, 4])
+    for k in range(3):
+        root = 4 if find_collective(name).rooted else None
+        nodes.append(
+            Event(id=k, job="train", kind=name, stage=0, phase=Phase.FORWARD, microbatch=0,
+                  label="x", racks=racks, demand=Tensor(2_000_001, root),
+                  after=(k - 1,) if k else ())
+        )  # fmt: skip
+    file = tmp_path / "one.jsonl.gz"
+    write_trace(file, Trace(TrainingGraph(tuple(nodes)), 6))
+    raw = {"preset": "tiny", "jobs": [{"name": "train", "trace": str(file)}]}
+    scenario = build_scenario(raw, "test")
+    for policy in ("all-wired", "all-wireless", RandomPolicy(1)):
+        run = simulate(scenario, policy, 1, references={})
+        assert audit(run).violations == []
+        assert run.events.height == 3
