@@ -98,8 +98,11 @@ def cases(tmp: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
                 for late in (False, True):
                     for seed in (0, 1):
                         name = f"{kind} {method} {racks} {'late' if late else 'punctual'} {seed}"
-                        yield name, lambda k=kind, m=method, n=racks, la=late, s=seed: schedule(
-                            k, m, n, la, s
+                        yield (
+                            name,
+                            lambda k=kind, m=method, n=racks, la=late, s=seed: schedule(
+                                k, m, n, la, s
+                            ),
                         )
     tiny, paper = Scenario.preset("tiny"), Scenario.preset("paper")
     file = tmp / "faulty.toml"

@@ -9,8 +9,7 @@ import typer
 from thzsync.cli.output import JsonOption, emit, progress, results, table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from thzsync.display.terminal import TerminalTable
     from thzsync.simulation.audit import Audit
 
 PRINTED_VIOLATIONS: Final = 20
@@ -38,7 +37,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def _checks(folder: str, verdict: Audit) -> Table:
+def _checks(folder: str, verdict: Audit) -> TerminalTable:
     broken = verdict.broken
     rows = [
         (name, facts, "broken" if name in broken else "ok" if facts else "-")

@@ -4,8 +4,8 @@ function closeups(box) {
   let chosen = names[0];
   const current = () => DATA.closeups[chosen];
   trafficCharts(byId("traffic-charts"), current);
-  ganttChart(byId("gantt-chart"), current);
-  const player = replayPlayer(byId("replay-player"), current);
+  ganttChart(byId("gantt-charts"), current);
+  const player = replayPlayer(byId("replay-charts"), current);
   if (names.length > 1) {
     const set = make(box, "fieldset");
     make(set, "legend", {}, "Policy shown");
@@ -23,7 +23,7 @@ function closeups(box) {
 }
 
 if (DATA.curves) learningCurves(byId("curves-charts"));
-if (DATA.plane) chart(byId("plane-chart"), drawPlane);
+if (DATA.plane) chart(byId("plane-charts"), drawPlane);
 if (DATA.distributions) {
   const grid = make(byId("distributions-charts"), "div", { class: "panels" });
   for (const one of DATA.distributions) {
