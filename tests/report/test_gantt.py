@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from thzsync.collectives import Kind, Reduction, Transfer
+from thzsync.collectives import Reduction, Transfer
 from thzsync.errors import ThzSyncError
-from thzsync.report.gantt import draw_gantt, gantt_figure, nominal_s
+from thzsync.report.gantt import draw_gantt, gantt_figure, looks, nominal_s
 from thzsync.scenario import Floor, Job, Scenario, Training
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -19,15 +21,15 @@ def graph_of(scenario: Scenario) -> TrainingGraph:
     return scenario_graph(scenario, Topology(scenario.floor), Streams(0))
 
 
-def event(kind: Kind, racks: int, demand: Transfer | Reduction) -> Event:
+def event(kind: str, racks: int, demand: Transfer | Reduction) -> Event:
     return Event(0, "j", kind, 0, Phase.FORWARD, 0, "x", np.arange(racks), demand, ())
 
 
 def test_an_event_lasts_as_long_as_its_busiest_rack_sends() -> None:
     transfer = Transfer.of([0, 0, 1], [1, 2, 2], [600, 400, 100])
-    assert nominal_s(event(Kind.A2A, 3, transfer), 8e3) == pytest.approx(1.0)
-    assert nominal_s(event(Kind.ALLREDUCE, 4, Reduction(1000)), 8e3) == pytest.approx(1.5)
-    assert nominal_s(event(Kind.P2P, 2, Transfer.of([], [], [])), 8e3) == 0
+    assert nominal_s(event("a2a", 3, transfer), 8e3) == pytest.approx(1.0)
+    assert nominal_s(event("allreduce", 4, Reduction(1000)), 8e3) == pytest.approx(1.5)
+    assert nominal_s(event("p2p", 2, Transfer.of([], [], [])), 8e3) == 0
 
 
 def test_every_node_has_a_bar_on_its_stage() -> None:
@@ -40,6 +42,21 @@ def test_every_node_has_a_bar_on_its_stage() -> None:
     assert legend is not None
     names = [text.get_text() for text in legend.get_texts()]
     assert names == ["forward", "backward", "P2P", "All-to-All", "AllReduce"]
+
+
+def test_a_collective_that_nobody_foresaw_is_drawn_too() -> None:
+    graph = graph_of(Scenario.preset("tiny"))
+    renamed = {"a2a": "all-gather", "p2p": "my-own"}
+    nodes = tuple(
+        replace(node, kind=renamed.get(node.kind, node.kind)) if isinstance(node, Event) else node
+        for node in graph.nodes
+    )
+    shown = looks(replace(graph, nodes=nodes))
+    names = [look.name for look in shown.values()]
+    assert names == ["forward", "backward", "AllReduce", "All-gather", "my-own"]
+    places = [(look.top, look.top + look.height) for look in list(shown.values())[2:]]
+    assert all(a < b for (_, a), (b, _) in pairwise(places))
+    assert gantt_figure(replace(graph, nodes=nodes)).axes
 
 
 def test_stages_of_several_jobs_are_told_apart() -> None:

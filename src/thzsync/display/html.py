@@ -32,7 +32,7 @@ def page_table(table: Table) -> str:
     """The table for a page that has the report's style sheet; markup that is not escaped again."""
     from markupsafe import Markup
 
-    return Markup(_render("table.html", table, notebook=False))
+    return Markup(_render("figure.html", table, notebook=False))
 
 
 def notebook_view(table: Table, facts: Mapping[str, object] | None = None) -> str:

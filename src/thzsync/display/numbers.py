@@ -9,7 +9,7 @@ DASH: Final = "–"
 """Stands where a value is missing."""
 MINUS: Final = "\N{MINUS SIGN}"
 
-_LADDERS: Final = (
+LADDERS: Final = (
     (("ns", 1e-6), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3)),
     (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)),
 )
@@ -44,7 +44,7 @@ def fitting_unit(unit: str, largest: float | None) -> tuple[str, float]:
 
     A unit is kept while the largest value lies between a tenth and ten thousand.
     """
-    ladder = next((rungs for rungs in _LADDERS if unit in dict(rungs)), None)
+    ladder = next((rungs for rungs in LADDERS if unit in dict(rungs)), None)
     size = abs(largest or 0.0)
     if ladder is None or not isfinite(size) or _LEAST <= size < _MOST or size == 0.0:
         return unit, 1.0

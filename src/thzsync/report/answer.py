@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from thzsync.display import number, quantity
 from thzsync.experiments.statistics import interval95
-from thzsync.report.labels import KIND_LABELS, label
+from thzsync.report.kinds import kind_look
 from thzsync.report.reasons import (
     Reason,
     about_synthesis,
@@ -147,7 +147,7 @@ def _title_without_policies(results: Results) -> str:
         return "The reward's weights move the operating point between fast and frugal."
     racks = max(row["racks"] for row in results.synthesis)
     times = " and ".join(
-        f"{label(KIND_LABELS, row['collective'])} in {quantity(row['mean_ms'], 'ms', 3)}"
+        f"{kind_look(row['collective']).label} in {quantity(row['mean_ms'], 'ms', 3)}"
         for row in results.synthesis
         if (row["method"], row["racks"], row["stragglers"]) == ("proposed", racks, False)
     )

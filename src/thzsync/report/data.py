@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from thzsync.display.numbers import LADDERS
 from thzsync.report.curves import (
     delay_energy_plane,
     distributions,
     fabric_split,
     learning_curves,
 )
+from thzsync.report.kinds import kind_look, ordered
 from thzsync.report.labels import (
-    KIND_LABELS,
     METHOD_LABELS,
     POLICY_LABELS,
-    label,
     short,
     styles,
 )
@@ -26,17 +27,19 @@ from thzsync.report.traffic import traffic
 
 def report_data(results: Results) -> dict[str, Any]:
     """A JSON-able document; keys are missing where the results have nothing to show."""
-    data: dict[str, Any] = {"kinds": KIND_LABELS}
+    data: dict[str, Any] = {"units": LADDERS}
     comparison = results.fabric
     if comparison is not None:
         data |= {
+            "kinds": {k: asdict(kind_look(k)) for k in ordered(comparison.events["kind"].unique())},
             "policies": styles(POLICY_LABELS, comparison.policies),
             "seeds": len(comparison.seeds),
             "curves": learning_curves(results, comparison),
-            "plane": delay_energy_plane(results, comparison),
             "distributions": distributions(comparison, results.first),
             "split": fabric_split(comparison, results.first),
         }
+        if len(results.rows) > 1:  # a single point is no picture
+            data["plane"] = delay_energy_plane(results, comparison)
         if comparison.details:
             data["floor"] = floor_plan(comparison.scenario)
             data["closeups"] = {
@@ -57,7 +60,7 @@ def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
         panels.setdefault((row["collective"], bool(row["stragglers"])), []).append(row)
     return [
         {
-            "title": f"{label(KIND_LABELS, collective)}, {'with' if late else 'no'} stragglers",
+            "title": f"{kind_look(collective).label}, {'with' if late else 'no'} stragglers",
             "methods": styles(METHOD_LABELS, dict.fromkeys(row["method"] for row in members)),
             "points": [
                 {

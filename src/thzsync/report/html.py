@@ -26,15 +26,29 @@ if TYPE_CHECKING:
 
 SCRIPTS: Final = (
     "base.js",
+    "numbers.js",
+    "marks.js",
+    "axes.js",
     "lines.js",
+    "curves.js",
+    "placement.js",
     "plane.js",
-    "bars.js",
-    "heat.js",
+    "split.js",
+    "distributions.js",
+    "weights.js",
+    "matrix.js",
+    "traffic.js",
     "gantt.js",
-    "replay.js",
+    "gantt-input.js",
+    "film.js",
+    "floor.js",
+    "activity.js",
     "player.js",
+    "readout.js",
     "main.js",
 )
+"""In the order in which they need one another."""
+STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
 TITLES: Final = {
     "run": "One policy on the training trace",
     "compare": "Policies compared",
@@ -63,7 +77,7 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
             pickable=len(data.get("closeups", ())) > 1,
             provenance=_provenance(results),
             # Ours, or packed so that it cannot end its element: these alone are not escaped.
-            style=Markup(asset("report.css")),
+            style=Markup("\n".join(map(asset, STYLES))),
             theme=Markup(theme),
             script=Markup(script),
             data=Markup(embed(data)),

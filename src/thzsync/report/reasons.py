@@ -14,7 +14,8 @@ from thzsync.report.deviation import (
     deviation_text,
     shown_pct,
 )
-from thzsync.report.labels import KIND_LABELS, METHOD_LABELS, POLICY_LABELS, label
+from thzsync.report.kinds import kind_look
+from thzsync.report.labels import METHOD_LABELS, POLICY_LABELS, label
 from thzsync.report.source import Results, Row
 
 
@@ -34,7 +35,7 @@ def why(results: Results, row: Row) -> Iterator[Reason]:
         return
     shares = ", ".join(
         f"{_percent(cell['thz_bytes'], cell['thz_bytes'] + cell['wired_bytes'])} of "
-        f"{label(KIND_LABELS, kind)}"
+        f"{kind_look(kind).label}"
         for kind, cell in mine["kinds"].items()
     )
     yield Reason("Bytes", f"THz carries {shares}; fibre carries the rest.")
@@ -51,7 +52,7 @@ def why(results: Results, row: Row) -> Iterator[Reason]:
     milliseconds = mine["kinds"][slowest]["completion_ms"]
     yield Reason(
         "Time",
-        f"{label(KIND_LABELS, slowest)} is the largest part: {quantity(milliseconds, 'ms')}, "
+        f"{kind_look(slowest).label} is the largest part: {quantity(milliseconds, 'ms')}, "
         f"{_percent(milliseconds, total['completion_ms'])} of the sum.",
     )
 
@@ -103,7 +104,7 @@ def _deviations(results: Results) -> Iterator[tuple[str, float]]:
         if percent is not None:
             late = "with" if row["stragglers"] else "without"
             yield (
-                f"{label(KIND_LABELS, row['collective'])} {label(METHOD_LABELS, row['method'])} at "
+                f"{kind_look(row['collective']).label} {label(METHOD_LABELS, row['method'])} at "
                 f"{row['racks']} racks {late} stragglers",
                 percent,
             )
@@ -141,7 +142,7 @@ def about_synthesis(rows: list[Row]) -> Iterator[Reason]:
         )
         if ours.get("bound_ms"):
             text += f" and {ours['mean_ms'] / ours['bound_ms']:.2f} times its lower bound"
-        yield Reason(label(KIND_LABELS, kind), text + ".")
+        yield Reason(kind_look(kind).label, text + ".")
 
 
 def about_weights(rows: list[Row]) -> Iterator[Reason]:

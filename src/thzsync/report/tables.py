@@ -9,8 +9,8 @@ from thzsync.display import Column, Interval, Table, number
 from thzsync.display.numbers import DASH, MINUS
 from thzsync.display.table import Value
 from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
+from thzsync.report.kinds import kind_look
 from thzsync.report.labels import (
-    KIND_LABELS,
     METHOD_LABELS,
     POLICY_LABELS,
     label,
@@ -153,7 +153,7 @@ def choices(chosen: dict[str, Row]) -> Table:
         Column("power", show="{:.0%}".format),
     )
     body: list[list[Value]] = [
-        [label(KIND_LABELS, kind), choice["thz_share"], choice["power"]]
+        [kind_look(kind).label, choice["thz_share"], choice["power"]]
         for kind, choice in chosen.items()
     ]
     return Table("The best fixed choice in hindsight", columns, body)
@@ -195,7 +195,7 @@ def _speeds(measured: dict[str, Any]) -> Iterator[tuple[str, float, str, str]]:
     for kind, budget in (("p2p", "≤ 0.5"), ("a2a", "≤ 3"), ("allreduce", "≤ 3")):
         timing = measured.get("decision", {}).get(kind)
         if timing:
-            name = f"One decision, {label(KIND_LABELS, kind)}, median"
+            name = f"One decision, {kind_look(kind).label}, median"
             yield name, timing["p50_us"] / 1e3, "ms", budget
 
 
@@ -224,7 +224,7 @@ def mean(row: Row, key: str) -> Interval:
 
 def setting(collective: str, stragglers: bool) -> str:
     """A collective, and whether some racks are late."""
-    return label(KIND_LABELS, collective) + (", late racks" if stragglers else "")
+    return kind_look(collective).label + (", late racks" if stragglers else "")
 
 
 def digits(count: int) -> Callable[[Any], str]:
