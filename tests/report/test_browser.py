@@ -195,13 +195,23 @@ def test_no_two_names_in_the_plane_overlap(
     assert all(left >= 0 and right <= width for _, left, _, right, _ in boxes)
 
 
-def test_a_single_run_shows_no_plane_and_draws_everything_else(
-    browser: Browser, run: Run, tmp_path: Path
-) -> None:
+def test_a_single_run_shows_no_plane(browser: Browser, run: Run, tmp_path: Path) -> None:
+    """Nor learning curves, since the run has one iteration: single points are no pictures."""
     browser.open(write_report(open_results(run.save(tmp_path / "run"))))
     browser.wait_for(DRAWN)
     drawn = browser.run(f"return {CHARTS}.map(c => c.closest('section').id)")
-    assert set(drawn) == {"curves", "split", "distributions", "traffic", "gantt", "replay"}
+    assert set(drawn) == {"split", "distributions", "traffic", "gantt", "replay"}
+
+
+def test_ticks_can_be_told_apart(browser: Browser) -> None:
+    columns = browser.run(
+        "return [...document.querySelectorAll('#curves .chart svg')].map(svg => "
+        "[...svg.querySelectorAll('text[text-anchor=end]')].map(t => t.textContent))"
+    )
+    assert len(columns) == 3
+    for names in columns:
+        assert len(names) >= 2
+        assert len(names) == len(set(names)), names
 
 
 def test_every_heat_map_has_a_scale_and_full_colour_is_a_full_fibre(browser: Browser) -> None:

@@ -126,7 +126,10 @@ class Table:
         return named
 
     def groups(self) -> list[tuple[str, int]]:
-        """Headings above the headings with the number of columns they span; none if all blank."""
+        """Headings above the headings with the number of columns they span.
+
+        None where no heading would stand above two columns: one line is enough then.
+        """
         spans: list[tuple[str, int]] = []
         last: str | None = None
         for column in self.columns:
@@ -135,7 +138,7 @@ class Table:
             else:
                 spans.append((column.group_heading, 1))
             last = column.group
-        return spans if any(name for name, _ in spans) else []
+        return spans if any(name and span > 1 for name, span in spans) else []
 
     def cells(self) -> list[list[Cell]]:
         """Every value as text."""

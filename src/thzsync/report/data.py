@@ -34,11 +34,13 @@ def report_data(results: Results) -> dict[str, Any]:
             "kinds": {k: asdict(kind_look(k)) for k in ordered(comparison.events["kind"].unique())},
             "policies": styles(POLICY_LABELS, comparison.policies),
             "seeds": len(comparison.seeds),
-            "curves": learning_curves(results, comparison),
             "distributions": distributions(comparison, results.first),
             "split": fabric_split(comparison, results.first),
         }
-        if len(results.rows) > 1:  # a single point is no picture
+        # A single point is no picture.
+        if comparison.iterations["iteration"].n_unique() > 1:
+            data["curves"] = learning_curves(results, comparison)
+        if len(results.rows) > 1:
             data["plane"] = delay_energy_plane(results, comparison)
         if comparison.details:
             data["floor"] = floor_plan(comparison.scenario)

@@ -9,13 +9,13 @@ function distributionPanels(box) {
 }
 
 function drawDistributions(box, width, one) {
-  const rowHeight = 50, edge = { left: 6, right: 14, top: 4, bottom: 36 };
+  const rowHeight = 50, edge = { left: 14, right: 14, top: 4, bottom: 36 };
   const height = edge.top + edge.bottom + rowHeight * one.rows.length;
   const svg = fresh(box, width, height, `Completion times of ${one.title} events per policy`);
   const x = scale(0, one.top, edge.left, width - edge.right);
   const fit = fittingUnit("ms", one.top);
   const frame = { width, height, edge };
-  xTicks(svg, x, frame, ticks(0, one.top, width / 80), (t) => show(t * fit.factor));
+  xTicks(svg, x, frame, ticks(0, one.top, width / 80), fit.factor);
   xTitle(svg, frame, `completion time [${fit.unit}]`);
   one.rows.forEach((row, k) => {
     const base = edge.top + (k + 1) * rowHeight - 10;

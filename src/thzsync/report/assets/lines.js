@@ -3,7 +3,7 @@ const hiddenSeries = new Set();
 
 function drawLines(box, width, spec) {
   const height = Math.round(Math.max(230, Math.min(320, width * 0.66)));
-  const frame = { width, height, edge: { left: 52, right: spec.room || 16, top: 20, bottom: 38 } };
+  const frame = { width, height, edge: { left: 60, right: spec.room || 16, top: 20, bottom: 38 } };
   const svg = fresh(box, width, height, spec.label);
   const series = spec.series.filter((s) => !hiddenSeries.has(s.key));
   const xs = [...new Set(spec.series.flatMap((s) => s.points.map((p) => p.x)))];
@@ -40,11 +40,11 @@ function lineAxes(svg, x, y, frame, spec, xs) {
     shape(svg, "rect", { ...band, style: "fill:var(--wash)" });
     shape(svg, "text", { x: width - edge.right, y: 12, "text-anchor": "end" }, "averaged");
   }
-  yTicks(svg, y, frame, ticks(y.low, y.high, height / 46), (t) => show(t * spec.fit.factor));
+  yTicks(svg, y, frame, ticks(y.low, y.high, height / 46), spec.fit.factor);
   const line = { x1: edge.left, x2: width - edge.right, y1: floor, y2: floor };
   shape(svg, "line", { class: "axis", ...line });
   const whole = ticks(xs[0], xs[xs.length - 1], width / 90).filter(Number.isInteger);
-  xTicks(svg, x, frame, spec.everyX ? xs : whole, show, false);
+  xTicks(svg, x, frame, spec.everyX ? xs : whole, 1, false);
   xTitle(svg, frame, spec.xTitle);
 }
 

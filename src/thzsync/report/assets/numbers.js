@@ -57,6 +57,15 @@ function ticks(low, high, count) {
   }
   return found;
 }
+// Names of neighbouring ticks, with as many decimals as it takes to tell them apart.
+function tickNames(values, factor = 1) {
+  const step = values.length > 1 ? Math.abs(values[1] - values[0]) * factor : 1;
+  const decimals = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
+  const scaled = step * 10 ** decimals;
+  const shown = decimals + (Math.abs(scaled - Math.round(scaled)) > 1e-6 ? 1 : 0); // steps of 2.5
+  const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
+  return (t) => (t * factor).toLocaleString("en", digits).replace("-", "−");
+}
 function extent(values, pad = 0.06, zero = false) {
   const known = values.filter((v) => v !== null && Number.isFinite(v));
   let low = Math.min(...known),

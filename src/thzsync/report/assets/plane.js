@@ -30,8 +30,8 @@ function planeScales(points, oracle, { width, height, edge }) {
 function planeAxes(svg, x, y, frame) {
   const time = fittingUnit("ms", x.high), energy = fittingUnit("J", y.high);
   const { width, height, edge } = frame;
-  yTicks(svg, y, frame, ticks(y.low, y.high, height / 70), (t) => show(t * energy.factor));
-  xTicks(svg, x, frame, ticks(x.low, x.high, width / 110), (t) => show(t * time.factor));
+  yTicks(svg, y, frame, ticks(y.low, y.high, height / 70), energy.factor);
+  xTicks(svg, x, frame, ticks(x.low, x.high, width / 110), time.factor);
   xTitle(svg, frame, `completion time [${time.unit}], less is better`);
   shape(svg, "text", { x: 4, y: 12 }, `energy [${energy.unit}], less is better`);
   shape(svg, "text", { x: edge.left + 8, y: height - edge.bottom - 10 }, "↙ better");

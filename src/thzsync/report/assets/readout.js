@@ -5,7 +5,7 @@ function readout(ui, film, shown, loads, closeup) {
     (live.reduce((sum, k) => sum + film.rate[k], 0) * 1024 * 8 * film.ticksPerMs * 1e3) / 1e9;
   const fibre = [...loads.values()].reduce((top, load) => Math.max(top, load.own + load.background), 0);
   const values = [
-    quantity(clock.at / film.ticksPerMs, "ms", 6),
+    timeIn(film, clock.at),
     String(live.length),
     show(gbps, 3) + " Gbit/s",
     percent(fibre, 2),
@@ -17,6 +17,11 @@ function readout(ui, film, shown, loads, closeup) {
   if (ui.legend.dataset.theme !== root.dataset.theme) subbandLegend(ui.legend);
   const nothing = film.start.length ? "" : "This policy sends nothing over THz.";
   ui.note.textContent = film.every > 1 ? `One round in ${film.every} is drawn.` : nothing;
+}
+// In the unit of the whole iteration, so that it does not change while the film runs.
+function timeIn(film, at) {
+  const { unit, factor } = fittingUnit("ms", film.end / film.ticksPerMs);
+  return `${show((at / film.ticksPerMs) * factor, 6)} ${unit}`;
 }
 function listInFlight(list, { timeline }) {
   list.replaceChildren();

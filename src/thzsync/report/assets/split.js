@@ -11,7 +11,7 @@ function splitPanels(box) {
 }
 function bytesColumn() {
   const parts = ({ total }) => ({ thz: total.thz_bytes, fibre: total.wired_bytes });
-  return { title: "Bytes", note: "per iteration, given by the job", parts, text: size };
+  return { title: "Bytes", note: "per iteration", parts, text: size };
 }
 function joulesColumn() {
   const parts = ({ total }) => ({ thz: total.thz_energy_j, fibre: total.optical_energy_j });

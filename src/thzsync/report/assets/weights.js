@@ -20,7 +20,7 @@ function drawWeights(box, width, { key, title, unit }) {
   const top = Math.max(...highest) * 1.12;
   const fit = fittingUnit(unit, largestOf(rows.map((row) => row[key].ours)));
   const y = scale(0, top, height - edge.bottom, edge.top);
-  yTicks(svg, y, frame, ticks(0, top, 4), (t) => show(t * fit.factor));
+  yTicks(svg, y, frame, ticks(0, top, 4), fit.factor);
   const room = (width - edge.left - edge.right) / rows.length;
   rows.forEach((row, k) => {
     const mid = edge.left + room * (k + 0.5);
