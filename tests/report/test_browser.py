@@ -250,6 +250,7 @@ def test_on_paper_charts_are_light_and_fit_and_the_screen_comes_back(browser: Br
     theme = "return document.documentElement.dataset.theme"
     width = "return document.querySelector('#curves .chart svg').viewBox.baseVal.width"
     browser.prefer(prefers_color_scheme="dark")
+    browser.wait_for(f"{theme} === 'dark'")
     before = browser.run(width)
     browser.run("dispatchEvent(new Event('beforeprint'))")
     assert browser.run(theme) == "light"

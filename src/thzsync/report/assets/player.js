@@ -1,93 +1,95 @@
 // The replay's controls: play, pause, step, speed, slider.
 function replayPlayer(box, current) {
   const ui = playerMarkup(box);
-  const state = { playing: false, last: 0, from: 0 };
   const film = () => decode(current());
-  const reduced = () => still.matches;
-
-  function paint() {
-    const now = film();
-    const { shown, loads, place, dot, canvas } = paintFloor(
-      ui.floor,
-      ui.floor.clientWidth,
-      now,
-      state.from,
-      clock.at,
-    );
-    ui.floor.dataset.marks = DATA.floor.racks.length + shown.length;
-    ui.floor.dataset.active = shown.length;
-    ui.strip.dataset.marks = paintActivity(ui.strip, ui.strip.clientWidth, now);
-    readout(ui, now, shown, loads, current());
-    wireHover(canvas, now, place, dot);
-  }
-  function go(ticksNow, from = ticksNow) {
-    state.from = Math.max(0, from);
-    clock.set(Math.max(0, Math.min(film().end, ticksNow)));
-  }
+  const player = { ui, film, playing: false, last: 0, from: 0 };
+  const paint = () => paintNow(player, current());
   clock.listeners.push((now) => {
-    if (state.from > now || !state.playing) state.from = Math.min(state.from, now);
+    if (player.from > now || !player.playing) player.from = Math.min(player.from, now);
     ui.slider.max = film().end;
     ui.slider.value = now;
     ui.slider.setAttribute("aria-valuetext", show(now / film().ticksPerMs, 6) + " milliseconds");
     if (ui.floor.clientWidth) paint();
   });
-  function step(direction) {
-    pause();
-    const { steps, end } = film();
-    const next =
-      direction > 0
-        ? (steps.find((s) => s > clock.at) ?? end)
-        : ([...steps].reverse().find((s) => s < clock.at) ?? 0);
-    go(next);
+  wirePlayer(player);
+  const drawFloor = () => {
+    paint();
+    return ui.floor.dataset.marks;
+  };
+  chart(ui.floor, drawFloor, ["closeup"]);
+  chart(ui.strip, (target, width) => paintActivity(target, width, film()), ["closeup"]);
+  return { reset: () => resetPlayer(player) };
+}
+
+function paintNow({ ui, film, from }, closeup) {
+  const now = film(), width = ui.floor.clientWidth;
+  const { shown, loads, place, dot, canvas } = paintFloor(ui.floor, width, now, from, clock.at);
+  ui.floor.dataset.marks = DATA.floor.racks.length + shown.length;
+  ui.floor.dataset.active = shown.length;
+  ui.strip.dataset.marks = paintActivity(ui.strip, ui.strip.clientWidth, now);
+  readout(ui, now, shown, loads, closeup);
+  wireHover(canvas, now, place, dot);
+}
+function go(player, ticksNow, from = ticksNow) {
+  player.from = Math.max(0, from);
+  clock.set(Math.max(0, Math.min(player.film().end, ticksNow)));
+}
+function step(player, direction) {
+  pause(player);
+  const { steps, end } = player.film();
+  const later = steps.find((s) => s > clock.at) ?? end;
+  const earlier = steps.findLast((s) => s < clock.at) ?? 0;
+  go(player, direction > 0 ? later : earlier);
+}
+const ticksPerRealMs = ({ film, ui }) => (film().ticksPerMs * Number(ui.speed.value)) / 1000;
+const STILL_MS = 600; // without motion: one still picture after another
+
+function tick(player, time) {
+  if (!player.playing) return;
+  const speed = ticksPerRealMs(player), passed = time - player.last;
+  if (!still.matches) {
+    player.last = time;
+    const next = clock.at + Math.min(100, passed) * speed;
+    go(player, next, next - Math.max(Math.min(100, passed), 110) * speed);
+  } else if (passed >= STILL_MS) {
+    player.last = time;
+    go(player, clock.at + speed * STILL_MS);
   }
-  const speed = () => (film().ticksPerMs * Number(ui.speed.value)) / 1000; // ticks per real ms
-  function tick(time) {
-    if (!state.playing) return;
-    if (reduced()) {
-      // no motion: a still picture every 600 ms
-      if (time - state.last >= 600) {
-        const jump = speed() * 600;
-        state.last = time;
-        go(clock.at + jump);
-      }
-    } else {
-      const passed = Math.min(100, time - state.last);
-      state.last = time;
-      const next = clock.at + passed * speed();
-      go(next, next - Math.max(passed, 110) * speed());
-    }
-    if (clock.at >= film().end) pause();
-    else requestAnimationFrame(tick);
-  }
-  function play() {
-    if (clock.at >= film().end) go(0);
-    state.playing = true;
-    state.last = performance.now();
-    ui.play.textContent = "Pause";
-    ui.play.setAttribute("aria-label", "Pause the replay");
-    requestAnimationFrame(tick);
-  }
-  function pause() {
-    state.playing = false;
-    ui.play.textContent = "▶ Play";
-    ui.play.setAttribute("aria-label", "Play the replay");
-  }
-  ui.play.addEventListener("click", () => (state.playing ? pause() : play()));
-  ui.back.addEventListener("click", () => step(-1));
-  ui.forth.addEventListener("click", () => step(1));
+  if (clock.at >= player.film().end) pause(player);
+  else requestAnimationFrame((next) => tick(player, next));
+}
+function play(player) {
+  if (clock.at >= player.film().end) go(player, 0);
+  player.playing = true;
+  player.last = performance.now();
+  player.ui.play.textContent = "Pause";
+  player.ui.play.setAttribute("aria-label", "Pause the replay");
+  requestAnimationFrame((time) => tick(player, time));
+}
+function pause(player) {
+  player.playing = false;
+  player.ui.play.textContent = "▶ Play";
+  player.ui.play.setAttribute("aria-label", "Play the replay");
+}
+
+function wirePlayer(player) {
+  const { ui, film } = player;
+  ui.play.addEventListener("click", () => (player.playing ? pause(player) : play(player)));
+  ui.back.addEventListener("click", () => step(player, -1));
+  ui.forth.addEventListener("click", () => step(player, 1));
   ui.slider.addEventListener("input", () => {
-    pause();
-    go(Number(ui.slider.value));
+    pause(player);
+    go(player, Number(ui.slider.value));
   });
   ui.slider.addEventListener("keydown", (event) => {
     const leap = film().end / 20;
     const keys = {
-      ArrowRight: () => step(1),
-      ArrowUp: () => step(1),
-      ArrowLeft: () => step(-1),
-      ArrowDown: () => step(-1),
-      PageUp: () => go(clock.at + leap),
-      PageDown: () => go(clock.at - leap),
+      ArrowRight: () => step(player, 1),
+      ArrowUp: () => step(player, 1),
+      ArrowLeft: () => step(player, -1),
+      ArrowDown: () => step(player, -1),
+      PageUp: () => go(player, clock.at + leap),
+      PageDown: () => go(player, clock.at - leap),
       " ": () => ui.play.click(),
     };
     if (keys[event.key]) {
@@ -97,36 +99,22 @@ function replayPlayer(box, current) {
   });
   ui.strip.addEventListener("click", (event) => {
     const frame = ui.strip.getBoundingClientRect();
-    pause();
-    go(((event.clientX - frame.left) / frame.width) * film().end);
+    pause(player);
+    go(player, ((event.clientX - frame.left) / frame.width) * film().end);
   });
-  chart(
-    ui.floor,
-    () => {
-      paint();
-      return ui.floor.dataset.marks;
-    },
-    ["closeup"],
-  );
-  chart(ui.strip, (target, width) => paintActivity(target, width, film()), ["closeup"]);
-  return {
-    reset() {
-      // begin where something happens: the middle of the first busy stretch
-      pause();
-      const { steps, busy, end } = film();
-      const top = busy.reduce((a, b) => Math.max(a, b), 0);
-      const first = busy.findIndex((b) => b > 0.6 * top);
-      const target = first >= 0 ? ((first + 0.5) / BINS) * end : 0;
-      go(steps.find((s) => s >= target) ?? target);
-      const pace = end / film().ticksPerMs / 40;
-      const choices = [...ui.speed.options].map((o) => Number(o.value));
-      ui.speed.value = String(
-        choices.reduce((a, b) =>
-          Math.abs(Math.log(b / pace)) < Math.abs(Math.log(a / pace)) ? b : a,
-        ),
-      );
-    },
-  };
+}
+// Begins where something happens, at a speed at which the iteration lasts about 40 seconds.
+function resetPlayer(player) {
+  pause(player);
+  const { steps, busy, end, ticksPerMs } = player.film();
+  const top = busy.reduce((a, b) => Math.max(a, b), 0);
+  const first = busy.findIndex((b) => b > 0.6 * top);
+  const target = first >= 0 ? ((first + 0.5) / BINS) * end : 0;
+  go(player, steps.find((s) => s >= target) ?? target);
+  const pace = end / ticksPerMs / 40;
+  const far = (choice) => Math.abs(Math.log(choice / pace));
+  const choices = [...player.ui.speed.options].map((option) => Number(option.value));
+  player.ui.speed.value = String(choices.reduce((a, b) => (far(b) < far(a) ? b : a)));
 }
 
 function playerMarkup(box) {
@@ -139,7 +127,7 @@ function playerMarkup(box) {
   const forth = button("Step ›", "Step to the next round");
   const label = make(tools, "label", { class: "hint", style: "margin-left:8px" }, "speed ");
   const speed = make(label, "select", { "aria-label": "Speed: simulated milliseconds per second" });
-  for (const pace of [0.5, 1, 2, 5, 10, 25, 50, 100, 250])
+  for (const pace of [0.5, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
     make(speed, "option", { value: pace }, `${pace} ms per s`);
   const strip = make(box, "div", { id: "activity" });
   const slider = make(box, "input", {
