@@ -55,6 +55,11 @@ def test_a_quantity_takes_the_unit_that_fits(value: float | None, unit: str, tex
     assert quantity(value, unit) == text
 
 
+def test_numbers_of_one_sentence_share_a_unit() -> None:
+    assert quantity(5_219.0, "ms") == "5,219 ms"
+    assert quantity(5_219.0, "ms", largest=12_780.0) == "5.219 s"
+
+
 @given(st.floats(1e-9, 1e12), st.sampled_from(["ms", "J"]))
 def test_another_unit_is_the_same_quantity(value: float, unit: str) -> None:
     size = {"ns": 1e-6, "µs": 1e-3, "ms": 1.0, "s": 1e3}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from thzsync.report.replay import floor_plan, merge_samples, replay, thin
 from thzsync.report.timeline import TICK_PS
@@ -33,6 +34,16 @@ def test_thinning_keeps_whole_rounds(run: Run) -> None:
     keys = kept.select("number", "round").unique()
     whole = sent.join(keys, on=["number", "round"], how="semi")
     assert whole.height == kept.height
+
+
+def test_many_policies_share_the_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = run.tables["transmissions"].height
+    monkeypatch.setattr("thzsync.report.replay.MOST_TRANSMISSIONS", sent)
+    monkeypatch.setattr("thzsync.report.replay.MOST_SAMPLES", run.tables["links"].height)
+    whole, shared = replay(run), replay(run, policies=10)
+    assert whole["every"] == replay(run, policies=2)["every"] == 1
+    assert shared["every"] >= 4
+    assert len(shared["spans"]) < len(whole["spans"])
 
 
 def test_nothing_sent_gives_an_empty_film(run: Run) -> None:

@@ -54,9 +54,12 @@ def fitting_unit(unit: str, largest: float | None) -> tuple[str, float]:
     return name, held / rung
 
 
-def quantity(value: float | None, unit: str, digits: int = 4) -> str:
-    """A number with the unit that fits its size, such as ``62.92 s`` for 62,920 ms."""
+def quantity(value: float | None, unit: str, digits: int = 4, largest: float | None = None) -> str:
+    """A number with the unit that fits its size, such as ``62.92 s`` for 62,920 ms.
+
+    Beside a larger number of the same sentence, ``largest`` decides, so that both read alike.
+    """
     if value is None:
         return DASH
-    name, factor = fitting_unit(unit, value)
+    name, factor = fitting_unit(unit, value if largest is None else largest)
     return f"{number(value * factor, digits)} {name}"

@@ -89,12 +89,13 @@ def _of_run(results: Results) -> Answer:
     exposed = row.get("exposed_ms")
     delays = []
     if exposed is not None:
-        share = 100 * exposed / row["makespan_ms"]
+        makespan = row["makespan_ms"]
+        shown = quantity(exposed, "ms", largest=makespan)
         delays = [
             Reason(
                 "Training time",
-                f"An iteration takes {quantity(row['makespan_ms'], 'ms')}; communication that "
-                f"compute does not hide is {quantity(exposed, 'ms')} of it ({share:.0f} %).",
+                f"An iteration takes {quantity(makespan, 'ms')}; communication that compute "
+                f"does not hide is {shown} of it ({100 * exposed / makespan:.0f} %).",
             )
         ]
     return Answer(headline, _figures(row), [*delays, *why(results, row)])

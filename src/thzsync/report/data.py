@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thzsync.display.numbers import LADDERS
 from thzsync.report.curves import (
@@ -23,6 +23,9 @@ from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row
 from thzsync.report.timeline import timeline
 from thzsync.report.traffic import traffic
+
+if TYPE_CHECKING:
+    from thzsync.experiments.compare import Comparison
 
 
 def report_data(results: Results) -> dict[str, Any]:
@@ -44,15 +47,21 @@ def report_data(results: Results) -> dict[str, Any]:
             data["plane"] = delay_energy_plane(results, comparison)
         if comparison.details:
             data["floor"] = floor_plan(comparison.scenario)
-            data["closeups"] = {
-                policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run)}
-                for policy, run in comparison.details.items()
-            }
+            data["closeups"] = closeups(comparison)
     if results.synthesis:
         data["synthesis"] = synthesis_panels(results.synthesis)
     if results.weights:
         data["weights"] = weight_rows(results.weights)
     return data
+
+
+def closeups(comparison: Comparison) -> dict[str, Any]:
+    """Traffic, timeline and replay of every policy's recorded iteration."""
+    many = len(comparison.details)
+    return {
+        policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run, many)}
+        for policy, run in comparison.details.items()
+    }
 
 
 def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:

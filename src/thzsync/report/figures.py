@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.numbers import fitting_unit, number
 from thzsync.report.curves import METRICS, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.labels import COLOURS, POLICY_LABELS, styles
@@ -13,6 +14,7 @@ from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 MARKERS: Final = ("o", "s", "D", "^", "v", "*", "h", "P")
@@ -64,7 +66,7 @@ def _figures(results: Results) -> list[tuple[str, Callable[[], Figure]]]:
             found.append(
                 (
                     FILE_NAMES[key],
-                    _late(_curve_figure, curves, series, key, _with_unit(title, unit)),
+                    _late(_curve_figure, curves, series, key, title, unit),
                 )
             )
     if results.synthesis:
@@ -78,8 +80,13 @@ def _late(draw: Callable[..., Figure], *arguments: Any) -> Callable[[], Figure]:
     return lambda: draw(*arguments)
 
 
-def _with_unit(title: str, unit: str) -> str:
-    return f"{title} [{unit}]" if unit else title
+def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
+    """Name an axis, and let its ticks read in the unit that fits their size."""
+    low, high = axis.get_view_interval()
+    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
+    axis.set_label_text(f"{title} [{name}]" if name else title)
+    if factor != 1.0:
+        axis.set_major_formatter(lambda value, _: number(value * factor))
 
 
 def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
@@ -94,7 +101,7 @@ def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, 
 
 
 def _curve_figure(
-    curves: dict[str, Any], series: list[dict[str, Any]], key: str, title: str
+    curves: dict[str, Any], series: list[dict[str, Any]], key: str, title: str, unit: str
 ) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
@@ -115,7 +122,7 @@ def _curve_figure(
         if published is not None:
             _published(axes, last + 1, published, one["style"])
     axes.set_xlabel("Iteration")
-    axes.set_ylabel(title)
+    in_fitting_unit(axes.yaxis, title, unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(figure, [axes], 3)
     return figure
@@ -148,8 +155,8 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
             axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
         axes.set_title(panel["title"], fontsize=9)
         axes.set_xlabel("Racks")
-        axes.set_ylabel("Completion time [ms]")
         axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
+        in_fitting_unit(axes.yaxis, "Completion time", "ms")
         axes.set_xticks(sorted({p["x"] for p in panel["points"]}))
     _legend(figure, all_axes[: len(panels)], 5)
     return figure
@@ -158,8 +165,8 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
 def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
     figure, all_axes = _new(1, 2, 6.4, 2.8)
     labels = [row["label"] for row in rows]
-    wanted = (("completion_ms", "Completion time [ms]"), ("energy_j", "Energy [J]"))
-    for axes, (key, title) in zip(all_axes, wanted, strict=True):
+    wanted = (("completion_ms", "Completion time", "ms"), ("energy_j", "Energy", "J"))
+    for axes, (key, title, unit) in zip(all_axes, wanted, strict=True):
         ours = [row[key]["ours"] for row in rows]
         half = [row[key]["half"] or 0.0 for row in rows]
         axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="Ours")
@@ -167,7 +174,7 @@ def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
             if row[key]["paper"] is not None:
                 _published(axes, k + 0.36, row[key]["paper"], 0)
         axes.set_xlabel("Weights of time / energy")
-        axes.set_ylabel(title)
+        in_fitting_unit(axes.yaxis, title, unit)
     _legend(figure, all_axes, 2)
     return figure
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from thzsync.collectives import Reduction, Transfer
 from thzsync.errors import ThzSyncError
+from thzsync.report.figures import in_fitting_unit
 from thzsync.report.kinds import kind_look, ordered
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
@@ -30,10 +31,10 @@ class _Look:
     height: float
 
 
-# Compute in blues of the Okabe-Ito palette, which colour-blind readers can tell apart.
+# Compute in greys, as on the report's page: the colours belong to the collectives.
 _PHASES: Final = {
-    Phase.FORWARD: _Look("forward", "#4BA3DB", 0.04, 0.46),
-    Phase.BACKWARD: _Look("backward", "#0072B2", 0.04, 0.46),
+    Phase.FORWARD: _Look("forward", "#b9c3ce", 0.04, 0.46),
+    Phase.BACKWARD: _Look("backward", "#8f9cab", 0.04, 0.46),
 }
 _EVENTS_TOP: Final = 0.52
 _EVENTS_HEIGHT: Final = 0.42
@@ -143,7 +144,7 @@ def _draw_bars(
         if slices[-1][1] - slices[0][0] > 0.012 * total_ms:
             x = sum(slices[len(slices) // 2]) / 2
             y = row + shown[phase].top + shown[phase].height / 2
-            axes.text(x, y, str(microbatch), ha="center", va="center", fontsize=7, color="white")
+            axes.text(x, y, str(microbatch), ha="center", va="center", fontsize=7, color="#16191d")
     axes.set_xlim(0, total_ms)
 
 
@@ -154,7 +155,7 @@ def _dress(axes: Axes, bands: dict[tuple[str, int], int], shown: dict[str, _Look
     names = [f"{job} · stage {s}" if several_jobs else f"stage {s}" for job, s in bands]
     axes.set_yticks([row + 0.5 for row in range(len(bands))], names)
     axes.set_ylim(len(bands), 0)
-    axes.set_xlabel("time [ms]")
+    in_fitting_unit(axes.xaxis, "time", "ms")
     axes.tick_params(length=0)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -19,6 +19,8 @@ MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""
 MOST_SAMPLES: Final = 60_000
 """More samples of fibre load than this are joined to longer spans."""
+POLICIES_IN_FULL: Final = 2.5
+"""So many policies have the above each; the more there are, the less each may have."""
 
 
 def floor_plan(scenario: Scenario) -> dict[str, Any]:
@@ -35,10 +37,14 @@ def floor_plan(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def replay(run: Run) -> dict[str, Any]:
-    """Transmissions in columns (start times as differences) and fibre load per span."""
+def replay(run: Run, policies: int = 1) -> dict[str, Any]:
+    """Transmissions in columns (start times as differences) and fibre load per span.
+
+    With many ``policies`` on one page each gets a smaller share of it.
+    """
     origin, _ = window_ps(run)
-    sent, every = thin(run.tables["transmissions"])
+    share = min(1.0, POLICIES_IN_FULL / policies)
+    sent, every = thin(run.tables["transmissions"], int(share * MOST_TRANSMISSIONS))
     sent = sent.sort("start_ps", "src", "subband", maintain_order=True)
     start = _ticks(sent["start_ps"].to_numpy() - origin)
     end = _ticks(sent["end_ps"].to_numpy() - origin)
@@ -50,7 +56,7 @@ def replay(run: Run) -> dict[str, Any]:
         "subband": sent["subband"].to_list(),
         "kib": (sent["bytes"] // 1024).to_list(),
         "every": every,
-        "spans": fibre_spans(run, origin),
+        "spans": fibre_spans(run, origin, int(share * MOST_SAMPLES)),
     }
 
 
