@@ -89,7 +89,7 @@ def test_html_has_groups_bold_winners_and_says_what_bold_means() -> None:
     shown = page_table(TABLE)
     assert '<th scope="colgroup" colspan="2">Completion [ms]</th>' in shown
     assert '<td class="best">706.5 <small>± 15</small></td>' in shown
-    assert "Bold: the best mean of its column." in shown
+    assert "Bold: the best mean of its column" in shown
     assert "&lt;trace&gt;" in shown
 
 
@@ -105,6 +105,12 @@ def test_all_columns_of_a_unit_change_it_together() -> None:
         ["62.92", "0.15", "20"],
         ["–", "9 ± 0.50", "x"],
     ]
+
+
+def test_what_the_intervals_cannot_tell_apart_is_equally_good() -> None:
+    values = [Interval(10.0, 1.0), Interval(12.5, 2.0), Interval(14.0, 2.0), Interval(13.5, None)]
+    table = Table("T", (Column("a", better="low"),), [[value] for value in values])
+    assert [row[0].best for row in table.cells()] == [True, True, False, False]
 
 
 def test_one_row_has_no_winner() -> None:

@@ -184,7 +184,7 @@ def test_no_two_names_in_the_plane_overlap(
     browser.open(write_report(open_results(many)), width)
     browser.wait_for(DRAWN)
     boxes = browser.run(
-        "return [...document.querySelectorAll('#plane text.label')].map(t => {"
+        "return [...document.querySelectorAll('#plane .label')].map(t => {"
         "const b = t.getBoundingClientRect();"
         "return [t.textContent, b.left, b.top, b.right, b.bottom]})"
     )

@@ -68,7 +68,7 @@ def test_a_comparison_shows_every_policy_with_its_interval(comparison: Compariso
         assert row["policy"] in shown
         assert f"± {number(row['ci95_completion_ms'], 2, pad=True)}" in shown
     assert "font-weight:bold" in shown
-    assert "Bold: the best mean of its column." in shown
+    assert "Bold: the best mean of its column" in shown
     assert HOSTILE_SCENARIO not in shown
 
 

@@ -12,7 +12,8 @@ from thzsync.display.table import Column, Table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-BOLD = "Bold: the best mean of its column."
+BOLD = "Bold: the best mean of its column, and any whose 95 % interval meets its."
+"""What bold cells are: a difference within the intervals is not called one."""
 
 
 def templates(package: str) -> Environment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Literal
 
@@ -75,7 +75,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[Sequence[Value]]
     caption: str = ""
-    marks: Sequence[int] = field(default=())
+    marks: Sequence[int] = ()
     """Style index of every row's series, for renderers that can draw its mark."""
 
     def only(self, *keys: str) -> Table:
@@ -155,30 +155,42 @@ class Table:
         """Whether some cell is printed bold."""
         return any(self._best(k) is not None for k in range(len(self.columns)))
 
-    def _best(self, place: int) -> float | None:
+    def _best(self, place: int) -> Interval | None:
+        """The best mean of a column that says which end is better, if there is a choice."""
         better = self.columns[place].better
-        known = [v for row in self.rows if (v := _number(row[place])) is not None]
+        known = [_interval(row[place]) for row in self.rows if _number(row[place]) is not None]
         if not better or len(known) < 2:
             return None
-        return min(known) if better == "low" else max(known)
+        pick = min if better == "low" else max
+        return pick(known, key=lambda value: value.mean or 0.0)
 
 
-def _cell(column: Column, value: Value, best: float | None) -> Cell:
-    mean = value.mean if isinstance(value, Interval) else value
-    half = value.half if isinstance(value, Interval) else None
+def _cell(column: Column, value: Value, best: Interval | None) -> Cell:
+    mean, half = _interval(value).mean, _interval(value).half
     known = _number(value)
-    text = value if isinstance(value, str) else column.show(mean)
     return Cell(
-        text,
+        value if isinstance(value, str) else column.show(mean),
         f"± {number(half, 2, pad=True)}" if half is not None and isfinite(half) else "",
         column.tone(mean) if column.tone is not None and known is not None else "",
-        known is not None and known == best,
+        best is not None and known is not None and _as_good(_interval(value), best),
     )
 
 
+def _as_good(value: Interval, best: Interval) -> bool:
+    """Whether the value is the best, or its interval meets the best one's."""
+    assert value.mean is not None
+    assert best.mean is not None
+    reach = sum(h for h in (value.half, best.half) if h is not None and isfinite(h))
+    return abs(value.mean - best.mean) <= reach
+
+
+def _interval(value: Any) -> Interval:
+    return value if isinstance(value, Interval) else Interval(value)
+
+
 def _number(value: Value) -> float | None:
-    mean = value.mean if isinstance(value, Interval) else value
-    if mean is None or isinstance(mean, (str, bool)) or not isfinite(mean):
+    mean: Value = value.mean if isinstance(value, Interval) else value
+    if mean is None or isinstance(mean, (str, bool, Interval)) or not isfinite(mean):
         return None
     return float(mean)
 

@@ -75,13 +75,15 @@ function drawPolicyPoint(svg, p, x, y) {
   const [cx, cy] = [x(p.x), y(p.y)];
   const spoken = `${policy.label}: ${quantity(p.x, "ms")}, ${quantity(p.y, "J")}`;
   const group = shape(svg, "g", { class: "point", tabindex: "0", role: "img", "aria-label": spoken });
+  const reach = (along, value, half) => // an interval may be wider than the plane
+    [Math.max(along.low, value - half), Math.min(along.high, value + half)].map(along);
   if (p.half_x) {
-    const ends = { x1: x(p.x - p.half_x), x2: x(p.x + p.half_x), y1: cy, y2: cy };
-    shape(group, "line", { ...ends, style });
+    const [x1, x2] = reach(x, p.x, p.half_x);
+    shape(group, "line", { x1, x2, y1: cy, y2: cy, style });
   }
   if (p.half_y) {
-    const ends = { x1: cx, x2: cx, y1: y(p.y - p.half_y), y2: y(p.y + p.half_y) };
-    shape(group, "line", { ...ends, style });
+    const [y1, y2] = reach(y, p.y, p.half_y);
+    shape(group, "line", { x1: cx, x2: cx, y1, y2, style });
   }
   const fill = `fill:${styleColour(policy.style)}`;
   shape(group, "path", { d: markPath(policy.style, cx, cy, 7), style: fill });
@@ -102,30 +104,39 @@ function pointTip(p, policy) {
   return { title: policy.label, rows };
 }
 
-// Names of policies and of the oracle; a name that had to move away gets a line to its mark.
+// Names of policies, each with its mark, and of the oracle; one that had to move away gets a line.
 function drawNames(svg, points, published, oracle, x, y, { width, height, edge }) {
-  const named = points.map((p) => ({ text: brief(policyOf(p.policy).label), x: x(p.x), y: y(p.y) }));
-  if (oracle) named.push({ text: "hindsight", x: x(oracle.x), y: y(oracle.y) });
+  const named = points.map((p) => nameOf(svg, policyOf(p.policy), x(p.x), y(p.y)));
+  const hindsight = { label: "hindsight", style: null };
+  if (oracle) named.push(nameOf(svg, hindsight, x(oracle.x), y(oracle.y)));
   const marks = [
     ...named.map((n) => boxAround(n.x, n.y, 7)),
     ...published.map((p) => boxAround(x(p.paper_x), y(p.paper_y), 7)),
     { left: edge.left, top: height - edge.bottom - 24, width: 70, height: 24 }, // "better"
   ];
-  for (const name of named) {
-    name.element = shape(svg, "text", { class: "name halo label", "dominant-baseline": "central" }, name.text);
-    const { width: wide, height: tall } = name.element.getBBox();
-    Object.assign(name, { width: wide + 4, height: tall });
-  }
   const frame = { left: edge.left, top: 14, width: width - edge.left - 4, height: height - 14 - edge.bottom };
   placeNames(named, marks, frame).forEach((box, k) => {
     if (box) moveName(svg, named[k], box);
-    else named[k].element.remove(); // its tooltip and the table still tell
+    else named[k].group.remove(); // its tooltip and the table still tell
   });
 }
+function nameOf(svg, { label, style }, x, y) {
+  const group = shape(svg, "g", { class: "label" });
+  const pill = shape(group, "rect", { class: "pill", rx: 7 }); // a mark in it is no point
+  const indent = style === null ? 0 : 14;
+  if (style !== null) {
+    shape(group, "path", { d: markPath(style, 5, 0, 4), style: `fill:${styleColour(style)}` });
+  }
+  const look = { x: indent, class: "name", "dominant-baseline": "central" };
+  const text = shape(group, "text", look, brief(label)).getBBox();
+  const size = { width: indent + text.width + 8, height: text.height + 2 };
+  for (const [key, value] of Object.entries(size)) pill.setAttribute(key, value);
+  pill.setAttribute("x", -4);
+  pill.setAttribute("y", -size.height / 2);
+  return { group, x, y, ...size };
+}
 function moveName(svg, name, box) {
-  const [cx, cy] = [box.left + box.width / 2, box.top + box.height / 2];
-  name.element.setAttribute("x", box.left + 2);
-  name.element.setAttribute("y", cy);
+  name.group.setAttribute("transform", `translate(${box.left + 4},${box.top + box.height / 2})`);
   if (box.far <= DISTANCES[1]) return;
   const clamp = (v, low, high) => Math.max(low, Math.min(high, v));
   const end = {
