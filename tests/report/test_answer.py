@@ -62,7 +62,7 @@ def test_a_lead_within_the_noise_is_not_called_a_win(comparison: Comparison) -> 
     assert unsure.headline.startswith("THz-SynC leads, not by much: 25 % less time")
     assert "too close to call" in dict(unsure.reasons)["Runner-up"]
     single = answer(of_rows(comparison, *rows, seeds=1))
-    assert single.headline.startswith("THz-SynC leads: 25 % less time")
+    assert single.headline.startswith("THz-SynC leads in one seed: 25 % less time")
     assert "One seed cannot tell" in dict(single.reasons)["Runner-up"]
 
 

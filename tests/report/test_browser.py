@@ -20,6 +20,8 @@ pytestmark = pytest.mark.skipif(
 )
 CHARTS = "[...document.querySelectorAll('.chart')]"
 DRAWN = f"return {CHARTS}.length > 0 && {CHARTS}.every(c => c.dataset.marks)"
+PAPER_HEIGHT = 1000
+"""What fits on a page of A4 between our margins [CSS pixels]."""
 PIXELS = "return document.querySelector('#floor canvas').toDataURL()"
 
 
@@ -258,6 +260,25 @@ def test_on_paper_charts_are_light_and_fit_and_the_screen_comes_back(browser: Br
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert browser.run(theme) == "dark"
     assert browser.run(width) == before
+
+
+def test_on_paper_no_column_is_cut_and_the_first_page_holds_answer_and_numbers(
+    browser: Browser,
+) -> None:
+    browser.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    cut = browser.run(
+        "const edge = document.querySelector('main').getBoundingClientRect().right;"
+        "return [...document.querySelectorAll('table, .chart svg, .chart canvas')]"
+        ".filter(e => e.getBoundingClientRect().right > edge + 1).length"
+    )
+    bottom = browser.run(
+        "return document.getElementById('headline').getBoundingClientRect().bottom + scrollY"
+    )
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    browser.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    assert cut == 0
+    assert bottom < PAPER_HEIGHT
 
 
 def test_times_and_energies_take_the_same_units_as_the_tables(browser: Browser) -> None:

@@ -66,7 +66,7 @@ def _of_policies(results: Results) -> Answer:
     wired = next((r for r in others if r["policy"] == "all-wired"), None)
     rival = wired or second
     lead, half = _lead(results, best, second)
-    verb = "wins" if lead > half else "leads" if half == inf else "leads, not by much"
+    verb = "wins" if lead > half else "leads in one seed" if half == inf else "leads, not by much"
     headline = f"{name} {verb}: {_changes(best, rival)} than {policy_name(rival)}."
     return Answer(
         headline,
