@@ -163,9 +163,9 @@ def _fabric_tables(document: Document) -> list[Table]:
 
     first, seeds = document["first_iteration"] + 1, len(document["seeds"])
     window = f"Means from iteration {first} on, ± 95 %, {seeds} paired seeds; {_oracle(document)}"
-    keys = [key for metric, *_ in tables.METRICS for key in (metric, f"paper_{metric}")]
+    keys = tables.policy_keys(deviation=False)
     return [
-        tables.policies(document["rows"], window).only("policy", *keys, "regret"),
+        tables.policies(document["rows"], window).only(*keys, "regret"),
         tables.choices(document["oracle"]["choices"]),
         tables.gains(document["gains"]),
         tables.claims(document["claims"].items()),

@@ -10,17 +10,14 @@ import polars as pl
 from thzsync.experiments.statistics import interval95
 from thzsync.report.kinds import kind_look, ordered
 from thzsync.report.labels import short
+from thzsync.report.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
 
-METRICS: Final = (
-    ("reward", "Reward", "", "high"),
-    ("completion_ms", "Completion time", "ms", "low"),
-    ("energy_j", "Energy", "J", "low"),
-)
-"""Column, title, unit and which end is better, in the order of the paper's figures."""
+CURVES: Final = (REWARD, COMPLETION, ENERGY)
+"""In the order of the paper's figures."""
 BINS: Final = 48
 QUANTILES: Final = {"p05": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
 
@@ -30,13 +27,12 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
     series = {policy: _policy_curves(comparison, policy) for policy in comparison.policies}
     return {
         "metrics": [
-            {"key": key, "title": title, "unit": unit, "better": better}
-            for key, title, unit, better in METRICS
+            {"key": m.key, "title": m.title, "unit": m.unit, "better": m.better} for m in CURVES
         ],
         "series": series,
         "first": results.first + 1,
         "published": {
-            row["policy"]: {key: short(row.get(f"paper_{key}")) for key, *_ in METRICS}
+            row["policy"]: {m.key: short(row.get(f"paper_{m.key}")) for m in CURVES}
             for row in results.rows
         },
     }
@@ -45,13 +41,13 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
 def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
     frame = comparison.iterations.filter(pl.col("policy") == policy)
     # Several jobs have a row each: their mean is the seed's value, as in the tables' means.
-    seeds = frame.group_by("seed", "iteration").agg(pl.col(key).mean() for key, *_ in METRICS)
+    seeds = frame.group_by("seed", "iteration").agg(pl.col(m.key).mean() for m in CURVES)
     grouped = seeds.sort("seed").group_by("iteration", maintain_order=True).agg(pl.all())
     grouped = grouped.sort("iteration")
     curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"].to_list()]}
-    for key, *_ in METRICS:
-        pairs = [interval95(np.asarray(values)) for values in grouped[key].to_list()]
-        curves[key] = {
+    for metric in CURVES:
+        pairs = [interval95(np.asarray(values)) for values in grouped[metric.key].to_list()]
+        curves[metric.key] = {
             "mean": [short(mean) for mean, _ in pairs],
             "half": [short(half) for _, half in pairs],
         }

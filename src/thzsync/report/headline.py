@@ -27,9 +27,7 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
 def policy_table(results: Results) -> Table:
     """Policies side by side; published columns stand only where something was published."""
     published = any(row.get("paper_completion_ms") is not None for row in results.rows)
-    keys = ["policy"]
-    for metric, *_ in tables.METRICS:
-        keys += [metric, f"paper_{metric}", f"deviation_{metric}"] if published else [metric]
+    keys = tables.policy_keys(published, published)
     made = tables.policies(results.rows, _window(results))
     return made.only(*keys, "makespan_ms", "thz_share")
 

@@ -40,18 +40,13 @@ _MARKER: Final = re.compile(r"^<!-- (table:(?P<name>[\w-]+)|/table) -->$")
 
 def headline(document: Document) -> str:
     """Every policy beside the paper, in few columns."""
-    keys = [key for metric, *_ in tables.METRICS for key in (metric, f"paper_{metric}")]
-    return markdown_table(_policies(document).only("policy", *keys))
+    return markdown_table(_policies(document).only(*tables.policy_keys(deviation=False)))
 
 
 def fabric(document: Document) -> str:
     """Every policy beside the paper, with deviations."""
-    keys = [
-        key
-        for metric, *_ in tables.METRICS
-        for key in (metric, f"paper_{metric}", f"deviation_{metric}")
-    ]
-    return markdown_table(_policies(document).only("policy", *keys, "makespan_ms", "thz_share"))
+    keys = tables.policy_keys()
+    return markdown_table(_policies(document).only(*keys, "makespan_ms", "thz_share"))
 
 
 def _policies(document: Document) -> Table:

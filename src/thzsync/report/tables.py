@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, Literal
+from typing import Any
 
 from thzsync.display import Column, Interval, Table, number
 from thzsync.display.numbers import DASH, MINUS
@@ -16,16 +16,9 @@ from thzsync.report.labels import (
     label,
     styles,
 )
+from thzsync.report.metrics import COMPLETION, ENERGY, METRICS, Metric
 
 Row = dict[str, Any]
-Metric = tuple[str, str, str, int, Literal["low", "high"]]
-
-METRICS: Final[tuple[Metric, ...]] = (
-    ("completion_ms", "Completion", "ms", 4, "low"),
-    ("energy_j", "Energy", "J", 4, "low"),
-    ("reward", "Reward", "", 3, "high"),
-)
-"""Key, name, unit, digits and which end is better."""
 
 
 def policies(rows: Sequence[Row], caption: str = "") -> Table:
@@ -45,7 +38,7 @@ def policies(rows: Sequence[Row], caption: str = "") -> Table:
         [
             [
                 label(POLICY_LABELS, row["policy"]),
-                *(cell for key, *_ in METRICS for cell in _triple(row, key)),
+                *(cell for metric in METRICS for cell in _triple(row, metric)),
                 mean(row, "makespan_ms"),
                 row.get("thz_share"),
                 row.get("oracle_gap_pct"),
@@ -60,17 +53,17 @@ def policies(rows: Sequence[Row], caption: str = "") -> Table:
 def weights(rows: Iterable[Row]) -> Table:
     """The operating point at each pair of reward weights."""
     columns = [Column("Time / energy weight", left=True)]
-    for rank, metric in enumerate(METRICS[:2]):
+    for rank, metric in enumerate((COMPLETION, ENERGY)):
         # Neither end of a trade-off is better than the other.
-        columns += beside_paper((*metric[:4], "low"), rank, judged=False)
+        columns += beside_paper(metric, rank, judged=False)
     return Table(
         "The reward's weights, published and ours",
         tuple(columns),
         [
             [
                 f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *_triple(row, "completion_ms"),
-                *_triple(row, "energy_j"),
+                *_triple(row, COMPLETION),
+                *_triple(row, ENERGY),
             ]
             for row in rows
         ],
@@ -199,18 +192,27 @@ def _speeds(measured: dict[str, Any]) -> Iterator[tuple[str, float, str, str]]:
             yield name, timing["p50_us"] / 1e3, "ms", budget
 
 
+def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
+    """Columns of `policies` by key: the policy, and ours with what was published if wanted."""
+    keys = ["policy"]
+    for metric in METRICS:
+        keys.append(metric.key)
+        keys += [f"paper_{metric.key}"] if paper else []
+        keys += [f"deviation_{metric.key}"] if deviation else []
+    return keys
+
+
 def beside_paper(metric: Metric, rank: int, judged: bool = True) -> list[Column]:
     """Ours, the paper's and the deviation, under one heading."""
-    key, name, unit, precision, better = metric
-    ours = Column(
-        "ours", unit, key, show=digits(precision), better=better if judged else "", group=name
-    )
-    paper = Column("paper", unit, f"paper_{key}", show=published(4), group=name, priority=5 + rank)
+    key, unit, group = metric.key, metric.unit, metric.short
+    better = metric.better if judged else ""
+    ours = Column("ours", unit, key, show=digits(metric.digits), better=better, group=group)
+    paper = Column("paper", unit, f"paper_{key}", show=published(4), group=group, priority=5 + rank)
     deviation = Column(
         "deviation",
         key=f"deviation_{key}",
         show=deviation_text,
-        group=name,
+        group=group,
         tone=deviation_tone,
         priority=10 + rank,
     )
@@ -237,9 +239,9 @@ def published(count: int) -> Callable[[Any], str]:
     return lambda value: number(None if value is None else float(value), count)
 
 
-def _triple(row: Row, key: str) -> tuple[Value, ...]:
-    paper = row.get(f"paper_{key}")
-    return mean(row, key), paper, deviation_pct(row.get(key), paper)
+def _triple(row: Row, metric: Metric) -> tuple[Value, ...]:
+    paper = row.get(f"paper_{metric.key}")
+    return mean(row, metric.key), paper, deviation_pct(row.get(metric.key), paper)
 
 
 def _share(value: float | None) -> str:
