@@ -24,6 +24,7 @@ from thzsync.display import Table, markdown_table
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.report import tables
+from thzsync.report.speed import speed_table
 
 Document = dict[str, Any]
 
@@ -114,7 +115,7 @@ def weights(document: Document) -> str:
 
 def speed(document: Document) -> str:
     """Measured speed beside the budgets; what was not measured is left out."""
-    return markdown_table(tables.speed(document))
+    return markdown_table(speed_table(document))
 
 
 def provenance(document: Document) -> str:
