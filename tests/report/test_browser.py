@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tests.report.browser import Browser, chromium, chromium_present
+from tests.report.results import crowded, save_fabric
+from thzsync.display.numbers import LADDERS
+from thzsync.experiments.compare import Comparison
+from thzsync.report import open_results, write_report
+from thzsync.simulation import Run
 
 pytestmark = pytest.mark.skipif(
     not chromium_present(), reason="needs chromium and chromedriver (Debian: chromium-driver)"
 )
 CHARTS = "[...document.querySelectorAll('.chart')]"
+DRAWN = f"return {CHARTS}.length > 0 && {CHARTS}.every(c => c.dataset.marks)"
+PAPER_HEIGHT = 1000
+"""What fits on a page of A4 between our margins [CSS pixels]."""
 PIXELS = "return document.querySelector('#floor canvas').toDataURL()"
 
 
@@ -29,7 +38,7 @@ def browser(started: Browser, page: Path) -> Iterator[Browser]:
     started.requests()
     started.prefer(prefers_color_scheme="light", prefers_reduced_motion="no-preference")
     started.open(page)
-    started.wait_for(f"return {CHARTS}.length > 0 && {CHARTS}.every(c => c.dataset.marks)")
+    started.wait_for(DRAWN)
     yield started
     assert [entry["message"] for entry in started.log("browser")] == []
     assert started.requests() == []
@@ -169,6 +178,117 @@ def test_curves_can_be_read_with_the_keyboard(browser: Browser) -> None:
     assert browser.run("return document.getElementById('tip').hidden")
 
 
+@pytest.mark.parametrize("width", [390, 760, 1280])
+def test_no_two_names_in_the_plane_overlap(
+    browser: Browser, comparison: Comparison, width: int, tmp_path: Path
+) -> None:
+    many = save_fabric(crowded(comparison), tmp_path)
+    browser.open(write_report(open_results(many)), width)
+    browser.wait_for(DRAWN)
+    boxes = browser.run(
+        "return [...document.querySelectorAll('#plane .label')].map(t => {"
+        "const b = t.getBoundingClientRect();"
+        "return [t.textContent, b.left, b.top, b.right, b.bottom]})"
+    )
+    names = {name for name, *_ in boxes}
+    assert len(names) == 7  # six policies and the oracle: none is left without a name
+    for (_, *a), (_, *b) in combinations(boxes, 2):
+        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+    assert all(left >= 0 and right <= width for _, left, _, right, _ in boxes)
+
+
+def test_a_single_run_shows_no_plane(browser: Browser, run: Run, tmp_path: Path) -> None:
+    """Nor learning curves, since the run has one iteration: single points are no pictures."""
+    browser.open(write_report(open_results(run.save(tmp_path / "run"))))
+    browser.wait_for(DRAWN)
+    drawn = browser.run(f"return {CHARTS}.map(c => c.closest('section').id)")
+    assert set(drawn) == {"split", "distributions", "traffic", "gantt", "replay"}
+
+
+def test_ticks_can_be_told_apart(browser: Browser) -> None:
+    columns = browser.run(
+        "return [...document.querySelectorAll('#curves .chart svg')].map(svg => "
+        "[...svg.querySelectorAll('text[text-anchor=end]')].map(t => t.textContent))"
+    )
+    assert len(columns) == 3
+    for names in columns:
+        assert len(names) >= 2
+        assert len(names) == len(set(names)), names
+
+
+def test_every_heat_map_has_a_scale_and_full_colour_is_a_full_fibre(browser: Browser) -> None:
+    scales = browser.run(
+        "return [...document.querySelectorAll('#traffic figure')].map(f => "
+        "[...f.querySelectorAll('.scale span')].map(s => s.textContent))"
+    )
+    assert len(scales) == 5
+    assert all(len(names) == 5 for names in scales)
+    assert scales[-1] == ["0 %", "6.3 %", "25 %", "56 %", "100 %"]
+
+
+def test_every_chart_says_its_unit_or_which_end_is_better(browser: Browser) -> None:
+    captions = browser.run(
+        "return [...document.querySelectorAll('figure:not(.table) figcaption small')]"
+        ".map(s => s.textContent)"
+    )
+    figures = browser.run("return document.querySelectorAll('figure:not(.table)').length")
+    assert len(captions) == figures
+    for caption in captions:
+        assert any(word in caption for word in ("better", "bytes", "load", "per iteration"))
+
+
+def test_on_a_phone_no_caption_is_cut(browser: Browser, page: Path) -> None:
+    browser.open(page, 390)
+    browser.wait_for(DRAWN)
+    cut = browser.run(
+        "return [...document.querySelectorAll('figcaption, .lead, .reasons dd')]"
+        ".filter(e => e.getBoundingClientRect().right > 390 || e.scrollWidth > e.clientWidth + 1)"
+        ".map(e => e.textContent)"
+    )
+    assert cut == []
+
+
+def test_on_paper_charts_are_light_and_fit_and_the_screen_comes_back(browser: Browser) -> None:
+    theme = "return document.documentElement.dataset.theme"
+    width = "return document.querySelector('#curves .chart svg').viewBox.baseVal.width"
+    browser.prefer(prefers_color_scheme="dark")
+    browser.wait_for(f"{theme} === 'dark'")
+    before = browser.run(width)
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run(theme) == "light"
+    assert browser.run(width) < before
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(theme) == "dark"
+    assert browser.run(width) == before
+
+
+def test_on_paper_no_column_is_cut_and_the_first_page_holds_answer_and_numbers(
+    browser: Browser,
+) -> None:
+    browser.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    cut = browser.run(
+        "const edge = document.querySelector('main').getBoundingClientRect().right;"
+        "return [...document.querySelectorAll('table, .chart svg, .chart canvas')]"
+        ".filter(e => e.getBoundingClientRect().right > edge + 1).length"
+    )
+    bottom = browser.run(
+        "return document.getElementById('headline').getBoundingClientRect().bottom + scrollY"
+    )
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    browser.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    assert cut == 0
+    assert bottom < PAPER_HEIGHT
+
+
+def test_times_and_energies_take_the_same_units_as_the_tables(browser: Browser) -> None:
+    units = browser.run(
+        "const { units } = JSON.parse(document.getElementById('data').textContent);"
+        "return units.map(ladder => ladder.map(rung => rung[0]))"
+    )
+    assert units == [[name for name, _ in ladder] for ladder in LADDERS]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_every_screen_and_scheme(
@@ -176,7 +296,7 @@ def test_it_fits_every_screen_and_scheme(
 ) -> None:
     browser.prefer(prefers_color_scheme=scheme)
     browser.open(page, width)
-    browser.wait_for(f"return {CHARTS}.every(c => c.dataset.marks)")
+    browser.wait_for(DRAWN)
     assert browser.run("return document.documentElement.dataset.theme") == scheme
     assert browser.run("return document.documentElement.scrollWidth") <= width
     picture = browser.screenshot(tmp_path / f"{scheme}-{width}.png", whole_page=True)

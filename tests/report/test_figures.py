@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from thzsync.report import Results
-from thzsync.report.figures import write_figures
+from thzsync.report.figures import in_fitting_unit, write_figures
 
 
 def test_each_published_figure_becomes_a_pdf_and_a_png(results: Results, tmp_path: Path) -> None:
@@ -23,3 +25,13 @@ def test_a_single_figure_draws_only_itself(results: Results, tmp_path: Path) -> 
     first = (tmp_path / "figures" / "weights.pdf").read_bytes()
     write_figures(alone)
     assert (tmp_path / "figures" / "weights.pdf").read_bytes() == first
+
+
+def test_an_axis_takes_the_unit_that_fits() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([0, 1], [10_000.0, 62_920.0])
+    in_fitting_unit(axes.yaxis, "Completion time", "ms")
+    figure.draw_without_rendering()
+    assert axes.get_ylabel() == "Completion time [s]"
+    assert "60" in [label.get_text() for label in axes.get_yticklabels()]

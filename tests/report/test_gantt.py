@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from thzsync.collectives import Tensor, Transfer
+from thzsync.collectives import Tensor, Transfer, collective, find_collective
 from thzsync.errors import ThzSyncError
-from thzsync.report.gantt import draw_gantt, gantt_figure, nominal_s
+from thzsync.report.gantt import draw_gantt, gantt_figure, looks, nominal_s
 from thzsync.scenario import Floor, Job, Scenario, Training
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -40,6 +42,25 @@ def test_every_node_has_a_bar_on_its_stage() -> None:
     assert legend is not None
     names = [text.get_text() for text in legend.get_texts()]
     assert names == ["forward", "backward", "P2P", "All-to-All", "AllReduce"]
+
+
+def test_a_collective_that_nobody_foresaw_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(Scenario.preset("tiny"))
+    mine = replace(find_collective("p2p"), name="my-own")
+    monkeypatch.setitem(collective._added, "my-own", mine)
+    collective._collectives.cache_clear()
+    renamed = {"p2p": "my-own"}
+    nodes = tuple(
+        replace(node, kind=renamed.get(node.kind, node.kind)) if isinstance(node, Event) else node
+        for node in graph.nodes
+    )
+    shown = looks(replace(graph, nodes=nodes))
+    names = [look.name for look in shown.values()]
+    assert names == ["forward", "backward", "All-to-All", "AllReduce", "my-own"]
+    places = [(look.top, look.top + look.height) for look in list(shown.values())[2:]]
+    assert all(a < b for (_, a), (b, _) in pairwise(places))
+    assert gantt_figure(replace(graph, nodes=nodes)).axes
+    collective._collectives.cache_clear()
 
 
 def test_stages_of_several_jobs_are_told_apart() -> None:

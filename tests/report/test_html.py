@@ -8,12 +8,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
 from tests.report.results import HOSTILE, HOSTILE_SCENARIO
+from thzsync.display.html import templates
 from thzsync.report import Results, write_report
-from thzsync.report.html import embed, fill
+from thzsync.report.html import bind, embed
 
 
 class Page(HTMLParser):
@@ -106,5 +109,12 @@ def test_embedded_text_comes_back_and_never_ends_its_element(text: str) -> None:
     assert "<" not in packed
 
 
-def test_placeholders_in_inserted_text_are_left_alone() -> None:
-    assert fill("{{a}} {{b}}", {"a": "{{b}}", "b": "x"}) == "{{b}} x"
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    held = bind("5 % in 62.9 s, 20 mJ and 3 msgs; 4 seeds")
+    assert held == "5\xa0% in 62.9\xa0s, 20\xa0mJ and 3 msgs; 4 seeds"
+
+
+def test_a_template_that_misses_a_value_fails_loudly() -> None:
+    made = templates("thzsync.report").from_string("{{ forgotten }}")
+    with pytest.raises(UndefinedError):
+        made.render()

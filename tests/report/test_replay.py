@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from thzsync.report.replay import floor_plan, merge_samples, replay, thin
 from thzsync.report.timeline import TICK_PS
@@ -21,10 +22,8 @@ def test_differences_add_up_to_the_recorded_starts(run: Run) -> None:
 
 def test_all_columns_describe_the_same_transmissions(run: Run) -> None:
     packed = replay(run)
-    names = ("start", "length", "src", "dst", "subband", "kib", "kind")
+    names = ("start", "length", "src", "dst", "subband", "kib")
     assert {len(packed[name]) for name in names} == {run.tables["transmissions"].height}
-    kinds = {packed["kinds"][k] for k in packed["kind"]}
-    assert kinds == set(run.events["kind"])
 
 
 def test_thinning_keeps_whole_rounds(run: Run) -> None:
@@ -37,6 +36,16 @@ def test_thinning_keeps_whole_rounds(run: Run) -> None:
     assert whole.height == kept.height
 
 
+def test_many_policies_share_the_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = run.tables["transmissions"].height
+    monkeypatch.setattr("thzsync.report.replay.MOST_TRANSMISSIONS", sent)
+    monkeypatch.setattr("thzsync.report.replay.MOST_SAMPLES", run.tables["links"].height)
+    whole, shared = replay(run), replay(run, policies=10)
+    assert whole["every"] == replay(run, policies=2)["every"] == 1
+    assert shared["every"] >= 4
+    assert len(shared["spans"]) < len(whole["spans"])
+
+
 def test_nothing_sent_gives_an_empty_film(run: Run) -> None:
     empty = run.tables["transmissions"].clear()
     kept, every = thin(empty)
@@ -44,10 +53,10 @@ def test_nothing_sent_gives_an_empty_film(run: Run) -> None:
 
 
 def test_fibre_samples_hold_the_recorded_load(run: Run) -> None:
-    start, end, flat = replay(run)["spans"][0]
+    span = replay(run)["spans"][0]
     first = run.tables["links"].filter(pl.col("start_ps") == pl.col("start_ps").min())
-    links = dict(zip(flat[0::3], flat[1::3], strict=True))
-    seconds = (end - start) * TICK_PS * 1e-12
+    links = dict(zip(span["link"], span["own"], strict=True))
+    seconds = (span["end"] - span["start"]) * TICK_PS * 1e-12
     for row in first.iter_rows(named=True):
         if row["link"] in links and row["link"] < 2 * run.scenario.floor.racks:
             load = 8 * row["bytes"] / (run.scenario.optical.access_bps * seconds)

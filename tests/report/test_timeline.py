@@ -23,7 +23,9 @@ def test_packed_spans_never_overlap_and_need_no_spare_row(spans: list[tuple[int,
 def test_every_task_and_event_is_a_bar(run: Run) -> None:
     assert len(bars(run)) == run.tables["tasks"].height + run.events.height
     shown = timeline(run)
-    assert sum(len(row["bars"]) for row in shown["rows"]) == len(bars(run))
+    assert sum(len(row["bars"]["start"]) for row in shown["rows"]) == len(bars(run))
+    for row in shown["rows"]:
+        assert len({len(column) for column in row["bars"].values()}) == 1
 
 
 def test_bars_lie_inside_the_iteration_in_whole_ticks(run: Run) -> None:
@@ -32,9 +34,9 @@ def test_bars_lie_inside_the_iteration_in_whole_ticks(run: Run) -> None:
     assert abs(shown["end"] / shown["ticks_per_ms"] - makespan) < 1e-3
     assert shown["ticks_per_ms"] * TICK_PS == 10**9
     for row in shown["rows"]:
-        for start, end, sub_row, *_ in row["bars"]:
-            assert 0 <= start <= end <= shown["end"]
-            assert 0 <= sub_row < row["depth"]
+        spans = zip(row["bars"]["start"], row["bars"]["end"], strict=True)
+        assert all(0 <= start <= end <= shown["end"] for start, end in spans)
+        assert set(row["bars"]["sub_row"]) == set(range(row["depth"]))
 
 
 def test_a_stage_lists_compute_before_its_collectives(run: Run) -> None:

@@ -9,9 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import BoolArray
+from thzsync.display.html import notebook_view
+from thzsync.display.table import Column, Table
 
 REPORTED_PER_CHECK: Final = 100
 """A damaged table can break a million facts: so many of one check are spelled out."""
+SHOWN_VIOLATIONS: Final = 20
+"""So many are listed for people; `Audit.violations` has them all."""
 TOLERANCE: Final = 1e-9
 """Relative slack of comparisons between floating-point sums."""
 
@@ -47,6 +51,27 @@ class Audit:
     def broken(self) -> list[str]:
         """Names of the checks that found something, in the order of checking."""
         return list(dict.fromkeys(v.check for v in self.violations))
+
+    def table(self, title: str = "Audit") -> Table:
+        """How many facts every check looked at, and whether they hold."""
+        columns = (Column("check", left=True), Column("facts"), Column("verdict", left=True))
+        rows = [
+            [name, facts, "broken" if name in self.broken else "ok" if facts else "-"]
+            for name, facts in self.checks.items()
+        ]
+        caption = f"{self.facts} facts, {'all hold' if self.ok else 'not all hold'}"
+        return Table(title, columns, rows, caption)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what does not hold, then all checks."""
+        if self.ok:
+            return notebook_view(self.table())
+        names = (Column(name, left=True) for name in ("check", "place", "message"))
+        rows = [[v.check, v.place, v.message] for v in self.violations[:SHOWN_VIOLATIONS]]
+        more = len(self.violations) - len(rows)
+        caption = f"and {more} more" if more else ""
+        found = notebook_view(Table("What does not hold", tuple(names), rows, caption))
+        return found + notebook_view(self.table())
 
     def document(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from thzsync.cli.output import JsonOption, emit, progress, results, table
+from thzsync.cli.output import JsonOption, emit, progress, results
+from thzsync.display.terminal import TerminalTable
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from thzsync.auditor import Audit
-
-PRINTED_VIOLATIONS: Final = 20
 
 
 def audit(
@@ -31,30 +28,22 @@ def audit(
 
     with progress(f"audit {folder}") as _:
         verdict = check(Run.load(folder))
-    emit(verdict.document(), json, lambda: _checks(folder, verdict))
+    emit(verdict.document(), json, lambda: TerminalTable(verdict.table(f"Audit of {folder}")))
     if not json:
         _print_violations(verdict)
     if not verdict.ok:
         raise typer.Exit(1)
 
 
-def _checks(folder: str, verdict: Audit) -> Table:
-    broken = verdict.broken
-    rows = [
-        (name, facts, "broken" if name in broken else "ok" if facts else "-")
-        for name, facts in verdict.checks.items()
-    ]
-    caption = f"{verdict.facts} facts, {'all hold' if verdict.ok else 'not all hold'}"
-    return table(f"Audit of {folder}", ("check", "facts", "verdict"), rows, caption)
-
-
 def _print_violations(verdict: Audit) -> None:
     """The first violations, one line each."""
+    from thzsync.auditor.findings import SHOWN_VIOLATIONS
+
     console = results()
-    for found in verdict.violations[:PRINTED_VIOLATIONS]:
+    for found in verdict.violations[:SHOWN_VIOLATIONS]:
         console.print(
             f"{found.check}: {found.place}: {found.message}", markup=False, soft_wrap=True
         )
-    rest = len(verdict.violations) - PRINTED_VIOLATIONS
+    rest = len(verdict.violations) - SHOWN_VIOLATIONS
     if rest > 0:
         console.print(f"and {rest} more; --json lists them all", markup=False)

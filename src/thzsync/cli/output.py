@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.display.table import Column, Interval, Table
+from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
     from thzsync.scenario import Scenario
 
@@ -74,36 +74,38 @@ def show(table: RenderableType) -> None:
     results().print(table, crop=False)
 
 
-def with_interval(row: Mapping[str, Any], metric: str, form: str = ".4g") -> str:
+def with_interval(row: Mapping[str, Any], metric: str) -> Interval:
     """A mean with its 95 % half-width, where there is one."""
-    width = row[f"ci95_{metric}"]
-    interval = "" if width is None or isnan(width) else f" ± {width:.2g}"
-    return f"{row[metric]:{form}}{interval}"
+    return Interval(row[metric], row[f"ci95_{metric}"])
 
 
 def table(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None
-) -> Table:
-    """A plain table; numbers stand on the right, and markup in cells is text."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+    title: str,
+    columns: Sequence[str | Column],
+    rows: Sequence[Sequence[Any]],
+    caption: str | None = None,
+    first_to_go: Sequence[str] = (),
+) -> TerminalTable:
+    """A plain table; numbers stand on the right, and markup in cells is text.
 
-    made = Table(
-        # Unwrapped, since Rich would fold these at the width of a narrow table.
-        title=Text(title, style="bold", no_wrap=True, overflow="ignore"),
-        caption=Text(caption or "", no_wrap=True, overflow="ignore"),
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
+    On a narrow terminal the columns of ``first_to_go`` are left out first, then the last ones;
+    the first two always stay.
+    """
+    described = tuple(
+        name if isinstance(name, Column) else _column(name, place, rows, first_to_go)
+        for place, name in enumerate(columns)
     )
-    for position, column in enumerate(columns):
-        numeric = any(isinstance(row[position], (int, float)) for row in rows)
-        made.add_column(column, justify="right" if numeric else "left")
-    for row in rows:
-        made.add_row(*(Text(_cell(value)) for value in row))
-    return made
+    return TerminalTable(Table(title, described, rows, caption or ""))
+
+
+def _column(
+    name: str, place: int, rows: Sequence[Sequence[Any]], first_to_go: Sequence[str]
+) -> Column:
+    numeric = any(isinstance(row[place], (int, float, Interval)) for row in rows)
+    priority = place if place > 1 else 0
+    if name in first_to_go:
+        priority = 1000 - first_to_go.index(name)
+    return Column(name, left=not numeric, priority=priority)
 
 
 @contextmanager
@@ -149,9 +151,3 @@ def refuse_overwrite(path: str, force: bool) -> None:
 
     if Path(path).exists() and not force:
         raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from thzsync.cli.output import JsonOption, note, progress, table, with_interval
+from thzsync.cli.output import JsonOption, note, progress
 from thzsync.cli.output import show as show_table
+from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json, prepare_folder
 
 if TYPE_CHECKING:
+    from thzsync.display import Table
     from thzsync.experiments.compare import Comparison
-    from thzsync.experiments.fabric import FabricFigure
-    from thzsync.experiments.reproduction import Figure, SynthesisFigure
-    from thzsync.experiments.weights import WeightsFigure
+    from thzsync.experiments.reproduction import Figure
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
@@ -40,6 +40,7 @@ QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
 Advance = Callable[[str, int, int], None]
+Document = dict[str, Any]
 
 
 @reproduce_app.command("synthesis")
@@ -111,29 +112,28 @@ def _reproduce(
             def show(part: str, done: int, total: int, advance: Any = advance) -> None:
                 advance(0, f"{part}: {done} of {total} runs")
 
-            figure, tables = _figure(name, count, quick, workers, show, out)
+            figure = _figure(name, count, quick, workers, show, out)
         documents[name] = figure.document()
         if out is not None:
             note(f"{name} written to {add_part(out, name, figure)}")
         if not as_json:
-            for made in tables:
-                show_table(made)
+            for made in TABLES[name](documents[name]):
+                show_table(TerminalTable(made))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
 
 
 def _figure(
     name: str, seeds: int, quick: bool, workers: int | None, show: Advance, out: str | None
-) -> tuple[Figure, list[Any]]:
+) -> Figure:
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
         from thzsync.experiments.reproduction import synthesis_figure
 
         sizes = {"racks": QUICK_RACKS} if quick else {}
-        synthesis = synthesis_figure(
+        return synthesis_figure(
             seeds, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
-        return synthesis, _synthesis_tables(synthesis)
     if name == "fabric":
         from thzsync.experiments.fabric import reproduce_fabric as run_fabric
 
@@ -141,88 +141,61 @@ def _figure(
             if out is not None:  # readable as a comparison until the figure takes its place
                 partial.save(f"{out}/fabric")
 
-        fabric = run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
-        return fabric, _fabric_tables(fabric)
+        return run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    weights = run_weights(seeds, iterations, workers, progress=show)
-    return weights, [_weights_table(weights)]
+    return run_weights(seeds, iterations, workers, progress=show)
 
 
-def _synthesis_tables(figure: SynthesisFigure) -> list[Any]:
-    document = figure.document()
-    title = f"Collective synthesis on one THz ring, means of {figure.seeds} seeds"
-    caption = (
-        "ci95: half-width of the 95 % interval; bound: no schedule can be faster; "
-        "deviation: ours against the paper"
-    )
-    ablations = "How much slower without a part of Proposed, 12 racks"
+def _synthesis_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    title = f"Collective synthesis on one THz ring, means of {document['seeds']} seeds, ± 95 %"
+    caption = "bound: no schedule can be faster; deviation: ours against the paper"
     return [
-        _rows_table(title, document["rows"], caption),
-        _rows_table(ablations, document["ablations"]),
+        tables.synthesis(document["rows"], title, caption),
+        tables.ablations(document["ablations"], "slower than Proposed, 12 racks"),
     ]
 
 
-def _rows_table(title: str, rows: list[dict[str, Any]], caption: str | None = None) -> Any:
-    cells = [
-        [
-            "late racks" if value is True else "" if value is False else value
-            for value in row.values()
-        ]
-        for row in rows
+def _fabric_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    first, seeds = document["first_iteration"] + 1, len(document["seeds"])
+    window = f"Means from iteration {first} on, ± 95 %, {seeds} paired seeds; {_oracle(document)}"
+    keys = tables.policy_keys(deviation=False)
+    return [
+        tables.policies(document["rows"], window).only(*keys, "regret"),
+        tables.choices(document["oracle"]["choices"]),
+        tables.gains(document["gains"]),
+        tables.claims(document["claims"].items()),
     ]
-    return table(title, list(rows[0]) if rows else [], cells, caption)
 
 
-def _fabric_tables(figure: FabricFigure) -> list[Any]:
-    rows = []
-    for row in figure.rows():
-        cells: list[object] = [row["policy"]]
-        for metric in ("completion_ms", "energy_j", "reward"):
-            cells += [with_interval(row, metric), row[f"paper_{metric}"]]
-        rows.append([*cells, f"{row['oracle_gap_pct']:+.1f} %"])
-    comparison = figure.comparison
-    oracle = figure.oracle
-    choices = ", ".join(
-        f"{kind} {share:.0%} on THz at {power:.0%} power"
-        for kind, (share, power) in oracle.choices.items()
-    )
-    foresight = ""
-    if oracle.per_event is not None:
-        foresight = (
-            f"; in one iteration it scores {oracle.per_event['fixed']:.3f}, and deciding every "
-            f"event by its true outcome {oracle.per_event['lookahead']:.3f}"
-        )
-    columns = ["policy", "completion_ms", "paper", "energy_j", "paper", "reward", "paper", "regret"]
-    main = table(
-        f"Iterations {figure.first + 1} on, {len(comparison.seeds)} paired seeds",
-        columns,
-        rows,
+def _oracle(document: Document) -> str:
+    best = document["oracle"]
+    text = (
         f"regret: reward below the best fixed choice per type in hindsight, which reaches "
-        f"{oracle.completion_ms:.0f} ms, {oracle.energy_j:.2f} J, reward {oracle.reward:.3f} "
-        f"({choices}){foresight}",
+        f"{best['completion_ms']:.0f} ms, {best['energy_j']:.2f} J, reward {best['reward']:.3f}"
     )
-    gains = [
-        [g["policy"], with_interval(g, "gain_pct", ".1f"), g["paper_pct"]] for g in figure.gains()
-    ]
-    claims = [[claim, "holds" if holds else "does not hold"] for claim, holds in figure.claims()]
-    return [
-        main,
-        table("THz-SynC's collectives complete earlier, in %", ["than", "ours", "paper"], gains),
-        table("What the paper's text claims of THz-SynC, paired over seeds", ["claim", ""], claims),
-    ]
+    single = best.get("per_event")
+    if single is None:
+        return text
+    return text + (
+        f"; in one iteration it scores {single['fixed']:.3f}, and deciding every event by its "
+        f"true outcome {single['lookahead']:.3f}"
+    )
 
 
-def _weights_table(figure: WeightsFigure) -> Any:
-    rows = [
-        [
-            f"{row['time_weight']:g} / {row['energy_weight']:g}",
-            with_interval(row, "completion_ms"),
-            row["paper_completion_ms"],
-            with_interval(row, "energy_j"),
-            row["paper_energy_j"],
-        ]
-        for row in figure.rows()
-    ]
-    columns = ["time / energy weight", "completion_ms", "paper", "energy_j", "paper"]
-    return table("THz-SynC at other reward weights, last iterations", columns, rows)
+def _weights_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    return [tables.weights(document["rows"])]
+
+
+TABLES: Final = {
+    "synthesis": _synthesis_tables,
+    "fabric": _fabric_tables,
+    "weights": _weights_tables,
+}
+"""What is printed of each figure's document."""

@@ -17,13 +17,12 @@ from thzsync.cli.output import (
     table,
     with_interval,
 )
-from thzsync.display import sparkline
+from thzsync.display import Column, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_folder
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
@@ -38,6 +37,8 @@ COLUMNS = (
     "makespan_ms",
     "thz_share",
 )
+SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
+"""Parts of another column: the first to go on a narrow terminal."""
 
 IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
 OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
@@ -108,7 +109,7 @@ def _run_document(record: Run) -> dict[str, Any]:
     return record.provenance() | {"rows": rows, "mean": means}
 
 
-def _run_table(record: Run) -> Table:
+def _run_table(record: Run) -> TerminalTable:
     rows = [
         list(row.values()) for row in record.iterations.select("iteration", *COLUMNS).to_dicts()
     ]
@@ -116,7 +117,7 @@ def _run_table(record: Run) -> Table:
     title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
     rewards = record.iterations["reward"].to_list()
     caption = f"reward by iteration {sparkline(rewards)}" if len(rewards) > 1 else None
-    return table(title, ["iteration", *COLUMNS], rows, caption)
+    return table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
 
 
 def compare(
@@ -165,14 +166,14 @@ def compare(
     emit(document, json, lambda: _compare_table(result, document))
 
 
-def _compare_table(result: Comparison, document: dict[str, Any]) -> Table:
+def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
     shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
     rows = []
     for row in document["rows"]:
         means = [with_interval(row, m) for m in shown]
         reference = row["policy"] == document["against"]
-        paired = "-" if reference else with_interval(row, "diff_completion_ms", "+.4g")
+        paired = None if reference else with_interval(row, "diff_completion_ms")
         rows.append([row["policy"], *means, paired])
-    columns = ["policy", *shown, f"ms beyond {document['against']}"]
+    beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
     title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
-    return table(title, columns, rows)
+    return table(title, ["policy", *shown, beyond], rows, first_to_go=("makespan_ms",))

@@ -59,6 +59,28 @@ class Blocks:
         return self.target[self.target_start[block] : self.target_start[block + 1]]
 
     @property
+    def volume_bytes(self) -> int:
+        """Bytes that must pass between racks at least, however they are routed.
+
+        The first rack to hold a complete block has heard of all other sources, and all other
+        targets hear of it; it may be a source and a target itself.
+        """
+        sources, targets = np.diff(self.source_start), np.diff(self.target_start)
+        met = [bool(np.isin(self.sources(b), self.targets(b)).any()) for b in range(len(self))]
+        hops = sources + targets - 1 - np.array(met, dtype=np.int64)
+        return int((self.size_bytes * hops).sum())
+
+    def own_bytes(self) -> dict[int, int]:
+        """Bytes that every source must send of its own, unless it alone is to have them."""
+        sent: dict[int, int] = {}
+        for b, size in enumerate(self.size_bytes.tolist()):
+            targets = self.targets(b).tolist()
+            for rack in self.sources(b).tolist():
+                if targets != [rack]:
+                    sent[rack] = sent.get(rack, 0) + size
+        return sent
+
+    @property
     def single(self) -> IntArray:
         """Blocks that go from one rack to one rack."""
         alone = (np.diff(self.source_start) == 1) & (np.diff(self.target_start) == 1)

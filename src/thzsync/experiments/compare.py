@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 
 from thzsync.coordinator import policy_names
+from thzsync.display.html import notebook_view
+from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
@@ -69,6 +71,38 @@ class Comparison:
     """The runs' event tables with policy and seed."""
     details: dict[str, Run]
     """Full record of the last iteration of every policy's first seed."""
+
+    def __repr__(self) -> str:
+        iterations = self.iterations["iteration"].n_unique()
+        return (
+            f"Comparison({', '.join(self.policies)} on {self.scenario.name!r}, "
+            f"seeds={len(self.seeds)}, iterations={iterations})"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: every policy's means, paired by seed."""
+        facts = {"scenario": self.scenario.name, "seeds": len(self.seeds)}
+        return notebook_view(self.table(), facts)
+
+    def table(self, first: int = 0) -> Table:
+        """Every policy's means from iteration ``first`` on, with 95 % intervals."""
+        columns = (
+            Column("policy", left=True),
+            Column("completion", "ms", better="low"),
+            Column("energy", "J", better="low"),
+            Column("reward", better="high"),
+            Column("makespan", "ms"),
+            Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
+        )
+        rows = [
+            [
+                row["policy"],
+                *(Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1]),
+                row["thz_share"],
+            ]
+            for row in self.rows(first)
+        ]
+        return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
 
     def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
         """Mean of a metric over the iterations from ``first`` on, one value per seed."""

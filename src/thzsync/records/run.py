@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import platform
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -54,7 +54,7 @@ class Run:
     policy: str
     seed: int
     references: References
-    tables: dict[str, pl.DataFrame] = field(repr=False)
+    tables: dict[str, pl.DataFrame]
 
     @property
     def iterations(self) -> pl.DataFrame:
@@ -102,6 +102,13 @@ class Run:
             else:
                 tables[name] = frame.join(events, on="number", how="semi", maintain_order="left")
         return replace(self, tables=tables)
+
+    def __repr__(self) -> str:
+        iterations = self.iterations["iteration"].n_unique()
+        return (
+            f"Run({self.policy} on {self.scenario.name!r}, seed={self.seed}, "
+            f"iterations={iterations}, events={self.events.height})"
+        )
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the run's iterations, and how the reward moved."""

@@ -8,20 +8,18 @@ import numpy as np
 import polars as pl
 
 from thzsync.experiments.statistics import interval95
-from thzsync.report.labels import KIND_LABELS, label, short
+from thzsync.report.kinds import kind_look, ordered
+from thzsync.report.labels import short
+from thzsync.report.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
 
-METRICS: Final = (
-    ("reward", "Reward", "", "high"),
-    ("completion_ms", "Completion time", "ms", "low"),
-    ("energy_j", "Energy", "J", "low"),
-)
-"""Column, title, unit and which end is better, in the order of the paper's figures."""
+CURVES: Final = (REWARD, COMPLETION, ENERGY)
+"""In the order of the paper's figures."""
 BINS: Final = 48
-QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
+QUANTILES: Final = {"p05": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
 
 
 def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
@@ -29,13 +27,12 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
     series = {policy: _policy_curves(comparison, policy) for policy in comparison.policies}
     return {
         "metrics": [
-            {"key": key, "title": title, "unit": unit, "better": better}
-            for key, title, unit, better in METRICS
+            {"key": m.key, "title": m.title, "unit": m.unit, "better": m.better} for m in CURVES
         ],
         "series": series,
         "first": results.first + 1,
         "published": {
-            row["policy"]: {key: short(row.get(f"paper_{key}")) for key, *_ in METRICS}
+            row["policy"]: {m.key: short(row.get(f"paper_{m.key}")) for m in CURVES}
             for row in results.rows
         },
     }
@@ -43,14 +40,14 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
 
 def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
     frame = comparison.iterations.filter(pl.col("policy") == policy)
-    grouped = frame.group_by("iteration", maintain_order=True).agg(
-        pl.col(key) for key, *_ in METRICS
-    )
+    # Several jobs have a row each: their mean is the seed's value, as in the tables' means.
+    seeds = frame.group_by("seed", "iteration").agg(pl.col(m.key).mean() for m in CURVES)
+    grouped = seeds.sort("seed").group_by("iteration", maintain_order=True).agg(pl.all())
     grouped = grouped.sort("iteration")
     curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"].to_list()]}
-    for key, *_ in METRICS:
-        pairs = [interval95(np.asarray(values)) for values in grouped[key].to_list()]
-        curves[key] = {
+    for metric in CURVES:
+        pairs = [interval95(np.asarray(values)) for values in grouped[metric.key].to_list()]
+        curves[metric.key] = {
             "mean": [short(mean) for mean, _ in pairs],
             "half": [short(half) for _, half in pairs],
         }
@@ -90,21 +87,24 @@ def pareto(points: list[tuple[float, float]]) -> list[int]:
     return frontier
 
 
-def _cloud(comparison: Comparison, policy: str, first: int) -> list[list[float | None]]:
+def _cloud(comparison: Comparison, policy: str, first: int) -> dict[str, list[Any]]:
     """One small point per seed, or per iteration where there is only one seed."""
     unit = "seed" if len(comparison.seeds) > 1 else "iteration"
     frame = comparison.iterations.filter(
         (pl.col("policy") == policy) & (pl.col("iteration") >= first)
     )
     means = frame.group_by(unit).agg(pl.col("completion_ms", "energy_j").mean()).sort(unit)
-    return [[short(x), short(y)] for x, y in means.select("completion_ms", "energy_j").iter_rows()]
+    return {
+        "x": [short(x) for x in means["completion_ms"]],
+        "y": [short(y) for y in means["energy_j"]],
+    }
 
 
 def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
     """Completion time of the events per collective type and policy [ms]."""
     events = comparison.events.filter(pl.col("iteration") >= first)
     panels = []
-    for kind in kinds_of(events):
+    for kind in ordered(events["kind"].unique()):
         chosen = events.filter(pl.col("kind") == kind)
         pooled = chosen["completion_ms"].to_numpy()
         edges = np.linspace(0.0, max(float(np.quantile(pooled, 0.995)), 1e-9), BINS + 1)
@@ -114,7 +114,7 @@ def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
             if len(values := chosen.filter(pl.col("policy") == policy)["completion_ms"].to_numpy())
         ]
         panels.append(
-            {"kind": kind, "title": label(KIND_LABELS, kind), "top": short(edges[-1]), "rows": rows}
+            {"kind": kind, "title": kind_look(kind).label, "top": short(edges[-1]), "rows": rows}
         )
     return panels
 
@@ -124,16 +124,10 @@ def _distribution(values: np.ndarray[Any, Any], edges: np.ndarray[Any, Any]) -> 
     return {
         "count": len(values),
         "mean": short(values.mean()),
-        "quantiles": [short(q) for q in np.quantile(values, QUANTILES)],
+        "quantiles": {name: short(np.quantile(values, q)) for name, q in QUANTILES.items()},
         "greatest": short(values.max()),
         "density": [short(c, 3) for c in counts / max(1, counts.max())],
     }
-
-
-def kinds_of(events: pl.DataFrame) -> list[str]:
-    """Collective types that occur, in the paper's order, then any others."""
-    present = set(events["kind"].unique().to_list())
-    return [k for k in KIND_LABELS if k in present] + sorted(present - KIND_LABELS.keys())
 
 
 def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:
@@ -145,7 +139,7 @@ def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:
     )
     sums = chosen.group_by("policy", "kind").agg(pl.col(c).sum() for c in columns)
     joined = sums.join(runs, on="policy")
-    kinds = kinds_of(chosen)
+    kinds = ordered(chosen["kind"].unique())
     split = []
     for policy in comparison.policies:
         rows = {r["kind"]: r for r in joined.filter(pl.col("policy") == policy).to_dicts()}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
+from thzsync.display.numbers import LADDERS
 from thzsync.report.curves import (
     delay_energy_plane,
     distributions,
     fabric_split,
     learning_curves,
 )
+from thzsync.report.kinds import kind_look, ordered
 from thzsync.report.labels import (
-    KIND_LABELS,
     METHOD_LABELS,
     POLICY_LABELS,
-    label,
     short,
     styles,
 )
@@ -23,31 +24,44 @@ from thzsync.report.source import Results, Row
 from thzsync.report.timeline import timeline
 from thzsync.report.traffic import traffic
 
+if TYPE_CHECKING:
+    from thzsync.experiments.compare import Comparison
+
 
 def report_data(results: Results) -> dict[str, Any]:
     """A JSON-able document; keys are missing where the results have nothing to show."""
-    data: dict[str, Any] = {"kinds": KIND_LABELS}
+    data: dict[str, Any] = {"units": LADDERS}
     comparison = results.fabric
     if comparison is not None:
         data |= {
+            "kinds": {k: asdict(kind_look(k)) for k in ordered(comparison.events["kind"].unique())},
             "policies": styles(POLICY_LABELS, comparison.policies),
             "seeds": len(comparison.seeds),
-            "curves": learning_curves(results, comparison),
-            "plane": delay_energy_plane(results, comparison),
             "distributions": distributions(comparison, results.first),
             "split": fabric_split(comparison, results.first),
         }
+        # A single point is no picture.
+        if comparison.iterations["iteration"].n_unique() > 1:
+            data["curves"] = learning_curves(results, comparison)
+        if len(results.rows) > 1:
+            data["plane"] = delay_energy_plane(results, comparison)
         if comparison.details:
             data["floor"] = floor_plan(comparison.scenario)
-            data["closeups"] = {
-                policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run)}
-                for policy, run in comparison.details.items()
-            }
+            data["closeups"] = closeups(comparison)
     if results.synthesis:
         data["synthesis"] = synthesis_panels(results.synthesis)
     if results.weights:
         data["weights"] = weight_rows(results.weights)
     return data
+
+
+def closeups(comparison: Comparison) -> dict[str, Any]:
+    """Traffic, timeline and replay of every policy's recorded iteration."""
+    many = len(comparison.details)
+    return {
+        policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run, many)}
+        for policy, run in comparison.details.items()
+    }
 
 
 def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
@@ -57,7 +71,7 @@ def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
         panels.setdefault((row["collective"], bool(row["stragglers"])), []).append(row)
     return [
         {
-            "title": f"{label(KIND_LABELS, collective)}, {'with' if late else 'no'} stragglers",
+            "title": f"{kind_look(collective).label}, {'with' if late else 'no'} stragglers",
             "methods": styles(METHOD_LABELS, dict.fromkeys(row["method"] for row in members)),
             "points": [
                 {

@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.report.curves import METRICS, learning_curves
+from thzsync.display.numbers import fitting_unit, number
+from thzsync.report.curves import CURVES, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.labels import COLOURS, POLICY_LABELS, styles
+from thzsync.report.metrics import COMPLETION, ENERGY, Metric
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 MARKERS: Final = ("o", "s", "D", "^", "v", "*", "h", "P")
@@ -60,13 +63,9 @@ def _figures(results: Results) -> list[tuple[str, Callable[[], Figure]]]:
     if results.fabric is not None:
         curves = learning_curves(results, results.fabric)
         series = styles(POLICY_LABELS, results.fabric.policies)
-        for key, title, unit, _ in METRICS:
-            found.append(
-                (
-                    FILE_NAMES[key],
-                    _late(_curve_figure, curves, series, key, _with_unit(title, unit)),
-                )
-            )
+        for metric in CURVES:
+            drawn = _late(_curve_figure, curves, series, metric)
+            found.append((FILE_NAMES[metric.key], drawn))
     if results.synthesis:
         found.append(("synthesis", _late(_synthesis_figure, synthesis_panels(results.synthesis))))
     if results.weights:
@@ -78,8 +77,13 @@ def _late(draw: Callable[..., Figure], *arguments: Any) -> Callable[[], Figure]:
     return lambda: draw(*arguments)
 
 
-def _with_unit(title: str, unit: str) -> str:
-    return f"{title} [{unit}]" if unit else title
+def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
+    """Name an axis, and let its ticks read in the unit that fits their size."""
+    low, high = axis.get_view_interval()
+    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
+    axis.set_label_text(f"{title} [{name}]" if name else title)
+    if factor != 1.0:
+        axis.set_major_formatter(lambda value, _: number(value * factor))
 
 
 def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
@@ -93,17 +97,15 @@ def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, 
     return figure, list(axes.ravel())
 
 
-def _curve_figure(
-    curves: dict[str, Any], series: list[dict[str, Any]], key: str, title: str
-) -> Figure:
+def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: Metric) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     figure, (axes,) = _new(1, 1, 4.6, 3.2)
     last = 0
     for one in series:
         values = curves["series"][one["key"]]
-        x, mean = values["iteration"], values[key]["mean"]
-        half = [h or 0.0 for h in values[key]["half"]]
+        x, mean = values["iteration"], values[metric.key]["mean"]
+        half = [h or 0.0 for h in values[metric.key]["half"]]
         look = _look(one["style"])
         axes.plot(x, mean, label=one["label"], markersize=3.5, linewidth=1.4, **look)
         low = [m - h for m, h in zip(mean, half, strict=True)]
@@ -111,11 +113,11 @@ def _curve_figure(
         axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
         last = max(last, *x)
     for one in series:
-        published = curves["published"].get(one["key"], {}).get(key)
+        published = curves["published"].get(one["key"], {}).get(metric.key)
         if published is not None:
             _published(axes, last + 1, published, one["style"])
     axes.set_xlabel("Iteration")
-    axes.set_ylabel(title)
+    in_fitting_unit(axes.yaxis, metric.title, metric.unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     _legend(figure, [axes], 3)
     return figure
@@ -148,8 +150,8 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
             axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
         axes.set_title(panel["title"], fontsize=9)
         axes.set_xlabel("Racks")
-        axes.set_ylabel("Completion time [ms]")
         axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
+        in_fitting_unit(axes.yaxis, "Completion time", "ms")
         axes.set_xticks(sorted({p["x"] for p in panel["points"]}))
     _legend(figure, all_axes[: len(panels)], 5)
     return figure
@@ -158,16 +160,16 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
 def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
     figure, all_axes = _new(1, 2, 6.4, 2.8)
     labels = [row["label"] for row in rows]
-    wanted = (("completion_ms", "Completion time [ms]"), ("energy_j", "Energy [J]"))
-    for axes, (key, title) in zip(all_axes, wanted, strict=True):
-        ours = [row[key]["ours"] for row in rows]
-        half = [row[key]["half"] or 0.0 for row in rows]
+    for axes, metric in zip(all_axes, (COMPLETION, ENERGY), strict=True):
+        cells = [row[metric.key] for row in rows]
+        ours = [cell["ours"] for cell in cells]
+        half = [cell["half"] or 0.0 for cell in cells]
         axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="Ours")
-        for k, row in enumerate(rows):
-            if row[key]["paper"] is not None:
-                _published(axes, k + 0.36, row[key]["paper"], 0)
+        for k, cell in enumerate(cells):
+            if cell["paper"] is not None:
+                _published(axes, k + 0.36, cell["paper"], 0)
         axes.set_xlabel("Weights of time / energy")
-        axes.set_ylabel(title)
+        in_fitting_unit(axes.yaxis, metric.title, metric.unit)
     _legend(figure, all_axes, 2)
     return figure
 

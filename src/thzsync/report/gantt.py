@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from thzsync.collectives import Tensor
+from thzsync.collectives import find_collective
 from thzsync.errors import ThzSyncError
+from thzsync.report.figures import in_fitting_unit
+from thzsync.report.kinds import kind_look, ordered
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 if TYPE_CHECKING:
@@ -29,26 +29,37 @@ class _Look:
     height: float
 
 
-# The Okabe-Ito palette, which colour-blind readers can tell apart: compute in blues.
-LOOKS: Final = {
-    Phase.FORWARD: _Look("forward", "#4BA3DB", 0.04, 0.46),
-    Phase.BACKWARD: _Look("backward", "#0072B2", 0.04, 0.46),
-    "p2p": _Look("P2P", "#E69F00", 0.52, 0.13),
-    "a2a": _Look("All-to-All", "#D55E00", 0.66, 0.13),
-    "allreduce": _Look("AllReduce", "#CC79A7", 0.80, 0.13),
+# Compute in greys, as on the report's page: the colours belong to the collectives.
+_PHASES: Final = {
+    Phase.FORWARD: _Look("forward", "#b9c3ce", 0.04, 0.46),
+    Phase.BACKWARD: _Look("backward", "#8f9cab", 0.04, 0.46),
 }
+_EVENTS_TOP: Final = 0.52
+_EVENTS_HEIGHT: Final = 0.42
+_GAP: Final = 0.01
+
+
+def looks(graph: TrainingGraph) -> dict[str, _Look]:
+    """How phases and the collectives that occur are drawn; the latter share the lower half."""
+    kinds = ordered(event.kind for event in graph.events)
+    step = _EVENTS_HEIGHT / max(1, len(kinds))
+    found = {str(phase): look for phase, look in _PHASES.items()}
+    for place, kind in enumerate(kinds):
+        look = kind_look(kind)
+        top = _EVENTS_TOP + place * step
+        found[kind] = _Look(look.label, look.light, top, step - _GAP)
+    return found
 
 
 def nominal_s(event: Event, rate_bps: float) -> float:
     """How long an event takes alone when its busiest rack sends at ``rate_bps`` [s].
 
-    An AllReduce is counted at the least any rack can send, 2 (n - 1) / n of the tensor.
+    Every rack sends what only it can send; what else must move is spread over all of them: for an
+    AllReduce of n racks that is 2 (n - 1) / n of the tensor each.
     """
-    if isinstance(event.demand, Tensor):
-        racks = len(event.racks)
-        busiest: float = 2 * (racks - 1) / racks * event.demand.tensor_bytes
-    else:
-        busiest = float(np.bincount(event.demand.src, event.demand.size_bytes).max(initial=0.0))
+    blocks = find_collective(event.kind).blocks(event.demand, event.racks)
+    own = max(blocks.own_bytes().values(), default=0)
+    busiest = max(own, blocks.volume_bytes / len(event.racks))
     return 8 * busiest / rate_bps
 
 
@@ -76,8 +87,9 @@ def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9)
     bands = _bands(graph)
     figure = Figure(figsize=(11.0, 1.5 + 0.62 * min(len(bands), 40)), layout="constrained")
     axes = figure.subplots()
-    _draw_bars(axes, graph, bands, rate_bps)
-    _dress(axes, bands)
+    shown = looks(graph)
+    _draw_bars(axes, graph, bands, shown, rate_bps)
+    _dress(axes, bands, shown)
     heading = f"{title}: one iteration" if title else "One iteration"
     note = f"each event alone at {rate_bps / 1e9:g} Gbit/s per rack"
     axes.set_title(heading, loc="left", pad=22, fontsize=12, fontweight="bold")
@@ -100,21 +112,25 @@ def _bands(graph: TrainingGraph) -> dict[tuple[str, int], int]:
 
 
 def _draw_bars(
-    axes: Axes, graph: TrainingGraph, bands: dict[tuple[str, int], int], rate_bps: float
+    axes: Axes,
+    graph: TrainingGraph,
+    bands: dict[tuple[str, int], int],
+    shown: dict[str, _Look],
+    rate_bps: float,
 ) -> None:
     times = graph.times(lambda event: nominal_s(event, rate_bps))
     total_ms = max(times.makespan_s * 1e3, 1e-9)
-    spans: dict[tuple[int, Phase | str], list[tuple[float, float]]] = {}
-    passes: dict[tuple[int, Phase, int], list[tuple[float, float]]] = {}
+    spans: dict[tuple[int, str], list[tuple[float, float]]] = {}
+    passes: dict[tuple[int, str, int], list[tuple[float, float]]] = {}
     for node in graph.nodes:
         row = bands[node.job, node.stage]
-        what = node.phase if isinstance(node, Compute) else node.kind
+        what = str(node.phase if isinstance(node, Compute) else node.kind)
         start_ms, end_ms = times.start_s[node.id] * 1e3, times.end_s[node.id] * 1e3
         spans.setdefault((row, what), []).append((start_ms, end_ms - start_ms))
         if isinstance(node, Compute):
-            passes.setdefault((row, node.phase, node.microbatch), []).append((start_ms, end_ms))
+            passes.setdefault((row, what, node.microbatch), []).append((start_ms, end_ms))
     for (row, what), bars in spans.items():
-        look = LOOKS[what]
+        look = shown[what]
         # A white edge parts neighbours, but would hide a bar that is hardly wider than itself.
         edges = ["white" if width > 0.004 * total_ms else look.colour for _, width in bars]
         place = (row + look.top, look.height)
@@ -122,26 +138,26 @@ def _draw_bars(
     for (row, phase, microbatch), slices in passes.items():
         if slices[-1][1] - slices[0][0] > 0.012 * total_ms:
             x = sum(slices[len(slices) // 2]) / 2
-            y = row + LOOKS[phase].top + LOOKS[phase].height / 2
-            axes.text(x, y, str(microbatch), ha="center", va="center", fontsize=7, color="white")
+            y = row + shown[phase].top + shown[phase].height / 2
+            axes.text(x, y, str(microbatch), ha="center", va="center", fontsize=7, color="#16191d")
     axes.set_xlim(0, total_ms)
 
 
-def _dress(axes: Axes, bands: dict[tuple[str, int], int]) -> None:
+def _dress(axes: Axes, bands: dict[tuple[str, int], int], shown: dict[str, _Look]) -> None:
     from matplotlib.patches import Patch
 
     several_jobs = len({job for job, _ in bands}) > 1
     names = [f"{job} · stage {s}" if several_jobs else f"stage {s}" for job, s in bands]
     axes.set_yticks([row + 0.5 for row in range(len(bands))], names)
     axes.set_ylim(len(bands), 0)
-    axes.set_xlabel("time [ms]")
+    in_fitting_unit(axes.xaxis, "time", "ms")
     axes.tick_params(length=0)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.hlines(range(1, len(bands)), 0, 1, transform=axes.get_yaxis_transform(), color="#eeeeee")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
-    handles = [Patch(color=look.colour, label=look.name) for look in LOOKS.values()]
+    handles = [Patch(color=look.colour, label=look.name) for look in shown.values()]
     axes.legend(
         handles=handles,
         loc="lower right",

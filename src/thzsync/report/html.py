@@ -1,4 +1,4 @@
-"""One self-contained HTML file: our template, style and scripts with the data inside."""
+"""One self-contained HTML file: our templates, style and scripts with the data inside."""
 
 from __future__ import annotations
 
@@ -7,28 +7,48 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from html import escape
+from functools import cache
 from importlib.resources import files
-from itertools import groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.report.answer import Answer, answer
-from thzsync.report.headline import Cell, Table, headline_tables
+from markupsafe import Markup
+
+from thzsync.display.html import page_table, templates
+from thzsync.report.answer import answer
+from thzsync.report.headline import page_tables
 from thzsync.report.labels import POLICY_LABELS, label
+from thzsync.report.sections import Group, grouped
 from thzsync.report.source import Results
 from thzsync.version import __version__
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 SCRIPTS: Final = (
     "base.js",
+    "numbers.js",
+    "marks.js",
+    "axes.js",
     "lines.js",
+    "curves.js",
+    "placement.js",
     "plane.js",
-    "bars.js",
-    "heat.js",
+    "split.js",
+    "distributions.js",
+    "weights.js",
+    "matrix.js",
+    "traffic.js",
     "gantt.js",
-    "replay.js",
+    "gantt-input.js",
+    "film.js",
+    "floor.js",
+    "activity.js",
     "player.js",
+    "readout.js",
     "main.js",
 )
+"""In the order in which they need one another."""
+STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
 TITLES: Final = {
     "run": "One policy on the training trace",
     "compare": "Policies compared",
@@ -37,118 +57,33 @@ TITLES: Final = {
     "weights": "The reward's weights",
     "reproduce": "The paper, reproduced",
 }
-_CHARTS: Final = (
-    (
-        "curves",
-        "curves",
-        "Learning",
-        "Learning",
-        "Means per training iteration; the band is the 95 % interval over seeds.",
-    ),
-    (
-        "plane",
-        "plane",
-        "Delay and energy",
-        "Delay and energy",
-        "Every policy by what it costs in time and in energy. Small dots are single seeds "
-        "(iterations where there is one seed), the dashed line joins the policies that no other "
-        "beats in both; hollow marks are published values.",
-    ),
-    (
-        "split",
-        "split",
-        "Bytes and joules",
-        "Where bytes and joules went",
-        "What each fabric carried and spent, and how much of every collective type went over THz.",
-    ),
-    (
-        "distributions",
-        "distributions",
-        "Distributions",
-        "Completion time per collective type",
-        "Density over all events; the circle is the median, the thick line the middle half, "
-        "the thin line reaches from 5 to 95 %.",
-    ),
-    (
-        "traffic",
-        "closeups",
-        "Traffic",
-        "Traffic, link by link",
-        "One iteration of one seed. The stronger the colour, the more; both fabrics and all "
-        "policies share one scale.",
-    ),
-    (
-        "gantt",
-        "closeups",
-        "Timeline",
-        "Timeline of the iteration",
-        "Compute and collectives of every pipeline stage. Numbers are micro-batches.",
-    ),
-    (
-        "replay",
-        "closeups",
-        "Replay",
-        "Replay of the floor plan",
-        "The rings from above. Coloured links are THz transmissions (colour: subband, width: "
-        "rate), grey spokes are fibres (width and depth: load), the squares in the middle are "
-        "the ring switches.",
-    ),
-    (
-        "synthesis",
-        "synthesis",
-        "Synthesis",
-        "Synthesis of single collectives",
-        "Mean completion time over seeds on one THz ring; bars are 95 % intervals, the dotted "
-        "line is a lower bound that no schedule can beat.",
-    ),
-    (
-        "weights",
-        "weights",
-        "Weights",
-        "What the weights buy",
-        "THz-SynC under three pairs of reward weights; hollow marks are published values.",
-    ),
-)
-"""Section, the data it needs, its name in the navigation, its title and how to read it."""
-_HOLDERS: Final = {"plane": "plane-chart", "gantt": "gantt-chart", "replay": "replay-player"}
 
 
 def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
-    tables = headline_tables(results)
-    shown = [chart for chart in _CHARTS if data.get(chart[1])]
-    links = [("answer", "Answer")]
-    if results.rows:
-        links.append(("headline", "Numbers"))
-    links += [(name, word) for name, _, word, _, _ in shown]
-    script = "{\n" + "\n".join(_asset(name) for name in SCRIPTS) + "\n}"
-    theme = _asset("theme.js")
-    body = [_answer_html(answer(results)), _headline_html(tables)]
-    for need, charts in groupby(shown, key=lambda chart: chart[1]):
-        sections = "".join(
-            _section_html(name, title, lead, tables) for name, _, _, title, lead in charts
+    groups = grouped(data)
+    script = "{\n" + "\n".join(asset(name) for name in SCRIPTS) + "\n}"
+    theme = asset("theme.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=_title(results),
+            facts=_facts(results),
+            links=_links(results, groups),
+            answer=answer(results),
+            tables=page_tables(results),
+            groups=groups,
+            pickable=len(data.get("closeups", ())) > 1,
+            provenance=_provenance(results),
+            # Ours, or packed so that it cannot end its element: these alone are not escaped.
+            style=Markup("\n".join(map(asset, STYLES))),
+            theme=Markup(theme),
+            script=Markup(script),
+            data=Markup(embed(data)),
+            script_hashes=" ".join(map(_csp_hash, (theme, script))),
         )
-        body.append(_closeup_html(sections, data) if need == "closeups" else sections)
-    return fill(
-        _asset("report.html"),
-        {
-            "title": escape(_title(results)),
-            "facts": escape(_facts(results)),
-            "links": "".join(f'<a href="#{name}">{escape(title)}</a>' for name, title in links),
-            "body": "\n".join(body),
-            "provenance": escape(_provenance(results)),
-            "style": _asset("report.css"),
-            "theme": theme,
-            "script": script,
-            "script_hashes": " ".join(map(_csp_hash, (theme, script))),
-            "data": embed(data),
-        },
     )
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """Replace ``{{name}}`` in one pass, so that inserted text is never looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: values[found[1]], template)
 
 
 def embed(data: Mapping[str, Any]) -> str:
@@ -157,13 +92,33 @@ def embed(data: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def asset(name: str) -> str:
+    """The text of a style sheet or script that comes with the package."""
+    return files("thzsync.report").joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    made = templates("thzsync.report")
+    made.filters |= {"bind": bind, "page_table": page_table}
+    return made
+
+
+def bind(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[nµmk]?J)(?!\w))", "\N{NO-BREAK SPACE}", text)
+
+
 def _csp_hash(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _asset(name: str) -> str:
-    return files("thzsync.report").joinpath("assets", name).read_text("utf-8")
+def _links(results: Results, groups: list[Group]) -> list[tuple[str, str]]:
+    links = [("answer", "Answer")]
+    if results.rows:
+        links.append(("headline", "Numbers"))
+    return [*links, *((s.name, s.word) for group in groups for s in group.sections)]
 
 
 def _title(results: Results) -> str:
@@ -204,92 +159,3 @@ def _provenance(results: Results) -> str:
     if digest:
         parts.append(f"Scenario SHA-256 {digest}.")
     return " ".join(parts)
-
-
-def _answer_html(found: Answer) -> str:
-    figures = "".join(
-        f"<div><b>{escape(value)}</b><i>{escape(unit)}</i><span>{escape(what)}</span></div>"
-        for value, unit, what in found.figures
-    )
-    reasons = "".join(
-        f"<div><dt>{escape(word)}</dt><dd>{escape(_bind(sentence))}</dd></div>"
-        for word, sentence in found.reasons
-    )
-    return (
-        f'<section id="answer" class="card answer" aria-label="The answer at a glance">'
-        f"<h2>{escape(_bind(found.headline))}</h2>"
-        + (f'<div class="figures">{figures}</div>' if figures else "")
-        + f'<dl class="reasons">{reasons}</dl></section>'
-    )
-
-
-def _bind(text: str) -> str:
-    """Keep a number and its unit on one line."""
-    return re.sub(r"(?<=\d) (?=%|ms\b|J\b)", "\N{NO-BREAK SPACE}", text)
-
-
-def _section_html(name: str, title: str, lead: str, tables: list[Table]) -> str:
-    holder = _HOLDERS.get(name, f"{name}-charts")
-    return (
-        f'<section id="{name}"><h2>{escape(title)}</h2><p class="lead">{escape(lead)}</p>'
-        f'<div class="card"><div id="{holder}"></div></div>{_tables_html(tables, name)}</section>'
-    )
-
-
-def _closeup_html(sections: str, data: Mapping[str, Any]) -> str:
-    """The sections that show one policy at a time, under one picker."""
-    look = 'class="picker"' if len(data["closeups"]) > 1 else "hidden"
-    return f'<div class="closeup"><div id="picker" {look}></div>{sections}</div>'
-
-
-def _headline_html(tables: list[Table]) -> str:
-    inner = _tables_html(tables, "headline")
-    return f'<section id="headline" aria-label="Numbers">{inner}</section>' if inner else ""
-
-
-def _tables_html(tables: list[Table], section: str) -> str:
-    return "".join(
-        f'<div class="card">{_table_html(table)}</div>'
-        for table in tables
-        if table.section == section
-    )
-
-
-def _table_html(table: Table) -> str:
-    groups = "".join(
-        f'<th scope="colgroup" colspan="{span}">{escape(name)}</th>' for name, span in table.groups
-    )
-    heads = "".join(
-        f'<th scope="col"{_text_class(table, k)}>{escape(name)}</th>'
-        for k, name in enumerate(table.columns)
-    )
-    body = "".join(
-        f"<tr>{''.join(_cell_html(table, k, cell) for k, cell in enumerate(row))}</tr>"
-        for row in table.rows
-    )
-    caption = f"<caption><b>{escape(table.title)}</b>{escape(table.caption)}</caption>"
-    look = ' class="stacked"' if table.groups else ""
-    head = (f"<tr>{groups}</tr>" if groups else "") + f"<tr>{heads}</tr>"
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}">'
-        f"<table{look}>{caption}<thead>{head}</thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell_html(table: Table, column: int, cell: Cell) -> str:
-    text = escape(cell.text)
-    if cell.style is not None:
-        text = f'<span class="swatch" style="background:var(--s{cell.style})"></span>{text}'
-    if cell.tone in ("near", "fair", "far"):
-        text = f'<span class="tone {cell.tone}">{text}</span>'
-    if cell.note:
-        text += f"<small>{escape(cell.note)}</small>"
-    if column == 0:
-        return f'<th scope="row">{text}</th>'
-    extra = ' class="best"' if cell.tone == "best" else _text_class(table, column)
-    return f"<td{extra}>{text}</td>"
-
-
-def _text_class(table: Table, column: int) -> str:
-    wordy = any(row[column].text[:1].isalpha() for row in table.rows)
-    return ' class="text"' if column == 0 or wordy else ""

@@ -14,7 +14,20 @@ POLICY_LABELS: Final = {
     "all-wired": "All-wired",
     "all-wireless": "All-wireless",
 }
-KIND_LABELS: Final = {"p2p": "P2P", "a2a": "All-to-All", "allreduce": "AllReduce"}
+KIND_LABELS: Final = {
+    "p2p": "P2P",
+    "a2a": "All-to-All",
+    "allreduce": "AllReduce",
+    "all-gather": "All-gather",
+    "reduce-scatter": "Reduce-scatter",
+    "broadcast": "Broadcast",
+    "reduce": "Reduce",
+    "gather": "Gather",
+    "scatter": "Scatter",
+    "barrier": "Barrier",
+}
+"""Names of the collectives that come with the package, in the order of pictures; any other
+collective keeps its own name and stands behind these."""
 METHOD_LABELS: Final = {
     "proposed": "Proposed",
     "demand-sorted": "Demand-sorted",

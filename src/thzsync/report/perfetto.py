@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
-from thzsync.report.labels import KIND_LABELS, POLICY_LABELS, label
+from thzsync.report.kinds import kind_look
+from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.source import Results
-from thzsync.report.timeline import Bar, bars, lanes
+from thzsync.report.timeline import COMPUTE, Bar, bars, lanes, window_ps
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def detailed_run(results: Results, policy: str | None = None) -> Run:
 
 def trace_events(run: Run) -> Iterator[Entry]:
     """All entries of the trace; times count from the iteration's start [us]."""
-    origin = run.iterations["start_ps"][-1]
+    origin, _ = window_ps(run)
     yield from _stage_entries(run, origin)
     yield from _rack_entries(run, origin)
     yield from _fibre_entries(run, origin)
@@ -70,7 +71,7 @@ def _stage_entries(run: Run, origin: int) -> Iterator[Entry]:
     yield _name("process_name", STAGES, f"Stages ({label(POLICY_LABELS, run.policy)})")
     thread = 0
     for (job, stage, lane), members, sub_rows in lanes(bars(run)):
-        title = "compute" if lane == "compute" else label(KIND_LABELS, lane)
+        title = COMPUTE if lane == COMPUTE else kind_look(lane).label
         for sub in range(max(sub_rows) + 1):
             yield _name("thread_name", STAGES, f"{job} stage {stage} {title}", thread + sub)
             yield _order("thread_sort_index", STAGES, thread + sub, thread + sub)
@@ -81,7 +82,7 @@ def _stage_entries(run: Run, origin: int) -> Iterator[Entry]:
 
 
 def _arguments(bar: Bar) -> Entry:
-    if bar.lane == "compute":
+    if bar.lane == COMPUTE:
         return {"stage": bar.stage, "microbatch": bar.row["microbatch"]}
     wanted = (
         "number",

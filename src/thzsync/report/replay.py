@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from thzsync.arrays import IntArray
-from thzsync.report.timeline import TICK_PS
+from thzsync.report.timeline import TICK_PS, window_ps
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""
 MOST_SAMPLES: Final = 60_000
 """More samples of fibre load than this are joined to longer spans."""
+POLICIES_IN_FULL: Final = 2.5
+"""So many policies have the above each; the more there are, the less each may have."""
 
 
 def floor_plan(scenario: Scenario) -> dict[str, Any]:
@@ -35,16 +37,17 @@ def floor_plan(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def replay(run: Run) -> dict[str, Any]:
-    """Transmissions in columns (start times as differences) and fibre load per span."""
-    origin = run.iterations["start_ps"][-1]
-    sent, every = thin(run.tables["transmissions"])
+def replay(run: Run, policies: int = 1) -> dict[str, Any]:
+    """Transmissions in columns (start times as differences) and fibre load per span.
+
+    With many ``policies`` on one page each gets a smaller share of it.
+    """
+    origin, _ = window_ps(run)
+    share = min(1.0, POLICIES_IN_FULL / policies)
+    sent, every = thin(run.tables["transmissions"], int(share * MOST_TRANSMISSIONS))
     sent = sent.sort("start_ps", "src", "subband", maintain_order=True)
     start = _ticks(sent["start_ps"].to_numpy() - origin)
     end = _ticks(sent["end_ps"].to_numpy() - origin)
-    kinds = run.events.select("number", "kind")
-    kind = sent.join(kinds, on="number", how="left", maintain_order="left")["kind"]
-    names = sorted(set(kind.to_list()))
     return {
         "start": np.diff(start, prepend=0).tolist(),
         "length": np.maximum(end - start, 1).tolist(),
@@ -52,10 +55,8 @@ def replay(run: Run) -> dict[str, Any]:
         "dst": sent["dst"].to_list(),
         "subband": sent["subband"].to_list(),
         "kib": (sent["bytes"] // 1024).to_list(),
-        "kinds": names,
-        "kind": [names.index(k) for k in kind.to_list()],
         "every": every,
-        "spans": fibre_spans(run, origin),
+        "spans": fibre_spans(run, origin, int(share * MOST_SAMPLES)),
     }
 
 
@@ -82,8 +83,8 @@ def merge_samples(links: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFrame
     )
 
 
-def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[list[Any]]:
-    """Per span its start, end and a flat list of link, load and background load [permille]."""
+def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[dict[str, Any]]:
+    """Per span its start and end, and the busy links with own and background load [permille]."""
     optical = run.scenario.optical
     access = 2 * run.scenario.floor.racks
     spans = []
@@ -97,8 +98,16 @@ def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[list
             np.rint(frame[name].to_numpy() * scale).astype(np.int64)
             for name in ("bytes", "background_bytes")
         )
-        flat = np.column_stack((link, own, other))[(own + other) > 0].ravel().tolist()
-        spans.append([_ticks(int(start) - origin_ps), _ticks(int(end) - origin_ps), flat])
+        busy = (own + other) > 0
+        spans.append(
+            {
+                "start": _ticks(int(start) - origin_ps),
+                "end": _ticks(int(end) - origin_ps),
+                "link": link[busy].tolist(),
+                "own": own[busy].tolist(),
+                "background": other[busy].tolist(),
+            }
+        )
     return spans
 
 

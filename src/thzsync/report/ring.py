@@ -9,7 +9,8 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.report.labels import COLOURS, KIND_LABELS, METHOD_LABELS, label
+from thzsync.report.kinds import kind_look
+from thzsync.report.labels import COLOURS, METHOD_LABELS, label
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -134,7 +135,7 @@ def _explain(figure: Figure, schedule: Schedule, shown: int, strongest_w: float)
     for power_w in (strongest_w / 4, strongest_w):
         width = 0.6 + 1.8 * power_w / strongest_w
         marks.append(Line2D([], [], color=_INK, lw=width, label=f"{power_w * 1e3:.3g} mW"))
-    name = f"{label(KIND_LABELS, plan.kind)}, {label(METHOD_LABELS, plan.method).lower()}"
+    name = f"{kind_look(plan.kind).label}, {label(METHOD_LABELS, plan.method).lower()}"
     rounds = f"{schedule.rounds} rounds" + (f", {shown} shown" if shown < schedule.rounds else "")
     done_ms = schedule.completion_ps / 1e9
     figure.suptitle(f"{name}: {len(plan.racks)} racks, {rounds}, done after {done_ms:.2f} ms")

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.report.labels import KIND_LABELS, label, short
+from thzsync.report.kinds import kind_look, ordered
+from thzsync.report.labels import short
 
 if TYPE_CHECKING:
     from thzsync.records.run import Run
 
+COMPUTE: Final = "compute"
+"""The lane of compute tasks; every other lane is a collective's name."""
 TICK_PS: Final = 100_000
 """Times are embedded in whole tenths of a microsecond [ps]."""
 
@@ -31,7 +34,7 @@ class Bar:
     @property
     def name(self) -> str:
         """What the bar stands for, such as ``forward 3`` or ``dispatch 0, micro-batch 2``."""
-        if self.lane == "compute":
+        if self.lane == COMPUTE:
             return f"{self.row['phase']} {self.row['microbatch']}"
         return f"{self.row['label']}, micro-batch {self.row['microbatch']}"
 
@@ -39,7 +42,7 @@ class Bar:
 def bars(run: Run) -> list[Bar]:
     """Compute tasks and communication events of a run."""
     compute = (
-        Bar(row["job"], row["stage"], "compute", row["start_ps"], row["end_ps"], row)
+        Bar(row["job"], row["stage"], COMPUTE, row["start_ps"], row["end_ps"], row)
         for row in run.tables["tasks"].iter_rows(named=True)
     )
     events = (
@@ -65,57 +68,72 @@ def pack(spans: Iterable[tuple[int, int]]) -> list[int]:
 
 def lanes(found: list[Bar]) -> list[tuple[tuple[str, int, str], list[Bar], list[int]]]:
     """Bars by job, stage and lane, with the sub-row of each."""
-    order = {name: k for k, name in enumerate(("compute", *KIND_LABELS))}
+    kinds = ordered({bar.lane for bar in found} - {COMPUTE})
+    order = {lane: k for k, lane in enumerate((COMPUTE, *kinds))}
     grouped: dict[tuple[str, int, str], list[Bar]] = {}
     for bar in found:
         grouped.setdefault((bar.job, bar.stage, bar.lane), []).append(bar)
-    keys = sorted(grouped, key=lambda k: (k[0], k[1], order.get(k[2], len(order)), k[2]))
+    keys = sorted(grouped, key=lambda k: (k[0], k[1], order[k[2]]))
     return [(k, grouped[k], pack((b.start_ps, b.end_ps) for b in grouped[k])) for k in keys]
 
 
 def timeline(run: Run) -> dict[str, Any]:
     """Rows and bars of the iteration for the Gantt chart, relative to its start."""
-    origin = run.iterations["start_ps"][-1]
+    origin, end = window_ps(run)
     rows = []
     for (job, stage, lane), members, sub_rows in lanes(bars(run)):
         cells = [_cell(bar, sub, origin) for bar, sub in zip(members, sub_rows, strict=True)]
-        title = "Compute" if lane == "compute" else label(KIND_LABELS, lane)
         rows.append(
             {
                 "job": job,
                 "stage": stage,
                 "lane": lane,
-                "title": title,
+                "title": "Compute" if lane == COMPUTE else kind_look(lane).label,
                 "depth": 1 + max(sub_rows),
-                "bars": cells,
+                "bars": columns(cells),
             }
         )
     return {
         "rows": rows,
-        "end": _ticks(run.iterations["end_ps"][-1] - origin),
+        "end": _ticks(end - origin),
         "ticks_per_ms": 10**9 // TICK_PS,
-        "iteration": run.iterations["iteration"][-1] + 1,
     }
 
 
-def _cell(bar: Bar, sub_row: int, origin_ps: int) -> list[Any]:
-    """Start, end, sub-row and name; for an event also what it cost and who was late."""
-    cell = [_ticks(bar.start_ps - origin_ps), _ticks(bar.end_ps - origin_ps), sub_row]
-    if bar.lane == "compute":
-        return [*cell, bar.row["microbatch"], bar.row["phase"]]
+def window_ps(run: Run) -> tuple[int, int]:
+    """First start and last end of the recorded iteration; jobs may have clocks of their own."""
+    start, end = run.iterations["start_ps"].min(), run.iterations["end_ps"].max()
+    assert isinstance(start, int)
+    assert isinstance(end, int)
+    return start, end
+
+
+def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Rows with the same keys as one list per key, which is a third of the size on the page."""
+    return {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
+
+
+def _cell(bar: Bar, sub_row: int, origin_ps: int) -> dict[str, Any]:
+    """When and where a bar stands; for an event also what it cost and who was late."""
     row = bar.row
+    cell = {
+        "start": _ticks(bar.start_ps - origin_ps),
+        "end": _ticks(bar.end_ps - origin_ps),
+        "sub_row": sub_row,
+        "microbatch": row["microbatch"],
+    }
+    if bar.lane == COMPUTE:
+        return cell | {"name": row["phase"]}
     carried = row["wired_bytes"] + row["thz_bytes"]
-    return [
-        *cell,
-        row["microbatch"],
-        row["label"],
-        short(row["thz_bytes"] / carried, 3) if carried else 0.0,
-        carried,
-        short(row["optical_energy_j"], 3),
-        short(row["thz_energy_j"], 3),
-        _ticks(max(row["delay_ps"], default=0)),
-        row["fallback_chunks"] + row["rerouted_chunks"],
-    ]
+    return cell | {
+        "name": row["label"],
+        "thz_share": short(row["thz_bytes"] / carried, 3) if carried else 0.0,
+        "bytes": carried,
+        "optical_energy_j": short(row["optical_energy_j"], 3),
+        "thz_energy_j": short(row["thz_energy_j"], 3),
+        "latest": _ticks(max(row["delay_ps"], default=0)),
+        "moved_chunks": row["fallback_chunks"] + row["rerouted_chunks"],
+    }
 
 
 def _ticks(ps: int) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from thzsync.report.labels import short
+from thzsync.report.timeline import window_ps
 from thzsync.topology import Topology
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def traffic(run: Run) -> dict[str, Any]:
     pairs = {"fibre": fibre_pairs(run), "thz": thz_pairs(run)}
     shown = topology.racks <= MOST_RACKS
     return {
-        "pairs": {name: _triples(frame) if shown else None for name, frame in pairs.items()},
+        "pairs": {name: _columns(frame) if shown else None for name, frame in pairs.items()},
         "rings": {name: ring_matrix(frame, topology) for name, frame in pairs.items()},
         "links": link_loads(run, topology),
     }
@@ -55,11 +56,12 @@ def ring_matrix(pairs: pl.DataFrame, topology: Topology) -> list[list[int]]:
     return matrix
 
 
-def link_loads(run: Run, topology: Topology) -> list[list[float | int | None]]:
+def link_loads(run: Run, topology: Topology) -> dict[str, list[Any]]:
     """Every fibre that carried something: link, bytes, background bytes, mean and peak load."""
     optical = run.scenario.optical
     spans = run.tables["links"]
-    makespan_s = run.iterations["makespan_ms"][-1] * 1e-3
+    start_ps, end_ps = window_ps(run)
+    window_s = (end_ps - start_ps) * 1e-12
     access = 2 * topology.racks
     rate = pl.when(pl.col("link") < access).then(optical.access_bps).otherwise(optical.inter_bps)
     span_s = (pl.col("end_ps") - pl.col("start_ps")) * 1e-12
@@ -69,16 +71,14 @@ def link_loads(run: Run, topology: Topology) -> list[list[float | int | None]]:
         .group_by("link")
         .agg(
             pl.col("bytes", "background_bytes").sum(),
-            (8 * carried.sum() / (pl.col("rate").first() * makespan_s)).alias("mean"),
+            (8 * carried.sum() / (pl.col("rate").first() * window_s)).alias("mean"),
             pl.col("load").max().alias("peak"),
         )
         .sort("link")
     )
-    return [
-        [link, size, background, short(mean, 3), short(peak, 3)]
-        for link, size, background, mean, peak in loads.iter_rows()
-    ]
+    rounded = pl.col("mean", "peak").map_elements(lambda v: short(v, 3), pl.Float64)
+    return _columns(loads.with_columns(rounded))
 
 
-def _triples(pairs: pl.DataFrame) -> list[list[int]]:
-    return [list(row) for row in pairs.iter_rows()]
+def _columns(frame: pl.DataFrame) -> dict[str, list[Any]]:
+    return frame.to_dict(as_series=False)

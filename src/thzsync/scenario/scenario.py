@@ -66,6 +66,13 @@ class Scenario(Model):
 
         return dump_toml(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the parts in a line each."""
+        from thzsync.display.html import notebook_view
+        from thzsync.scenario.summary import summary_table
+
+        return notebook_view(summary_table(self), {"SHA-256": self.digest[:12]})
+
     @property
     def digest(self) -> str:
         """SHA-256 of the resolved scenario, for provenance."""

@@ -59,15 +59,13 @@ def blocks_bound_s(
     complete block has heard of all other sources, and all other targets hear of it.
     """
     n = len(racks)
-    sends, receives, volume = np.zeros(n), np.zeros(n), 0.0
+    sends, receives, volume = np.zeros(n), np.zeros(n), 8.0 * blocks.volume_bytes
     for b, size_bytes in enumerate(blocks.size_bytes.tolist()):
         sources = np.searchsorted(racks, blocks.sources(b))
         targets = np.searchsorted(racks, blocks.targets(b))
         lone_source, lone_target = len(sources) == 1, len(targets) == 1
         sends[sources] += 8.0 * size_bytes * ~(lone_target & (sources == targets[0]))
         receives[targets] += 8.0 * size_bytes * ~(lone_source & (targets == sources[0]))
-        met = len(np.intersect1d(sources, targets)) > 0
-        volume += 8.0 * size_bytes * (len(sources) + len(targets) - 1 - met)
     if not volume:
         return 0.0
     links = Links.of(gains, thz, ~np.eye(n, dtype=np.bool_))

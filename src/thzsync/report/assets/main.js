@@ -4,8 +4,8 @@ function closeups(box) {
   let chosen = names[0];
   const current = () => DATA.closeups[chosen];
   trafficCharts(byId("traffic-charts"), current);
-  ganttChart(byId("gantt-chart"), current);
-  const player = replayPlayer(byId("replay-player"), current);
+  ganttChart(byId("gantt-charts"), current);
+  const player = replayPlayer(byId("replay-charts"), current);
   if (names.length > 1) {
     const set = make(box, "fieldset");
     make(set, "legend", {}, "Policy shown");
@@ -14,37 +14,63 @@ function closeups(box) {
       const input = make(label, "input", { type: "radio", name: "policy", value: name });
       input.checked = name === chosen;
       const face = make(label, "span");
-      make(face, "span", { class: "swatch", style: `background:${styleColour(policyOf(name).style)};border:0;padding:0` });
+      make(face, "span", {
+        class: "swatch",
+        style: `background:${styleColour(policyOf(name).style)};border:0;padding:0`,
+      });
       face.append(policyOf(name).label);
-      input.addEventListener("change", () => { chosen = name; redrawAll("closeup"); player.reset(); });
+      input.addEventListener("change", () => {
+        chosen = name;
+        redrawAll("closeup");
+        player.reset();
+      });
     }
   }
   player.reset();
 }
 
-if (DATA.curves) learningCurves(byId("curves-charts"));
-if (DATA.plane) chart(byId("plane-chart"), drawPlane);
-if (DATA.distributions) {
-  const grid = make(byId("distributions-charts"), "div", { class: "panels" });
-  for (const one of DATA.distributions) {
-    chart(panel(grid, one.title), (target, width) => drawDistribution(target, width, one));
+function unpackTimelines() {
+  for (const { timeline } of Object.values(DATA.closeups || {})) {
+    for (const row of timeline.rows) row.bars = rowsOf(row.bars);
   }
 }
-if (DATA.split) {
-  fabricLegend(byId("split-charts"));
-  chart(make(byId("split-charts"), "div"), drawSplit);
-}
+
+unpackTimelines();
+paintKinds();
+if (DATA.curves) learningCurves(byId("curves-charts"));
+if (DATA.plane) chart(byId("plane-charts"), drawPlane);
+if (DATA.distributions) distributionPanels(byId("distributions-charts"));
+if (DATA.split) splitPanels(byId("split-charts"));
 if (DATA.closeups) closeups(byId("picker"));
 if (DATA.synthesis) synthesisPanels(byId("synthesis-charts"));
-if (DATA.weights) {
-  const grid = make(byId("weights-charts"), "div", { class: "panels two" });
-  chart(panel(grid, "Completion time", "[ms]"), (target, width) => drawWeights(target, width, "completion_ms", "ms"));
-  chart(panel(grid, "Transmission energy", "[J]"), (target, width) => drawWeights(target, width, "energy_j", "J"));
-}
+if (DATA.weights) weightPanels(byId("weights-charts"));
 
 byId("theme").addEventListener("click", () => {
   const next = root.dataset.theme === "dark" ? "light" : "dark";
   root.setAttribute("data-theme", next);
-  try { localStorage.setItem("thzsync-theme", next); } catch (refused) { /* a file may have no storage */ }
+  try {
+    localStorage.setItem("thzsync-theme", next);
+  } catch (refused) {
+    /* a file may have no storage */
+  }
 });
-new MutationObserver(() => { palette.clear(); redrawAll(); }).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+function repaint() {
+  palette.clear();
+  paintKinds();
+  redrawAll();
+}
+new MutationObserver(repaint).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+
+// Paper is light and narrow: charts are drawn anew for it, and back again afterwards.
+let onScreen = null;
+addEventListener("beforeprint", () => {
+  onScreen = root.dataset.theme;
+  root.dataset.theme = "light";
+  root.classList.add("paper");
+  repaint();
+});
+addEventListener("afterprint", () => {
+  root.classList.remove("paper");
+  root.dataset.theme = onScreen;
+  repaint();
+});

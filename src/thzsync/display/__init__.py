@@ -1,0 +1,25 @@
+"""Results as text, tables and small pictures; knows nothing of the domain.
+
+One `Table` is rendered for terminals (`terminal`), Markdown pages (`markdown`) and HTML (`html`).
+"""
+
+from __future__ import annotations
+
+from thzsync.display.html import html_table, page_table
+from thzsync.display.markdown import markdown_table
+from thzsync.display.numbers import number, quantity, signed
+from thzsync.display.sparkline import sparkline
+from thzsync.display.table import Column, Interval, Table
+
+__all__ = [
+    "Column",
+    "Interval",
+    "Table",
+    "html_table",
+    "markdown_table",
+    "number",
+    "page_table",
+    "quantity",
+    "signed",
+    "sparkline",
+]

@@ -1,0 +1,65 @@
+"""Numbers as people read them: few digits, and the unit that fits their size."""
+
+from __future__ import annotations
+
+from math import floor, isfinite, log10
+from typing import Final
+
+DASH: Final = "–"
+"""Stands where a value is missing."""
+MINUS: Final = "\N{MINUS SIGN}"
+
+LADDERS: Final = (
+    (("ns", 1e-6), ("µs", 1e-3), ("ms", 1.0), ("s", 1e3)),
+    (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)),
+)
+"""Units that may stand for each other, rising, each with its size in the ladder's own unit."""
+_LEAST: Final = 0.1
+_MOST: Final = 10_000.0
+
+
+def number(value: object, digits: int = 4, pad: bool = False) -> str:
+    """A value's text: numbers with few digits (``pad`` keeps zeros), a dash for what is missing."""
+    if value is None or (isinstance(value, float) and not isfinite(value)):
+        return DASH
+    if not isinstance(value, float):
+        return str(value)
+    rounded = float(f"{value:.{digits}g}")
+    if 0 < abs(rounded) < 1e-4:
+        text = f"{rounded:.{digits}g}"
+    else:
+        decimals = max(0, digits - 1 - floor(log10(abs(rounded)))) if rounded else 0
+        text = f"{rounded:,.{decimals}f}"
+        text = text if pad or "." not in text else text.rstrip("0").rstrip(".")
+    return text.replace("-", MINUS, 1) if text.startswith("-") else text
+
+
+def signed(value: float | None, digits: int = 4) -> str:
+    """A number that says its sign also where it is positive."""
+    return f"+{number(value, digits)}" if value is not None and value > 0 else number(value, digits)
+
+
+def fitting_unit(unit: str, largest: float | None) -> tuple[str, float]:
+    """The unit that suits values up to ``largest``, and the factor that takes values to it.
+
+    A unit is kept while the largest value lies between a tenth and ten thousand.
+    """
+    ladder = next((rungs for rungs in LADDERS if unit in dict(rungs)), None)
+    size = abs(largest or 0.0)
+    if ladder is None or not isfinite(size) or _LEAST <= size < _MOST or size == 0.0:
+        return unit, 1.0
+    held = dict(ladder)[unit]
+    fitting = [(name, rung) for name, rung in ladder if size * held / rung >= 1.0]
+    name, rung = fitting[-1] if fitting else ladder[0]
+    return name, held / rung
+
+
+def quantity(value: float | None, unit: str, digits: int = 4, largest: float | None = None) -> str:
+    """A number with the unit that fits its size, such as ``62.92 s`` for 62,920 ms.
+
+    Beside a larger number of the same sentence, ``largest`` decides, so that both read alike.
+    """
+    if value is None:
+        return DASH
+    name, factor = fitting_unit(unit, value if largest is None else largest)
+    return f"{number(value * factor, digits)} {name}"

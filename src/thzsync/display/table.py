@@ -1,0 +1,214 @@
+"""A table of results: what its columns mean, and plain values; renderers decide how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any, Literal
+
+from thzsync.display.numbers import fitting_unit, number
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the half-width of its 95 % interval, where there is one."""
+
+    mean: float | None
+    half: float | None = None
+
+
+Value = str | int | float | bool | Interval | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: how it is called, how its values read, and when it may be left out."""
+
+    name: str
+    unit: str = ""
+    """Every column of a table that has this unit is shown in the one that fits their size."""
+    key: str = ""
+    """What `Table.only` picks it by; its name unless told."""
+    left: bool = False
+    """Words stand on the left, numbers on the right."""
+    show: Callable[[Any], str] = number
+    priority: int = 0
+    """On a narrow screen the highest goes first; a column of priority 0 is never left out."""
+    better: Literal["", "low", "high"] = ""
+    """Which end is better; the best of several rows is then printed bold."""
+    group: str = ""
+    """Neighbours of one group share a heading, which names the quantity."""
+    tone: Callable[[Any], str] | None = None
+    """A judgement of the value: ``near``, ``fair``, ``far`` or nothing."""
+
+    @property
+    def heading(self) -> str:
+        """The column's own name with its unit."""
+        return _with_unit(self.name, "" if self.group else self.unit)
+
+    @property
+    def group_heading(self) -> str:
+        """The group's name with the unit that its columns share."""
+        return _with_unit(self.group, self.unit if self.group else "")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as text."""
+
+    text: str
+    half: str = ""
+    """The half-width of its interval, with a sign in front."""
+    tone: str = ""
+    best: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.half}".rstrip()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Titled rows of plain values under described columns."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[Value]]
+    caption: str = ""
+    marks: Sequence[int] = ()
+    """Style index of every row's series, for renderers that can draw its mark."""
+
+    def only(self, *keys: str) -> Table:
+        """The same table with these columns, in this order."""
+        places = {column.key or column.name: k for k, column in enumerate(self.columns)}
+        return self._keep([places[key] for key in keys])
+
+    def without(self, dropped: Sequence[int]) -> Table:
+        """The same table without the columns at these places."""
+        return self._keep([k for k in range(len(self.columns)) if k not in dropped])
+
+    def _keep(self, places: Sequence[int]) -> Table:
+        return replace(
+            self,
+            columns=tuple(self.columns[k] for k in places),
+            rows=[[row[k] for k in places] for row in self.rows],
+        )
+
+    def fitted(self) -> Table:
+        """The same table in units that fit its values, such as seconds for 62,920 ms."""
+        fits = {
+            unit: fitting_unit(unit, self._largest(unit))
+            for unit in {column.unit for column in self.columns}
+        }
+        factors = [fits[column.unit][1] for column in self.columns]
+        return replace(
+            self,
+            columns=tuple(replace(column, unit=fits[column.unit][0]) for column in self.columns),
+            rows=[
+                [_times(value, factor) for value, factor in zip(row, factors, strict=True)]
+                for row in self.rows
+            ],
+        )
+
+    def _largest(self, unit: str) -> float | None:
+        places = [k for k, column in enumerate(self.columns) if column.unit == unit]
+        known = (_size(row[k]) for row in self.rows for k in places)
+        return max((size for size in known if size is not None), default=None)
+
+    def headings(self) -> list[str]:
+        """One line of headings: the first column of a group carries the group's name."""
+        seen: set[str] = set()
+        named = []
+        for column in self.columns:
+            opens = bool(column.group) and column.group not in seen
+            seen.add(column.group)
+            named.append(column.group_heading if opens else column.heading)
+        return named
+
+    def groups(self) -> list[tuple[str, int]]:
+        """Headings above the headings with the number of columns they span.
+
+        None where no heading would stand above two columns: one line is enough then.
+        """
+        spans: list[tuple[str, int]] = []
+        last: str | None = None
+        for column in self.columns:
+            if column.group == last:
+                spans[-1] = (spans[-1][0], spans[-1][1] + 1)
+            else:
+                spans.append((column.group_heading, 1))
+            last = column.group
+        return spans if any(name and span > 1 for name, span in spans) else []
+
+    def cells(self) -> list[list[Cell]]:
+        """Every value as text."""
+        best = [self._best(k) for k in range(len(self.columns))]
+        return [
+            [
+                _cell(column, value, top)
+                for column, value, top in zip(self.columns, row, best, strict=True)
+            ]
+            for row in self.rows
+        ]
+
+    def has_best(self) -> bool:
+        """Whether some cell is printed bold."""
+        return any(self._best(k) is not None for k in range(len(self.columns)))
+
+    def _best(self, place: int) -> Interval | None:
+        """The best mean of a column that says which end is better, if there is a choice."""
+        better = self.columns[place].better
+        known = [_interval(row[place]) for row in self.rows if _number(row[place]) is not None]
+        if not better or len(known) < 2:
+            return None
+        pick = min if better == "low" else max
+        return pick(known, key=lambda value: value.mean or 0.0)
+
+
+def _cell(column: Column, value: Value, best: Interval | None) -> Cell:
+    mean, half = _interval(value).mean, _interval(value).half
+    known = _number(value)
+    return Cell(
+        value if isinstance(value, str) else column.show(mean),
+        f"± {number(half, 2, pad=True)}" if half is not None and isfinite(half) else "",
+        column.tone(mean) if column.tone is not None and known is not None else "",
+        best is not None and known is not None and _as_good(_interval(value), best),
+    )
+
+
+def _as_good(value: Interval, best: Interval) -> bool:
+    """Whether the value is the best, or its interval meets the best one's."""
+    assert value.mean is not None
+    assert best.mean is not None
+    reach = sum(h for h in (value.half, best.half) if h is not None and isfinite(h))
+    return abs(value.mean - best.mean) <= reach
+
+
+def _interval(value: Any) -> Interval:
+    return value if isinstance(value, Interval) else Interval(value)
+
+
+def _number(value: Value) -> float | None:
+    mean: Value = value.mean if isinstance(value, Interval) else value
+    if mean is None or isinstance(mean, (str, bool, Interval)) or not isfinite(mean):
+        return None
+    return float(mean)
+
+
+def _size(value: Value) -> float | None:
+    known = _number(value)
+    return None if known is None else abs(known)
+
+
+def _times(value: Value, factor: float) -> Value:
+    if factor == 1.0 or _number(value) is None:
+        return value
+    if isinstance(value, Interval):
+        assert value.mean is not None
+        return Interval(value.mean * factor, None if value.half is None else value.half * factor)
+    assert not isinstance(value, str)
+    return None if value is None else value * factor
+
+
+def _with_unit(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit and name else name

@@ -1,0 +1,129 @@
+// Heat maps on canvas: a matrix in groups of rows and columns, its scale, pointer and keyboard.
+function heatRamp(hue) {
+  const [a, b] = [css("--heat-ground"), css(hue)].map((text) => text.split(",").map(Number));
+  return (depth) => `rgb(${a.map((v, k) => Math.round(v + (b[k] - v) * depth)).join(",")})`;
+}
+// Colour deepens with the root of a share, so that small ones can be told from none.
+const depthOf = (share) => Math.sqrt(Math.min(1, share));
+
+// `spec.cell(r, c)` gives {share, title, rows, text}, or null where there is no such pair.
+function drawMatrix(box, width, spec) {
+  const place = matrixLayout(width, spec);
+  const { canvas, pen } = canvasIn(box, width, place.height, spec.label);
+  pen.clearRect(0, 0, width, place.height);
+  const colour = heatRamp(spec.hue);
+  let marks = 0;
+  for (const r of range(place.rows)) {
+    for (const c of range(place.columns)) {
+      const cell = spec.cell(r, c);
+      if (cell && cell.share > 0) marks += 1;
+      paintCell(pen, cell, place, r, c, cell ? colour(depthOf(cell.share)) : css("--grid"));
+    }
+  }
+  matrixLabels(pen, spec, place);
+  matrixPointer(canvas, spec, place);
+  return marks;
+}
+function matrixLayout(width, spec) {
+  const left = 54, top = 34, right = 4;
+  const order = (groups) => groups.map((g) => [...new Set(groups)].indexOf(g));
+  const across = order(spec.columnGroup), down = order(spec.rowGroup);
+  const gapsAcross = Math.max(...across), gapsDown = Math.max(...down);
+  const gap = Math.max(gapsAcross, gapsDown) > 8 ? 1 : 4;
+  const columns = across.length, rows = down.length;
+  const wide = (width - left - right - gap * gapsAcross) / columns;
+  const tall = Math.max(2, Math.min(gapsDown > 8 ? 14 : spec.tallest || wide, 30));
+  return {
+    left, columns, rows, wide, tall, across, down,
+    height: Math.ceil(top + rows * tall + gap * gapsDown + 4),
+    xOf: (c) => left + c * wide + gap * across[c],
+    yOf: (r) => top + r * tall + gap * down[r],
+  };
+}
+function paintCell(pen, cell, { xOf, yOf, wide, tall }, r, c, colour) {
+  const inset = wide > 9 ? 0.5 : 0;
+  pen.fillStyle = colour;
+  pen.fillRect(xOf(c) + inset, yOf(r) + inset, wide - 2 * inset, tall - 2 * inset);
+  if (cell && cell.text && wide > 44) {
+    pen.fillStyle = depthOf(cell.share) > 0.55 ? css("--card") : css("--ink");
+    pen.font = "12px system-ui, sans-serif";
+    pen.textAlign = "center";
+    pen.fillText(cell.text, xOf(c) + wide / 2, yOf(r) + tall / 2 + 4);
+  }
+}
+
+// What the colours of a map mean; `text` gives the value of a share.
+function matrixScale(parent, hue, text) {
+  const scaleBox = make(parent, "div", { class: "scale", "aria-hidden": "true" });
+  const ramp = `linear-gradient(to right, rgb(var(--heat-ground)), rgb(var(${hue})))`;
+  make(scaleBox, "div", { class: "ramp", style: `background:${ramp}` });
+  const names = make(scaleBox, "div", { class: "ticks" });
+  for (const share of [0, 1 / 16, 1 / 4, 9 / 16, 1]) {
+    make(names, "span", { style: `left:${100 * depthOf(share)}%` }, text(share));
+  }
+}
+
+function matrixLabels(pen, spec, m) {
+  pen.fillStyle = css("--soft");
+  pen.font = "11.5px system-ui, sans-serif";
+  const middle = (groups, g, at, step) => {
+    const members = groups
+      .map((v, k) => [v, k])
+      .filter(([v]) => v === g)
+      .map(([, k]) => k);
+    return (at(members[0]) + at(members[members.length - 1]) + step) / 2;
+  };
+  pen.textAlign = "center";
+  let last = -Infinity; // names that would run into each other are left out
+  spec.columnNames.forEach((name, g) => {
+    const at = middle(m.across, g, m.xOf, m.wide);
+    if (at - last < pen.measureText(name).width + 6) return;
+    pen.fillText(name, at, 26);
+    last = at;
+  });
+  pen.textAlign = "right";
+  spec.rowNames.forEach((name, g) =>
+    pen.fillText(name, m.left - 7, middle(m.down, g, m.yOf, m.tall) + 4),
+  );
+}
+function matrixPointer(canvas, spec, m) {
+  const find = (count, at, place, step) => {
+    for (let k = 0; k < count; k += 1) if (place >= at(k) && place < at(k) + step) return k;
+    return -1;
+  };
+  const tell = (r, c, x, y) => {
+    const cell = r >= 0 && c >= 0 ? spec.cell(r, c) : null;
+    if (cell) showTip(x, y, cell.title, cell.rows);
+    else hideTip();
+  };
+  canvas.onpointermove = (event) => {
+    const frame = canvas.getBoundingClientRect();
+    tell(
+      find(m.rows, m.yOf, event.clientY - frame.top, m.tall),
+      find(m.columns, m.xOf, event.clientX - frame.left, m.wide),
+      event.clientX,
+      event.clientY,
+    );
+  };
+  canvas.onpointerleave = canvas.onblur = hideTip;
+  canvas.tabIndex = 0;
+  let at = [0, 0];
+  canvas.onkeydown = (event) => {
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
+      event.key
+    ];
+    if (!move) return;
+    event.preventDefault();
+    at = [
+      Math.max(0, Math.min(m.rows - 1, at[0] + move[0])),
+      Math.max(0, Math.min(m.columns - 1, at[1] + move[1])),
+    ];
+    const frame = canvas.getBoundingClientRect();
+    tell(
+      at[0],
+      at[1],
+      frame.left + m.xOf(at[1]) + m.wide / 2,
+      frame.top + m.yOf(at[0]) + m.tall / 2,
+    );
+  };
+}

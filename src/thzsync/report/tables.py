@@ -1,0 +1,228 @@
+"""The tables of results, each described once: for the terminal, the page and Markdown alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from thzsync.display import Column, Interval, Table, number
+from thzsync.display.numbers import DASH, MINUS
+from thzsync.display.table import Value
+from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
+from thzsync.report.kinds import kind_look
+from thzsync.report.labels import METHOD_LABELS, POLICY_LABELS, label, styles
+from thzsync.report.metrics import COMPLETION, ENERGY, METRICS, Metric
+from thzsync.report.source import Row
+
+
+def policies(rows: Sequence[Row], caption: str = "") -> Table:
+    """Every policy's means beside the published ones."""
+    marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
+    columns = [Column("Policy", key="policy", left=True)]
+    for rank, metric in enumerate(METRICS):
+        columns += beside_paper(metric, rank)
+    columns += [
+        Column("Makespan", "ms", key="makespan_ms", show=digits(4), priority=20),
+        Column("on THz", key="thz_share", show=_share, priority=21),
+        Column("regret", key="regret", show=_signed(1, " %"), priority=19),
+    ]
+    return Table(
+        "Policies on the training trace",
+        tuple(columns),
+        [
+            [
+                label(POLICY_LABELS, row["policy"]),
+                *(cell for metric in METRICS for cell in _triple(row, metric)),
+                mean(row, "makespan_ms"),
+                row.get("thz_share"),
+                row.get("oracle_gap_pct"),
+            ]
+            for row in rows
+        ],
+        caption,
+        [mark["style"] for mark in marks],
+    )
+
+
+def weights(rows: Iterable[Row]) -> Table:
+    """The operating point at each pair of reward weights."""
+    columns = [Column("Time / energy weight", left=True)]
+    for rank, metric in enumerate((COMPLETION, ENERGY)):
+        # Neither end of a trade-off is better than the other.
+        columns += beside_paper(metric, rank, judged=False)
+    return Table(
+        "The reward's weights, published and ours",
+        tuple(columns),
+        [
+            [
+                f"{row['time_weight']:g} / {row['energy_weight']:g}",
+                *_triple(row, COMPLETION),
+                *_triple(row, ENERGY),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def synthesis(rows: Iterable[Row], title: str = "Published and ours", caption: str = "") -> Table:
+    """Completion times of single collectives beside the published ones and the lower bound."""
+    columns = (
+        Column("Collective", left=True),
+        Column("Method", left=True),
+        Column("Racks"),
+        Column("ours", "ms", show=digits(4)),
+        Column("paper", "ms", show=published(4), priority=2),
+        Column("deviation", show=deviation_text, tone=deviation_tone, priority=3),
+        Column("× bound", show=_times, priority=4),
+    )
+    return Table(title, columns, [_synthesis_row(row) for row in rows], caption)
+
+
+def _synthesis_row(row: Row) -> list[Value]:
+    ours, paper, bound = row["mean_ms"], row.get("paper_ms"), row.get("bound_ms")
+    return [
+        setting(row["collective"], row["stragglers"]),
+        label(METHOD_LABELS, row["method"]),
+        row["racks"],
+        Interval(ours, row.get("ci95_ms")),
+        paper,
+        deviation_pct(ours, paper),
+        ours / bound if bound else None,
+    ]
+
+
+def ablations(rows: Iterable[Row], caption: str = "") -> Table:
+    """How much slower the proposed methods are without one of their parts."""
+    columns = (
+        Column("12 racks", left=True),
+        Column("Without", left=True),
+        Column("ours", "%", show=_signed(1)),
+        Column("paper, four settings", "%", priority=1),
+    )
+    body: list[list[Value]] = [
+        [
+            setting(row["collective"], row["stragglers"]),
+            label(METHOD_LABELS, row["method"]),
+            row["increase_pct"],
+            _span(row.get("paper_least_pct"), row.get("paper_most_pct")),
+        ]
+        for row in rows
+    ]
+    return Table("What each part of Proposed is worth", columns, body, caption)
+
+
+def gains(rows: Iterable[Row]) -> Table:
+    """By how much THz-SynC completes earlier than each rival."""
+    columns = (
+        Column("THz-SynC is faster than", left=True),
+        Column("ours", "%", show=digits(3)),
+        Column("paper", "%", show=published(3)),
+    )
+    body: list[list[Value]] = [
+        [label(POLICY_LABELS, row["policy"]), mean(row, "gain_pct"), row["paper_pct"]]
+        for row in rows
+    ]
+    return Table("Completion time saved", columns, body)
+
+
+def claims(verdicts: Iterable[tuple[str, bool]]) -> Table:
+    """What the paper's text says of THz-SynC, and whether it holds here."""
+    columns = (Column("claim", left=True), Column("verdict", left=True))
+    body = [[claim, "holds" if holds else "does not hold"] for claim, holds in verdicts]
+    return Table("What the paper's text claims of THz-SynC, paired over seeds", columns, body)
+
+
+def choices(chosen: dict[str, Row]) -> Table:
+    """The best fixed choice per collective type in hindsight."""
+    columns = (
+        Column("Collective", left=True),
+        Column("on THz", show="{:.1%}".format),
+        Column("power", show="{:.0%}".format),
+    )
+    body: list[list[Value]] = [
+        [kind_look(kind).label, choice["thz_share"], choice["power"]]
+        for kind, choice in chosen.items()
+    ]
+    return Table("The best fixed choice in hindsight", columns, body)
+
+
+def regrets(rows: Iterable[Row]) -> Table:
+    """Every policy's distance from the best fixed choice."""
+    columns = (
+        Column("Policy", left=True),
+        Column("cost above the oracle", show=_signed(1, " %")),
+    )
+    body = [[label(POLICY_LABELS, row["policy"]), row["oracle_gap_pct"]] for row in rows]
+    return Table("Distance from the best fixed choice", columns, body)
+
+
+def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
+    """Columns of `policies` by key: the policy, and ours with what was published if wanted."""
+    keys = ["policy"]
+    for metric in METRICS:
+        keys.append(metric.key)
+        keys += [f"paper_{metric.key}"] if paper else []
+        keys += [f"deviation_{metric.key}"] if deviation else []
+    return keys
+
+
+def beside_paper(metric: Metric, rank: int, judged: bool = True) -> list[Column]:
+    """Ours, the paper's and the deviation, under one heading."""
+    key, unit, group = metric.key, metric.unit, metric.short
+    better = metric.better if judged else ""
+    ours = Column("ours", unit, key, show=digits(metric.digits), better=better, group=group)
+    paper = Column("paper", unit, f"paper_{key}", show=published(4), group=group, priority=5 + rank)
+    deviation = Column(
+        "deviation",
+        key=f"deviation_{key}",
+        show=deviation_text,
+        group=group,
+        tone=deviation_tone,
+        priority=10 + rank,
+    )
+    return [ours, paper, deviation]
+
+
+def mean(row: Row, key: str) -> Interval:
+    """A mean of a row with the half-width that stands beside it."""
+    return Interval(row.get(key), row.get(f"ci95_{key}"))
+
+
+def setting(collective: str, stragglers: bool) -> str:
+    """A collective, and whether some racks are late."""
+    return kind_look(collective).label + (", late racks" if stragglers else "")
+
+
+def digits(count: int) -> Callable[[Any], str]:
+    """Numbers with exactly so many digits."""
+    return lambda value: number(None if value is None else float(value), count, pad=True)
+
+
+def published(count: int) -> Callable[[Any], str]:
+    """With the digits that the paper gives, not padded to ours."""
+    return lambda value: number(None if value is None else float(value), count)
+
+
+def _triple(row: Row, metric: Metric) -> tuple[Value, ...]:
+    paper = row.get(f"paper_{metric.key}")
+    return mean(row, metric.key), paper, deviation_pct(row.get(metric.key), paper)
+
+
+def _share(value: float | None) -> str:
+    return DASH if value is None else f"{100 * value:.0f} %"
+
+
+def _times(value: float | None) -> str:
+    return DASH if value is None else f"{value:.2f}"
+
+
+def _signed(decimals: int, unit: str = "") -> Callable[[Any], str]:
+    return lambda value: (
+        DASH if value is None else f"{value:+.{decimals}f}{unit}".replace("-", MINUS)
+    )
+
+
+def _span(least: Any, most: Any) -> str:
+    if least is None and most is None:
+        return DASH
+    return f"{published(4)(least)} to {published(4)(most)}"

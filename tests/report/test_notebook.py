@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.report.results import HOSTILE_SCENARIO
+from thzsync.auditor.findings import Audit, Violation
+from thzsync.collectives import Transfer
+from thzsync.display import html_table, number
+from thzsync.experiments.compare import Comparison
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run
+from thzsync.transfers import Schedule, TransferGraph
+
+
+def test_tables_escape_all_text() -> None:
+    shown = html_table("<t>", ["<c>"], [["<r>"]], {"<k>": "<v>"}, "<n>")
+    for name in "tcrkvn":
+        assert f"<{name}>" not in shown
+        assert f"&lt;{name}&gt;" in shown
+
+
+def test_a_run_shows_itself(run: Run) -> None:
+    shown = run._repr_html_()
+    assert "fixed-ratio" in shown
+    assert number(run.summary["energy_j"]) in shown
+
+
+def test_a_schedule_shows_its_rounds() -> None:
+    none, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+    plan = TransferGraph(
+        kind="p2p",
+        method="proposed",
+        racks=np.array([0, 1]),
+        demand=Transfer.of(0, 1, 1000),
+        src=none,
+        dst=one,
+        flow_bytes=1000 * one,
+        chunk_bytes=1000,
+        after_start=np.zeros(2, np.int64),
+        after=np.zeros(0, np.int64),
+        local=np.ones(1, bool),
+        block=none,
+        shard=none,
+        reduces=np.zeros(1, bool),
+        thz_chunks=one,
+        disciplines=("streaming",),
+        discipline=none,
+        bundled=np.zeros(1, bool),
+        stage=none,
+    )
+    schedule = Schedule(
+        plan, np.zeros(2, np.int64), none, none, none, one, none,
+        none, 5 * 10**9 * one, 0.1 * np.ones(1), np.ones(1), none,
+    )  # fmt: skip
+    shown = schedule._repr_html_()
+    assert "0→1" in shown
+    assert "completion [ms] <b>5</b>" in shown
+
+
+def test_a_run_and_a_comparison_are_one_short_line(run: Run, comparison: Comparison) -> None:
+    events = run.events.height
+    name = repr(HOSTILE_SCENARIO)
+    assert repr(run) == f"Run(fixed-ratio on {name}, seed=0, iterations=1, events={events})"
+    policies = "fixed-ratio, all-wired, all-wireless"
+    assert repr(comparison) == f"Comparison({policies} on {name}, seeds=2, iterations=3)"
+
+
+def test_a_comparison_shows_every_policy_with_its_interval(comparison: Comparison) -> None:
+    shown = comparison._repr_html_()
+    for row in comparison.rows():
+        assert row["policy"] in shown
+        assert f"± {number(row['ci95_completion_ms'], 2, pad=True)}" in shown
+    assert "font-weight:bold" in shown
+    assert "Bold: the best mean of its column" in shown
+    assert HOSTILE_SCENARIO not in shown
+
+
+def test_a_scenario_shows_its_parts() -> None:
+    shown = Scenario.paper()._repr_html_()
+    for fact in ("32 racks on 4 rings", "4 subbands of 5 GHz", "8 micro-batches", "0.7 for time"):
+        assert fact in shown
+
+
+def test_an_audit_shows_its_verdict_and_what_broke() -> None:
+    verdict = Audit({"half_duplex": 3, "power_cap": 0}, [])
+    assert "3 facts, all hold" in verdict._repr_html_()
+    broken = replace(
+        verdict, violations=[Violation("half_duplex", "round <1>", "two at once")] * 22
+    )
+    shown = broken._repr_html_()
+    assert "not all hold" in shown
+    assert shown.count("round &lt;1&gt;") == 20
+    assert "and 2 more" in shown

@@ -1,0 +1,87 @@
+"""A linter for the page's own scripts, styles and templates: small rules that need no npm."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from thzsync.report import Results
+from thzsync.report.data import report_data
+from thzsync.report.html import SCRIPTS, STYLES
+
+ASSETS = Path(str(files("thzsync.report").joinpath("assets")))
+TEMPLATES = [
+    path
+    for package in ("thzsync.report", "thzsync.display")
+    for path in sorted(Path(str(files(package).joinpath("templates"))).glob("*.html"))
+]
+SOURCES = sorted(ASSETS.glob("*.js"))
+LONGEST_LINE = 120
+LONGEST_FILE = 250
+FORBIDDEN = {
+    r"\bvar\s": "let or const say how long a name lives",
+    r"(?<![=!<>])==(?!=)|!=(?!=)": "=== and !== compare without converting",
+    r"\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write": "names come from users' files",
+    r"\beval\b|\bnew Function\b": "the page's security policy forbids it",
+    r"\bconsole\.|\balert\(|\bdebugger\b": "left over from looking for a fault",
+    r"\w\[[2-9]\]": "fields have names; only pairs may be known by place",
+    r"https?://(?!www\.w3\.org/2000/svg)": "the page asks for nothing from outside",
+}
+TOP_LEVEL = re.compile(r"^(?:function|const|let) +(\w+)", re.MULTILINE)
+
+
+def code_of(path: Path) -> str:
+    """The script without its comments."""
+    return re.sub(r"(?m)(^|\s)//.*$", "", path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", [*SOURCES, *sorted(ASSETS.glob("*.css")), *TEMPLATES], ids=str)
+def test_lines_and_files_are_short(path: Path) -> None:
+    lines = path.read_text("utf-8").splitlines()
+    assert [k for k, line in enumerate(lines, 1) if len(line) > LONGEST_LINE] == []
+    assert len(lines) <= LONGEST_FILE
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_nothing_forbidden_is_used(path: Path) -> None:
+    for pattern, reason in FORBIDDEN.items():
+        assert re.findall(pattern, code_of(path)) == [], reason
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["var a = 1;", "if (a == 1) b();", "if (a != 1) b();", "box.innerHTML = name;", "bar[5]"],
+)
+def test_the_rules_find_what_they_forbid(wrong: str) -> None:
+    assert any(re.search(pattern, wrong) for pattern in FORBIDDEN)
+    assert not any(re.search(p, "if (a === 1 && b !== 2 && c >= 3) d(x[0]);") for p in FORBIDDEN)
+
+
+def test_every_name_is_made_once_and_used() -> None:
+    text = "\n".join(map(code_of, SOURCES))
+    names = TOP_LEVEL.findall(text)
+    assert len(names) == len(set(names))
+    unused = [name for name in names if len(re.findall(rf"\b{name}\b", text)) < 2]
+    assert unused == []
+
+
+def test_every_file_is_part_of_the_page() -> None:
+    assert {*SCRIPTS, "theme.js"} == {path.name for path in SOURCES}
+    assert set(STYLES) == {path.name for path in ASSETS.glob("*.css")}
+
+
+def test_scripts_read_only_data_that_python_writes(results: Results) -> None:
+    read = set(re.findall(r"\bDATA\.(\w+)", "\n".join(map(code_of, SOURCES))))
+    assert read <= set(report_data(results))
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs node")
+def test_every_script_can_be_parsed() -> None:
+    for path in SOURCES:
+        ran = subprocess.run(["node", "--check", path], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
