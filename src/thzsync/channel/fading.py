@@ -9,28 +9,22 @@ the finaliser of ``start + n * golden``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from thzsync import hashing
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.hashing import GOLDEN as _GOLDEN
 from thzsync.jit import kernel
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_A = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_B = np.uint64(0x94D049BB133111EB)
-_S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 _S32, _S11 = np.uint64(32), np.uint64(11)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 _ORIGIN = 1 << 40  # slots before time 0 are asked for too: shift them above 0
 
 
-@kernel
-def mix64(z: np.uint64) -> np.uint64:
-    """The splitmix64 finaliser: every input bit reaches every output bit."""
-    z = (z ^ (z >> _S30)) * _MIX_A
-    z = (z ^ (z >> _S27)) * _MIX_B
-    return z ^ (z >> _S31)
+mix64: Callable[[np.uint64], np.uint64] = kernel(hashing.mix64)
 
 
 @kernel

@@ -20,6 +20,7 @@ from thzsync.cli.output import (
 from thzsync.display import Column, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_folder
+from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
     from thzsync.display.terminal import TerminalTable
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
 
-POLICIES = ("thz-sync", "shared-bandit", "ddqn", "fixed-ratio", "all-wired", "all-wireless")
 COLUMNS = (
     "completion_ms",
     "energy_j",

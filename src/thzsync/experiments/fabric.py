@@ -9,11 +9,11 @@ from typing import Any
 
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge, per_event
-from thzsync.experiments.published import published_value
+from thzsync.experiments.published import published_gain_pct, published_value
 from thzsync.experiments.statistics import interval95
+from thzsync.names import POLICIES
 from thzsync.scenario import Scenario
 
-POLICIES = ("thz-sync", "shared-bandit", "ddqn", "fixed-ratio", "all-wired", "all-wireless")
 COLUMNS = {"completion_ms": "completion", "energy_j": "energy", "reward": "reward"}
 CONVERGED = 10
 """First iteration (from 0) of the window over which the paper averages: 11 to 20."""
@@ -40,15 +40,11 @@ class FabricFigure:
     def gains(self) -> list[dict[str, Any]]:
         """By how much THz-SynC is faster than every rival, ours and published [%]."""
         ours = self.comparison.seed_means("thz-sync", "completion_ms", self.first)
-        published = published_value("fabric", "thz-sync", "completion")
         rows = []
         for policy in self.comparison.policies[1:]:
             theirs = self.comparison.seed_means(policy, "completion_ms", self.first)
             gain, width = interval95(100 * (theirs - ours) / theirs)
-            rival = published_value("fabric", policy, "completion")
-            paper = None
-            if rival is not None and published is not None:
-                paper = 100 * (rival - published) / rival
+            paper = published_gain_pct(policy)
             rows.append(
                 {"policy": policy, "gain_pct": gain, "ci95_gain_pct": width, "paper_pct": paper}
             )

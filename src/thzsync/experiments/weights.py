@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from thzsync.experiments.compare import Comparison, compare
-from thzsync.experiments.published import published_value
+from thzsync.experiments.published import published_weights
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
 from thzsync.records.run import environment, frame_bytes
@@ -37,8 +37,7 @@ class WeightsFigure:
             for column, metric in (("completion_ms", "completion"), ("energy_j", "energy")):
                 values = comparison.seed_means("thz-sync", column, first)
                 row[column], row[f"ci95_{column}"] = interval95(values)
-                setting = f"{time:g}/{energy:g}"
-                row[f"paper_{column}"] = published_value("weights", "thz-sync", metric, setting)
+                row[f"paper_{column}"] = published_weights(time, metric)
             rows.append(row)
         return rows
 

@@ -12,10 +12,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+from thzsync.hashing import GOLDEN, mix64
 
 
 @dataclass(frozen=True)
@@ -36,22 +33,15 @@ class Background:
         return 8e12 * self.burst_bytes / (self.load * rate_bps)
 
 
-def _scramble(x: np.typing.NDArray[np.uint64]) -> np.typing.NDArray[np.uint64]:
-    """The output function of SplitMix64 (Steele, Lea and Flood, 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * _MIX_1
-    x = (x ^ (x >> np.uint64(27))) * _MIX_2
-    return x ^ (x >> np.uint64(31))
-
-
 def gaps_ps(
     key: int, link: int | IntArray, first: int | IntArray, count: int, mean_ps: float | FloatArray
 ) -> IntArray:
     """Times before bursts ``first`` .. ``first + count - 1``, at least 1 [ps]; a row per link."""
-    seed = _scramble(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
+    seed = mix64(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
     names = np.atleast_1d(np.asarray(link) + 1).astype(np.uint64)
-    start = _scramble(seed + names * _GOLDEN)
+    start = mix64(seed + names * GOLDEN)
     index = (np.atleast_1d(first)[:, None] + np.arange(1, count + 1)).astype(np.uint64)
-    bits = _scramble(start[:, None] + index * _GOLDEN)
+    bits = mix64(start[:, None] + index * GOLDEN)
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     gaps = np.rint(-np.log(uniform) * np.atleast_1d(mean_ps)[:, None])
     whole: IntArray = np.maximum(gaps, 1.0).astype(np.int64)

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import overload
 
 import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.topology import Wiring
 
 LARGEST_PACKET_BYTES = 1 << 20
 """Service times stay exact in int64 up to this packet size [bytes]."""
 
 
-@dataclass(frozen=True)
-class Network:
-    """Racks, ring switches and the fibres between them (eq:wired_path, eq:wired_buffers).
+@dataclass(frozen=True, eq=False)
+class Network(Wiring):
+    """Fibres with rates, switches with buffers (eq:wired_path, eq:wired_buffers)."""
 
-    Directed links are numbered ``i`` from rack i to its switch, ``racks + i`` back, and
-    ``2 racks + s rings + t`` from switch s to switch t; a switch has no link to itself.
-    """
-
-    ring_of_rack: IntArray
     rate_bps: IntArray
     """Rate of every link [bit/s]; 0 where the numbering has a gap."""
     switch_delay_ps: int
@@ -87,56 +81,9 @@ class Network:
         )
 
     @property
-    def racks(self) -> int:
-        """Number of racks N."""
-        return len(self.ring_of_rack)
-
-    @cached_property
-    def switches(self) -> int:
-        """Number of ring switches S."""
-        return int(self.ring_of_rack.max()) + 1
-
-    @property
-    def links(self) -> int:
-        """Length of the link numbering, gaps included."""
-        return len(self.rate_bps)
-
-    @property
     def ring_facing_bytes(self) -> int:
         """What outputs towards other switches may hold of a shared buffer [bytes]."""
         return self.shared_buffer_bytes - self.reserve_bytes
-
-    @overload
-    def inter_link(self, s: int, t: int) -> int: ...
-    @overload
-    def inter_link(self, s: IntArray, t: IntArray) -> IntArray: ...
-    def inter_link(self, s: int | IntArray, t: int | IntArray) -> int | IntArray:
-        """The link from switch s to switch t."""
-        return 2 * self.racks + s * self.switches + t
-
-    def first_hop(self, src: IntArray, dst: IntArray) -> IntArray:
-        """The link after a rack's up-link, for arrays of rack pairs."""
-        s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
-        return np.where(s == t, self.racks + dst, self.inter_link(s, t))
-
-    def hops(self, src: int | IntArray, dst: int | IntArray) -> IntArray:
-        """Links on the wired path: 2 within a ring, 3 across rings (eq:wired_path)."""
-        same = self.ring_of_rack[np.asarray(src)] == self.ring_of_rack[np.asarray(dst)]
-        return np.where(same, 2, 3).astype(np.int64)
-
-    def path(self, src: int, dst: int) -> tuple[int, ...]:
-        """Links from one rack to another, in order (eq:wired_path)."""
-        s, t = int(self.ring_of_rack[src]), int(self.ring_of_rack[dst])
-        between = () if s == t else (self.inter_link(s, t),)
-        return (src, *between, self.racks + dst)
-
-    def add_load(self, load: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray) -> None:
-        """Add bytes between racks to the load of every link on their paths."""
-        np.add.at(load, src, size_bytes)
-        np.add.at(load, self.racks + dst, size_bytes)
-        s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
-        between = np.flatnonzero(s != t)
-        np.add.at(load, self.inter_link(s[between], t[between]), size_bytes[between])
 
     def outputs(self, s: int) -> IntArray:
         """Links that leave switch s: to its racks, then to the other switches."""
