@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from thzsync.arrays import PS_PER_S, AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
 from thzsync.channel.propagation import NEVER_PS
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
@@ -195,7 +195,7 @@ def _instants(path: Path, columns: dict[str, AnyArray]) -> IntArray:
     time_s = _numbers(path, columns, "time_s")
     bad = ~(np.isfinite(time_s) & (np.abs(time_s) < 1e6))
     _refuse(path, bad, "has no usable time_s", "give seconds below 1e6")
-    return np.round(time_s * PS_PER_S).astype(np.int64)
+    return all_to_ps(time_s)
 
 
 def _refuse(path: Path, bad: BoolArray, what: str, remedy: str) -> None:

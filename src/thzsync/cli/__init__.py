@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import ThzSyncError, interrupted, printable
 
 INTERRUPTED = 130
 
@@ -44,7 +44,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         status = ended if isinstance(ended, int) else 0
         return _stopped() if status == INTERRUPTED else status
     except ThzSyncError as error:
-        _say(f"thzsync: error: {error}")
+        for line in error.lines:
+            _say(f"thzsync: error: {line}")
     except usage_error as error:
         _explain(error)
     except (typer.Abort, KeyboardInterrupt):
@@ -75,4 +76,4 @@ def _stopped() -> int:
 
 
 def _say(line: str) -> None:
-    print(" ".join(line.splitlines()), file=sys.stderr)
+    print(printable(" ".join(line.splitlines())), file=sys.stderr)

@@ -10,9 +10,7 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
-
-LARGEST_PACKET_BYTES = 1 << 20
-"""Service times stay exact in int64 up to this packet size [bytes]."""
+from thzsync.scenario.fabric import LARGEST_PACKET_BYTES
 
 
 @dataclass(frozen=True)

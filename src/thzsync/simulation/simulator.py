@@ -12,6 +12,7 @@ from thzsync.scenario import Scenario
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
 from thzsync.simulation.records import References, Run
+from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.streams import Streams
 
 if TYPE_CHECKING:
@@ -71,4 +72,4 @@ def simulate(
     except BaseException as error:
         if not (keep_partial and engine.iterations_done and interrupted(error)):
             raise
-    return engine.finish(chosen.name)
+    return refuse_not_finite(engine.finish(chosen.name))

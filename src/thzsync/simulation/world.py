@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import FloatArray, IntArray, all_to_ps, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Plan
 from thzsync.coordinator import Context
@@ -57,7 +57,7 @@ class World:
         delay_s = np.where(late, model.min_delay_s + span * draw[1], 0.0)
         for slow in model.slow_racks:
             delay_s[racks == slow.rack] += slow.delay_s
-        delay_ps = np.rint(delay_s * 1e12).astype(np.int64)
+        delay_ps = all_to_ps(delay_s)
         frozen = [f for f in self.scenario.faults if isinstance(f, ComputeFrozen)]
         for fault in sorted(frozen, key=lambda f: f.start_s):  # one window may lead into the next
             # Data that would appear inside the window appears when the rack thaws.
