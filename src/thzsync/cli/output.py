@@ -31,10 +31,14 @@ PATIENCE_S = 1.0
 
 
 def load_scenario(name: str) -> Scenario:
-    """The scenario that a command's argument names."""
+    """The scenario that a command's argument names, if it can be run; remarks go to stderr."""
     from thzsync.scenario import Scenario
+    from thzsync.simulation.feasibility import check_scenario
 
-    return Scenario.load(name)
+    scenario = Scenario.load(name)
+    for remark in check_scenario(scenario, name):
+        note(f"thzsync: warning: {remark}")
+    return scenario
 
 
 def results() -> Console:

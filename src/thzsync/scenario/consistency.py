@@ -101,3 +101,16 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
     for place, rack in racks:
         if rack >= floor.racks:
             yield f"{place}: rack {rack} does not exist; the floor has racks 0..{floor.racks - 1}"
+
+
+def buffer_problems(scenario: Scenario) -> Iterator[str]:
+    """Between rings, packets pass only what the racks' reserve leaves of a shared buffer."""
+    optical = scenario.optical
+    reserve = max(round(optical.rack_reserve * optical.shared_buffer_bytes), optical.packet_bytes)
+    left = optical.shared_buffer_bytes - reserve
+    if scenario.floor.rings > 1 and left < optical.packet_bytes:
+        yield (
+            f"optical.rack_reserve: {optical.rack_reserve:g} of {optical.shared_buffer_bytes} "
+            f"bytes leave {max(left, 0)} for traffic between rings, and a packet has "
+            f"{optical.packet_bytes}; lower the reserve or enlarge shared_buffer_bytes"
+        )

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import index_problems, partition_problems
+from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
 from thzsync.scenario.fabric import Channel, Floor, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.job import Collectives, Coordinator, Job, Reward, Stragglers
@@ -83,7 +83,7 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*partition_problems(self), *index_problems(self)]
+        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
