@@ -81,7 +81,9 @@ class World:
         queued, shared = self.fabric.occupancy(plan.src, plan.dst)
         late = delays_ps[np.searchsorted(plan.racks, plan.src)] > 0
         gain = self.channel.gains(plan.src, plan.dst, now_ps)
-        snr_db = 10 * np.log10(gain) + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
+        with np.errstate(divide="ignore"):  # a link that a gains file calls dead has -inf dB
+            gain_db = 10 * np.log10(gain)
+        snr_db = gain_db + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
         levels: FloatArray = np.array(self.scenario.coordinator.power_levels)
         return Context(
             plan, self.topology.racks, late, queued.astype(np.float64), shared, snr_db, levels
