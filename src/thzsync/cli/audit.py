@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from thzsync.cli.output import JsonOption, emit, progress, results, table
+from thzsync.errors import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -52,9 +53,8 @@ def _print_violations(verdict: Audit) -> None:
     """The first violations, one line each."""
     console = results()
     for found in verdict.violations[:PRINTED_VIOLATIONS]:
-        console.print(
-            f"{found.check}: {found.place}: {found.message}", markup=False, soft_wrap=True
-        )
+        line = printable(f"{found.check}: {found.place}: {found.message}")
+        console.print(line, markup=False, soft_wrap=True)
     rest = len(verdict.violations) - PRINTED_VIOLATIONS
     if rest > 0:
         console.print(f"and {rest} more; --json lists them all", markup=False)

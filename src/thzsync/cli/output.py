@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.errors import ThzSyncError
+import thzsync
+from thzsync.errors import ThzSyncError, printable
 from thzsync.files import dump_json
 
 if TYPE_CHECKING:
@@ -19,8 +21,14 @@ if TYPE_CHECKING:
 
     from thzsync.scenario import Scenario
 
+PRESETS = ", ".join(
+    sorted(
+        file.stem for file in (Path(thzsync.__path__[0]) / "scenario" / "presets").glob("*.toml")
+    )
+)
+"""Read from the folder, since help should not wait for the models to be imported."""
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML) or a preset's name.")
+    str, typer.Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
@@ -32,8 +40,8 @@ PATIENCE_S = 1.0
 
 def load_scenario(name: str) -> Scenario:
     """The scenario that a command's argument names, if it can be run; remarks go to stderr."""
+    from thzsync.feasibility import check_scenario
     from thzsync.scenario import Scenario
-    from thzsync.simulation.feasibility import check_scenario
 
     scenario = Scenario.load(name)
     for remark in check_scenario(scenario, name):
@@ -60,7 +68,7 @@ def notes() -> Console:
 
 def note(text: str) -> None:
     """One line for people, on stderr, as it is: no markup, no wrapping."""
-    notes().print(text, markup=False, soft_wrap=True)
+    notes().print(printable(text), markup=False, soft_wrap=True)
 
 
 def emit(
@@ -95,8 +103,8 @@ def table(
 
     made = Table(
         # Unwrapped, since Rich would fold these at the width of a narrow table.
-        title=Text(title, style="bold", no_wrap=True, overflow="ignore"),
-        caption=Text(caption or "", no_wrap=True, overflow="ignore"),
+        title=Text(printable(title), style="bold", no_wrap=True, overflow="ignore"),
+        caption=Text(printable(caption or ""), no_wrap=True, overflow="ignore"),
         title_justify="left",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
@@ -149,8 +157,6 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
 
 def refuse_overwrite(path: str, force: bool) -> None:
     """Raise when ``path`` exists and the user did not ask to replace it."""
-    from pathlib import Path
-
     if Path(path).exists() and not force:
         raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")
 
@@ -158,4 +164,4 @@ def refuse_overwrite(path: str, force: bool) -> None:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))

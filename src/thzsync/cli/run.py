@@ -19,7 +19,7 @@ from thzsync.cli.output import (
 )
 from thzsync.display import sparkline
 from thzsync.errors import ThzSyncError
-from thzsync.files import prepare_folder
+from thzsync.files import prepare_file, prepare_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -83,6 +83,8 @@ def run(
     keep = getattr(chosen, "save", None)
     if save is not None and keep is None:
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
+    if save is not None:
+        prepare_file(save)
     with progress(f"{policy}: first iteration", total=iterations) as advance:
 
         def show(done: Progress) -> None:

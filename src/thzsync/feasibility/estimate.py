@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from thzsync.collectives import Reduction
-from thzsync.optical.lowering import bursts_ahead
 from thzsync.scenario import Floor, Job, Scenario
 from thzsync.workload import Event, TrainingGraph
 
@@ -26,12 +25,12 @@ def floor_bytes(scenario: Scenario) -> int:
     """Memory of the fabrics and the channel, before any traffic [bytes]."""
     floor = scenario.floor
     links = 2 * floor.racks + floor.rings**2
-    ahead = bursts_ahead(links) if scenario.optical.background.load else 0
+    bursts = min(links * 1024, 1 << 24) if scenario.optical.background.load else 0
     gains = floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes)
     if scenario.channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
-    return racks + links * (_LINK_BYTES + _BURST_BYTES * ahead) + gains * _GAIN_BYTES
+    return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains * _GAIN_BYTES
 
 
 def graph_bytes(job: Job, floor: Floor) -> int:

@@ -8,9 +8,9 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.errors import ThzSyncError
+from thzsync.feasibility import check_scenario
 from thzsync.scenario import Scenario, preset_names
 from thzsync.scenario.files import build_scenario
-from thzsync.simulation.feasibility import check_scenario
 
 
 def tiny(**changes: Any) -> Scenario:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from thzsync.arrays import memory_bytes, size_text
 from thzsync.errors import Problems, ThzSyncError
+from thzsync.feasibility.estimate import Load, floor_bytes, graph_bytes, load_of
 from thzsync.scenario import Scenario
-from thzsync.simulation.estimate import Load, floor_bytes, graph_bytes, load_of
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
 from thzsync.topology import Topology
