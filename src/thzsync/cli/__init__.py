@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     from thzsync.cli.app import app
 
+    # The library warns as Python does; at the command line a remark is one line as well.
+    warnings.showwarning = lambda message, *_: _say(f"thzsync: warning: {message}")
     usage_error: Any = typer.BadParameter.__bases__[0]  # of the Click that Typer brings along
 
     try:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from thzsync.arrays import memory_bytes, size_text
 from thzsync.errors import Problems, ThzSyncError
-from thzsync.feasibility.estimate import Load, floor_bytes, graph_bytes, load_of
+from thzsync.feasibility.estimate import Load, collective_load, floor_bytes, graph_bytes, load_of
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
@@ -40,6 +40,13 @@ def check_scenario(scenario: Scenario, source: str = "scenario") -> list[str]:
         raise Problems.of(f"{source}: {problem}" for problem in problems)
     remarks = [*_slow_fibres(scenario), *_odd_times(scenario, graphs), *_heavy_load(scenario, load)]
     return [f"{source}: {remark}" for remark in remarks]
+
+
+def check_collective(scenario: Scenario, racks: int, size_bytes: int) -> None:
+    """Refuse a collective that would not fit into memory."""
+    load = collective_load(scenario, racks, size_bytes)
+    for problem in _too_large("--size", _events_text(load), load.memory_bytes):
+        raise ThzSyncError(problem)
 
 
 def _method_problems(scenario: Scenario) -> Iterator[str]:
@@ -81,8 +88,11 @@ def _size_problems(scenario: Scenario) -> Iterator[str]:
 
 
 def _load_problems(load: Load) -> Iterator[str]:
-    what = f"an event of {load.largest_chunks:.3g} chunks among {load.widest} racks"
-    yield from _too_large("jobs", what, load.memory_bytes)
+    yield from _too_large("jobs", _events_text(load), load.memory_bytes)
+
+
+def _events_text(load: Load) -> str:
+    return f"an event of {load.largest_chunks:.3g} chunks among {load.widest} racks"
 
 
 def _too_large(place: str, what: str, needed_bytes: float) -> Iterator[str]:

@@ -87,6 +87,14 @@ def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
     )
 
 
+def collective_load(scenario: Scenario, racks: int, size_bytes: int) -> Load:
+    """The load of one collective alone: at most, every rack sends its size twice."""
+    carried = 2.0 * racks * size_bytes
+    chunks = carried / scenario.collectives.chunk_bytes + racks**2
+    hops = 3 * carried / scenario.optical.packet_bytes
+    return Load(chunks, chunks, hops, racks, scenario.thz.subbands)
+
+
 def _carried_bytes(event: Event) -> float:
     if isinstance(event.demand, Reduction):
         return 2.0 * (len(event.racks) - 1) * event.demand.tensor_bytes

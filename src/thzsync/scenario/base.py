@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Annotated, Any, Final
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -78,9 +79,16 @@ def _scaled(digits: str, scale: float) -> float:
     return scaled
 
 
+def _whole_bits(rate_bps: float) -> float:
+    """Fibres carry whole bits per second: the packet kernel counts so, and the audit must agree."""
+    return float(round(rate_bps))
+
+
 # What lies outside these bounds is no data centre; inside them no kernel overflows.
 Bytes = Annotated[int, Field(gt=0, le=2**53), Quantity("bytes")]
-Rate = Annotated[float, Field(ge=1, le=1e15, allow_inf_nan=False), Quantity("bps")]
+Rate = Annotated[
+    float, Field(ge=1, le=1e15, allow_inf_nan=False), Quantity("bps"), AfterValidator(_whole_bits)
+]
 Seconds = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False), Quantity("s")]
 """A duration: at most 10,000 s, almost three hours."""
 Instant = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), Quantity("s")]
