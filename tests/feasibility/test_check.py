@@ -103,7 +103,11 @@ ODD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "very small bursts": (
         {"optical": {"background": {"load": 0.5, "burst_bytes": 1}}},
-        r"optical\.background: 5e\+10 bursts per simulated second",
+        r"optical\.background: up to 2e\+09 bursts in the .* s of an iteration take long",
+    ),
+    "a rack that is hours late": (
+        {"stragglers": {"slow_racks": [{"rack": 0, "delay_s": 1e4}]}},
+        r"optical\.background: up to .* bursts in the .* s of an iteration take long",
     ),
     "very small packets": (
         {

@@ -13,6 +13,7 @@ from typing import Any, Final
 from thzsync.arrays import memory_bytes, size_text
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.feasibility.estimate import Load, collective_load, floor_bytes, graph_bytes, load_of
+from thzsync.feasibility.remarks import fibres, meant, remarks_on
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
@@ -21,10 +22,6 @@ from thzsync.workload import TrainingGraph, job_graph
 
 LONGEST_TASK_S: Final = 1e4
 """As for every duration in a scenario [s]."""
-SLOW_BPS: Final = 1e6
-MANY_CHUNKS: Final = 1e7
-MANY_PACKET_HOPS: Final = 1e10
-MANY_BURSTS_PER_S: Final = 1e9
 
 
 def check_scenario(scenario: Scenario, source: str = "scenario") -> list[str]:
@@ -38,8 +35,7 @@ def check_scenario(scenario: Scenario, source: str = "scenario") -> list[str]:
         problems = [*_load_problems(load)]
     if problems:
         raise Problems.of(f"{source}: {problem}" for problem in problems)
-    remarks = [*_slow_fibres(scenario), *_odd_times(scenario, graphs), *_heavy_load(scenario, load)]
-    return [f"{source}: {remark}" for remark in remarks]
+    return [f"{source}: {remark}" for remark in remarks_on(scenario, load, graphs)]
 
 
 def check_collective(scenario: Scenario, racks: int, size_bytes: int) -> None:
@@ -61,23 +57,15 @@ def _method_problems(scenario: Scenario) -> Iterator[str]:
 
 def _rate_problems(scenario: Scenario) -> Iterator[str]:
     optical, limit_s = scenario.optical, scenario.collectives.stall_limit_s
-    for key in _fibres(scenario):
+    for key in fibres(scenario):
         rate_bps = getattr(optical, key)
         packet_s = 8 * optical.packet_bytes / rate_bps + optical.switch_delay_s
         if packet_s >= limit_s:
             yield (
                 f"optical.{key}: at {rate_bps:g} bit/s one packet of {optical.packet_bytes} bytes "
                 f"is under way for {packet_s:.4g} s, and collectives.stall_limit_s gives up after "
-                f"{limit_s:g} s; {_meant(rate_bps)}"
+                f"{limit_s:g} s; {meant(rate_bps)}"
             )
-
-
-def _meant(rate_bps: float) -> str:
-    return f'did you mean "{rate_bps:g} Gbps"?' if rate_bps < 1e4 else "is its unit right?"
-
-
-def _fibres(scenario: Scenario) -> list[str]:
-    return ["access_bps", "inter_bps"] if scenario.floor.rings > 1 else ["access_bps"]
 
 
 def _size_problems(scenario: Scenario) -> Iterator[str]:
@@ -131,54 +119,3 @@ def _graph_problems(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator
                 f"simulated is {LONGEST_TASK_S:g} s"
             )
         graphs.append(graph)
-
-
-def _slow_fibres(scenario: Scenario) -> Iterator[str]:
-    for key in _fibres(scenario):
-        rate_bps = getattr(scenario.optical, key)
-        if rate_bps < SLOW_BPS:
-            yield f"optical.{key} is {rate_bps:g} bit/s; {_meant(rate_bps)}"
-
-
-def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]:
-    thz, limit_s = scenario.thz, scenario.collectives.stall_limit_s
-    compute_s = max((graph.critical_path_s() for graph in graphs), default=float("inf"))
-    if thz.round_overhead_s > max(compute_s, 1e-3):
-        yield (
-            f"thz.round_overhead_s is {thz.round_overhead_s:g} s, longer than an iteration computes"
-            f" ({compute_s:.3g} s); it is owed by every round: did you mean us?"
-        )
-    if thz.fallback_timeout_s >= limit_s:
-        yield (
-            f"thz.fallback_timeout_s ({thz.fallback_timeout_s:g} s) is not below "
-            f"collectives.stall_limit_s ({limit_s:g} s): where THz links fail, the run will end "
-            f"before it falls back to fibre"
-        )
-
-
-def _heavy_load(scenario: Scenario, load: Load) -> Iterator[str]:
-    if load.largest_chunks > MANY_CHUNKS:
-        yield (
-            f"collectives.chunk_bytes is {scenario.collectives.chunk_bytes}, which cuts an event "
-            f"into {load.largest_chunks:.2g} chunks; did you mean larger chunks or smaller events?"
-        )
-    if load.packet_hops > MANY_PACKET_HOPS:
-        yield (
-            f"jobs: an iteration sends up to {load.packet_hops:.2g} packets over a fibre, which "
-            f"takes long; use smaller events or a larger optical.packet_bytes"
-        )
-    bursts = _bursts_per_s(scenario)
-    if bursts > MANY_BURSTS_PER_S:
-        yield (
-            f"optical.background: {bursts:.2g} bursts per simulated second take long; use a lower "
-            f"load or a larger burst_bytes"
-        )
-
-
-def _bursts_per_s(scenario: Scenario) -> float:
-    optical, floor = scenario.optical, scenario.floor
-    rate_bps = (
-        floor.racks * optical.access_bps + floor.rings * (floor.rings - 1) * optical.inter_bps
-    )
-    size_bytes = min(optical.background.burst_bytes, optical.packet_bytes)
-    return optical.background.load * rate_bps / (8 * size_bytes)
