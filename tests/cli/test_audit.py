@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from thzsync.cli import main
@@ -66,3 +67,14 @@ def test_a_damaged_table_is_one_line(
     file.write_bytes(file.read_bytes()[:-20])
     assert main(["audit", str(folder)]) == 2
     assert f"{table}.parquet: missing or damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["audit", "report"])
+def test_a_record_without_iterations_is_one_line(
+    command: str, record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(shutil.copytree(record, tmp_path / "demo"))
+    for file in folder.glob("*.parquet"):
+        pl.read_parquet(file).head(0).write_parquet(file)
+    assert main([command, str(folder)]) == 2
+    assert "demo: holds no iteration; record the run anew" in capsys.readouterr().err

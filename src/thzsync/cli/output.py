@@ -133,10 +133,10 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
     )
 
     console = notes()
-    columns = (TextColumn("{task.description}"), BarColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
     counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, *counted, console=console, transient=True)
-    task = bar.add_task(description, total=total)
+    task = bar.add_task(printable(description), total=total)
 
     def advance(steps: float = 1, description: str | None = None) -> None:
         bar.update(task, advance=steps, description=description)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, notes, progress, table
+from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, note, progress, table
 from thzsync.collectives import Kind
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def synthesize(
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
-        notes().print(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
+        note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms)
     emit(document, json, lambda: _table(document))
 

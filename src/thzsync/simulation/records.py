@@ -157,6 +157,8 @@ class Run:
             expected = polars_schema(name)
             if dict(tables[name].schema) != expected:
                 raise ThzSyncError(f"{file}: its columns are not those of format 1")
+        if not tables["iterations"].height:
+            raise ThzSyncError(f"{source}: holds no iteration; record the run anew")
         return cls(
             scenario=read_scenario(source),
             policy=provenance["policy"],
