@@ -128,10 +128,22 @@ def test_what_is_possible_but_hardly_meant_gets_a_remark(case: str) -> None:
 
 
 def test_all_problems_are_told_at_once() -> None:
-    changed = tiny(collectives={"a2a": "no", "p2p": "nor"}, optical={"access_bps": 1})
+    changed = tiny(
+        collectives={"a2a": "no", "p2p": "nor"},
+        optical={"access_bps": 1},
+        channel={"gains_file": "absent.csv"},
+        jobs=[{"model": {"name": "gpt-9"}}],
+    )
     with pytest.raises(ThzSyncError) as caught:
-        check_scenario(changed)
-    assert len(caught.value.lines) == 3
+        check_scenario(changed, "x")
+    places = [line.split(": ")[1] for line in caught.value.lines]
+    assert places == [
+        "collectives.a2a",
+        "collectives.p2p",
+        "optical.access_bps",
+        "channel.gains_file",
+        "jobs.0",
+    ]
 
 
 COMMANDS = (

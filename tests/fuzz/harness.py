@@ -29,6 +29,7 @@ def fuzz(case: Case, seeds: range) -> Counter[str]:
     for seed in seeds:
         try:
             with time_limit(LIMIT_S), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 warnings.simplefilter("error", RuntimeWarning)
                 outcomes[case(np.random.default_rng(seed))] += 1
         except ThzSyncError as error:

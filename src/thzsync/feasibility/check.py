@@ -26,13 +26,13 @@ LONGEST_TASK_S: Final = 1e4
 
 def check_scenario(scenario: Scenario, source: str = "scenario") -> list[str]:
     """Refuse what cannot be run, all of it at once; remarks on what can, but hardly is meant."""
-    problems = [*_method_problems(scenario), *_rate_problems(scenario), *_size_problems(scenario)]
+    too_large = [*_size_problems(scenario)]
+    problems = [*_method_problems(scenario), *_rate_problems(scenario), *too_large]
     graphs: list[TrainingGraph] = []
-    if not problems:
-        problems = [*_file_problems(scenario), *_graph_problems(scenario, graphs)]
+    if not too_large:  # only now may anything be built
+        problems += [*_file_problems(scenario), *_graph_problems(scenario, graphs)]
     load = load_of(graphs, scenario)
-    if not problems:
-        problems = [*_load_problems(load)]
+    problems += _load_problems(load)
     if problems:
         raise Problems.of(f"{source}: {problem}" for problem in problems)
     return [f"{source}: {remark}" for remark in remarks_on(scenario, load, graphs)]
