@@ -1,10 +1,45 @@
-"""The one error a user can cause, and the one he can wish for."""
+"""The one error a user can cause, the one he can wish for, and text that is safe to print."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from unicodedata import category
 
 
 class ThzSyncError(ValueError):
     """Bad input: the message names the place, what was found and the remedy, in one line."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to print, one mistake per line and nothing that a terminal would obey."""
+        return (printable(" ".join(str(self).splitlines())),)
+
+
+class Problems(ThzSyncError):
+    """Several mistakes of one input, each a line of its own."""
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> Problems:
+        """From one text per mistake; line breaks inside a text are escaped."""
+        return cls("\n".join(map(printable, lines)))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The mistakes, gravest first."""
+        return tuple(str(self).split("\n"))
+
+
+def printable(text: str) -> str:
+    """The text with control and invisible characters escaped: names come from files of others."""
+    return "".join(_escaped(c) if _is_control(c) else c for c in text)
+
+
+def _is_control(character: str) -> bool:
+    return category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
 def interrupted(error: BaseException | None) -> bool:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
+
+_RAW_CONTROLS = re.compile("[\x7f-\x9f]")
+"""Control characters that JSON leaves as they are, though terminals obey some of them."""
 
 
 def write_atomically(path: str | Path, content: bytes) -> Path:
@@ -40,12 +45,46 @@ def write_atomically(path: str | Path, content: bytes) -> Path:
 
 def dump_json(document: object) -> str:
     """Strict JSON: a number that is not finite becomes null."""
-    return json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+    return escape_controls(
+        json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False)
+    )
+
+
+def escape_controls(text: str) -> str:
+    """JSON or a TOML string without raw control characters, also those JSON does not escape."""
+    return _RAW_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def write_document(path: str | Path, document: object) -> Path:
     """Write plain values as strict JSON."""
     return write_atomically(path, (dump_json(document) + "\n").encode())
+
+
+def read_bounded(path: str | Path, most_bytes: int, noun: str) -> bytes:
+    """A whole file, unless it is larger than anything of its kind (or never ends)."""
+    with Path(path).open("rb") as file:
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ThzSyncError(f"{path}: has more than {most_bytes} bytes; is it really {noun}?")
+    return content
+
+
+def content_digest(path: str | Path) -> str | None:
+    """SHA-256 of a file's content; None where there is no such file."""
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def prepare_file(path: str | Path) -> Path:
+    """See that a file can be written, before hours of work depend on it."""
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        raise ThzSyncError(f"{path}: is not a regular file; name a file to write")
+    prepare_folder(target.resolve().parent)
+    return target
 
 
 def prepare_folder(path: str | Path) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import zipfile
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +13,8 @@ from thzsync.channel import ChannelModel, file
 from thzsync.channel.propagation import NEVER_PS
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Channel, Floor, Thz
+from thzsync.scenario.files import build_scenario
+from thzsync.simulation import simulate
 from thzsync.streams import Streams
 from thzsync.topology import Topology
 
@@ -181,3 +186,36 @@ def test_the_look_up_is_the_same_uncompiled(tmp_path, monkeypatch):
     np.testing.assert_array_equal(
         compiled, [model.gain_matrix(np.arange(RACKS), t) for t in times_ps]
     )
+
+
+@pytest.mark.parametrize("name", ["gains.parquet", "gains.npz"])
+def test_a_file_that_would_unpack_to_too_many_rows_is_refused_unread(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(file, "MOST_ROWS", 4)
+    with pytest.raises(ThzSyncError, match=r"would unpack to \d+ rows, and 4 are the most"):
+        load(save(rows(), tmp_path / name))
+
+
+def test_a_packed_file_of_zeros_is_not_unpacked(tmp_path):
+    path = tmp_path / "gains.npz"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("rack_a.npy", "w", force_zip64=True) as entry,
+    ):
+        for _ in range(2100):
+            entry.write(bytes(2**20))
+    tracemalloc.start()
+    with pytest.raises(ThzSyncError, match="are the most"):
+        load(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**20 * 50
+    tracemalloc.stop()
+
+
+def test_dead_links_give_no_warning_and_are_carried_by_fibre(tmp_path):
+    low, high = np.triu_indices(6, k=1)
+    pairs = {"rack_a": np.repeat(low, 4), "rack_b": np.repeat(high, 4)}
+    dead = pairs | {"subband": np.tile(range(4), 15), "gain_db": np.full(60, -np.inf)}
+    gains = str(save(dead, tmp_path / "gains.csv"))
+    scenario = build_scenario({"preset": "tiny", "channel": {"gains_file": gains}}, "test")
+    run = simulate(scenario, "fixed-ratio", 1)  # pytest turns RuntimeWarnings into errors
+    assert run.events["thz_bytes"].sum() == 0
+    assert run.events["fallback_chunks"].sum() > 0

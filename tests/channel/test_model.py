@@ -12,7 +12,6 @@ from tests.reference import channel_twin as twin
 from thzsync.arrays import to_ps
 from thzsync.channel import ChannelModel, fading, propagation
 from thzsync.channel.propagation import NEVER_PS, BlockageGrid
-from thzsync.errors import ThzSyncError
 from thzsync.scenario import Blockage, Channel, Floor, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -210,18 +209,3 @@ def test_a_fresh_process_draws_the_same_channel():
     )
     here = build(BOTH, seed=5).gains(LOW[:9], HIGH[:9], 10**11).tobytes().hex()
     assert fresh.stdout.strip() == here
-
-
-@pytest.mark.parametrize(
-    ("channel", "key"),
-    [
-        (Channel(coherence_s=0.0), "channel.coherence_s"),
-        (
-            Channel(blockage=Blockage(share=0.1, mean_duration_s=0.0)),
-            "channel.blockage.mean_duration_s",
-        ),
-    ],
-)
-def test_times_too_short_to_follow_are_refused_by_name(channel, key):
-    with pytest.raises(ThzSyncError, match=f"{key}.*use 1 ns or more"):
-        build(channel)

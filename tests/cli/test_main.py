@@ -13,6 +13,7 @@ from thzsync import __version__
 from thzsync.cli import main
 from thzsync.cli.app import COMMANDS, Entry, app, load
 from thzsync.errors import ThzSyncError
+from thzsync.scenario import preset_names
 
 THZSYNC = [sys.executable, "-m", "thzsync"]
 
@@ -35,6 +36,20 @@ def test_every_command_answers_for_help(entry: Entry, capsys: pytest.CaptureFixt
     assert main([entry.name, "--help"]) == 0
     assert f"thzsync {entry.name}" in capsys.readouterr().out
     assert load(entry).name == entry.name
+
+
+@pytest.mark.parametrize("words", [[], *([entry.name] for entry in COMMANDS), ["scenario", "show"]])
+def test_help_gives_no_type_to_flags(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "bool" not in shown
+    assert "-h" in shown
+
+
+def test_help_names_the_presets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert ", ".join(preset_names()) in shown
 
 
 def test_a_users_mistake_is_one_line_on_stderr_and_status_2(

@@ -88,3 +88,23 @@ def test_colour_is_left_out_with_no_color(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("NO_COLOR", "1")
     assert output.results().no_color
     assert output.notes().no_color
+
+
+def test_tables_and_notes_show_control_characters_escaped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown = rendered(output.table("\x1b[1mT", ("name",), [("\x9b2J",)], "\x1b]0;x\x07"))
+    output.note("\x1b[2J")
+    noted = capsys.readouterr().err
+    assert not {"\x1b", "\x9b", "\x07"} & set(shown + noted)
+    assert noted == "\\x1b[2J\n"
+
+
+def test_names_in_a_progress_bar_are_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=80)
+    monkeypatch.setattr(output, "notes", lambda: terminal)
+    monkeypatch.setattr(output, "PATIENCE_S", 0.0)
+    with output.progress("audit [/red]", 2) as advance:
+        advance(0, "audit [/blue]")
+        threading.Event().wait(0.3)
+        advance()

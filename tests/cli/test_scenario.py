@@ -59,3 +59,26 @@ def test_new_spares_a_file_unless_forced(
 def test_new_says_why_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenario", "new", str(tmp_path / "no" / "folder.toml")]) == 2
     assert "cannot be written (No such file or directory)" in capsys.readouterr().err
+
+
+def test_list_knows_every_name_a_scenario_may_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenario", "list", "--json"]) == 0
+    names = json.loads(capsys.readouterr().out)
+    assert names["presets"] == preset_names()
+    assert "mixtral-8x7b" in names["models"]
+    assert names["allreduce methods"][:2] == ["proposed", "ring"]
+    assert "thz-sync" in names["policies"]
+    assert main(["scenario", "list"]) == 0
+    assert "mixtral-8x7b" in capsys.readouterr().out
+
+
+def test_names_are_shown_without_what_a_terminal_would_obey(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text('preset = "tiny"\nname = "\\u001b[31m\\u009b0m"\n')
+    for command in (["scenario", "show"], ["scenario", "show", "--json"]):
+        assert main([*command, str(file)]) == 0
+    assert main(["run", "--policy", "all-wired", "--iterations", "1", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert not {"\x1b", "\x9b"} & set(captured.out + captured.err)

@@ -91,3 +91,22 @@ def test_reproduce_prints_the_figure_with_the_contracts_keys(
     assert len(found["rows"]) == 2 * (5 + 6)
     assert main(["reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1"]) == 0
     assert "Collective synthesis" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        ("9" * 5000, "this number is beyond all bounds"),
+        ("1e400 MiB", "this number is beyond all bounds"),
+        ("100000000000000000000", "should be less than or equal to 9007199254740992"),
+        ("1e15 B", "chunks among 4 racks would take about"),
+    ],
+)
+def test_a_size_that_no_machine_holds_is_one_line(
+    size: str, reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synthesize", "a2a", "--racks", "4", "--size", size]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("thzsync: error: --size: ")
+    assert reason in errors
+    assert errors.count("\n") == 1

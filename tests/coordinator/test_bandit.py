@@ -158,7 +158,7 @@ def test_rewards_keep_their_order_and_only_the_bad_tail_is_compressed() -> None:
 
 
 def test_settings_are_checked_with_the_scenario() -> None:
-    with pytest.raises(ValueError, match="greater than 0"):
+    with pytest.raises(ValueError, match="greater than or equal to"):
         Bandit(ridge=0.0)
     with pytest.raises(ValueError, match="Extra inputs"):
         Bandit(alpha=0.1)  # type: ignore[call-arg]

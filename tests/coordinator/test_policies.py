@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,13 @@ def test_outcomes_may_come_late_and_in_another_order(policy: Policy) -> None:
     for k in np.random.default_rng(0).permutation(len(contexts)):
         policy.learn(contexts[k], actions[k], floor.outcome(int(k), contexts[k], actions[k]))
     policy.decide(contexts[0]).check(contexts[0])
+
+
+@pytest.mark.parametrize("levels", [(0.3,), (0.1, 0.45, 0.8), (0.5, 1.0)])
+def test_every_policy_keeps_to_the_levels_that_the_scenario_offers(
+    policy: Policy, levels: tuple[float, ...]
+) -> None:
+    """All-Wireless once asked for full power wherever the scenario ended below it."""
+    plan = make_plan("a2a", [0, 1], [1, 0], [2**20, 2**20])
+    context = replace(context_of(plan, 25.0), power_levels=np.array(levels))
+    policy.decide(context).check(context)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import make_policy
 from thzsync.coordinator.saved import LearningPolicy, load_policy
+from thzsync.coordinator.store import read_policy, write_policy
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -116,27 +118,84 @@ def test_arrays_without_the_header_are_refused(tmp_path: Path) -> None:
         load_policy(file, Scenario.paper(), Streams(0))
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_rubbish(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "p"
-    policy = trained("thz-sync", 3)
-    policy.save(file)
-    old = file.read_bytes()
-
-    def full(self: Path, data: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(ThzSyncError, match="No space left"):
-        policy.save(file)
-    assert file.read_bytes() == old
-    assert [f.name for f in tmp_path.iterdir()] == ["p"]
-
-
 def test_static_policies_have_nothing_to_load(tmp_path: Path) -> None:
-    from thzsync.coordinator.store import write_policy
-
     write_policy(tmp_path / "p", "all-wired", {}, {}, {"x": np.zeros(1)})
     with pytest.raises(ThzSyncError, match="nothing to load"):
         load_policy(tmp_path / "p", Scenario.paper(), Streams(0))
+
+
+def rewritten(file: Path, **changed: Any) -> None:
+    """Replace arrays, or header entries, of a saved policy and sign it again."""
+    name, shape, progress, arrays = read_policy(file)
+    header = {"shape": shape, "progress": progress}
+    for key, value in changed.items():
+        if key in header:
+            header[key] = value
+        else:
+            arrays[key.replace("__", ".")] = value
+    write_policy(file, name, header["shape"], header["progress"], arrays)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("policies") / "p"
+    trained("thz-sync", 30).save(file)
+    return file
+
+
+DAMAGE: dict[str, tuple[str, Any, str]] = {
+    "a wrong size": ("encoder.flow", lambda a: a[:, :-1], "has 23 flow units on axis 1, not 24"),
+    "a longer bias": ("encoder.dense_bias", lambda a: np.tile(a, 2), "has 46 units on axis 0"),
+    "a missing axis": ("head.precision", lambda a: a[0], "has 1 dimensions, not 2"),
+    "other numbers": (
+        "encoder.dense",
+        lambda a: a.astype(np.float32),
+        "holds float32, not float64",
+    ),
+    "no number": ("head.moment", lambda a: a * np.nan, "not finite"),
+    "too large a number": ("head.precision", lambda a: a + 1e300, "not finite"),
+    "samples that are not there": ("replay.added", lambda a: a + 1, "does not hold .* samples"),
+    "fewer than no samples": ("replay.added", lambda a: a * 0 - 5, "does not hold -5 samples"),
+    "lost rewards": ("replay.reward", lambda a: a[:-1], "does not hold .* samples"),
+    "narrow groups": ("replay.group", lambda a: a[:, :-1], "disagrees on the number of flows"),
+    "senders out of range": ("replay.group", lambda a: a + 10**6, "senders with gaps"),
+    "negative senders": ("replay.group", lambda a: a - 7, "senders with gaps"),
+    "flows without chunks": ("replay.chunks", lambda a: a * 0, "no or too many chunks"),
+    "an infinite reward": ("replay.reward", lambda a: a - np.inf, "not finite"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_arrays_that_would_lead_compiled_code_astray_are_refused(
+    case: str, saved: Path, tmp_path: Path
+) -> None:
+    name, damage, message = DAMAGE[case]
+    file = Path(shutil.copy(saved, tmp_path))
+    key = f"allreduce.{name}"
+    rewritten(file, **{key.replace(".", "__"): damage(read_policy(file)[3][key])})
+    with pytest.raises(ThzSyncError, match=f"{key.split('.')[1]}.* {message}"):
+        load_policy(file, Scenario.paper(), Streams(0))
+
+
+def test_an_array_that_nobody_knows_is_refused(saved: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(saved, tmp_path))
+    rewritten(file, extra=np.zeros(3))
+    with pytest.raises(ThzSyncError, match="extra is not part of a policy"):
+        load_policy(file, Scenario.paper(), Streams(0))
+
+
+@pytest.mark.parametrize("progress", [{}, {"allreduce": 3}, {"p2p": {"decisions": "x"}}])
+def test_damaged_progress_is_refused(progress: Any, saved: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(saved, tmp_path))
+    rewritten(file, progress=progress)
+    with pytest.raises(ThzSyncError, match="incomplete"):
+        load_policy(file, Scenario.paper(), Streams(0))
+
+
+def test_a_byte_that_changed_is_found_by_the_checksum(saved: Path, tmp_path: Path) -> None:
+    file = Path(shutil.copy(saved, tmp_path))
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ThzSyncError, match="does not match its checksum"):
+        load_policy(file, Scenario.paper(), Streams(0))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.optical.cases import run_to
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.optical import Background, Network, OpticalFabric, lowering
 from thzsync.optical.background import gaps_ps
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.pools import Runs
@@ -220,6 +220,25 @@ def test_background_does_not_depend_on_the_foreground() -> None:
         return table[np.lexsort((table[:, 4], table[:, 0]))][:, [0, 3, 4]]
 
     np.testing.assert_array_equal(noise(True), noise(False))
+
+
+@pytest.mark.parametrize("stored", [1, 100, 1000])
+def test_looking_less_far_ahead_changes_no_burst(
+    stored: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Floors of a thousand rings keep fewer bursts per link, or memory would end first."""
+    net = network([0, 0, 1, 2], output_queue_bytes=400 * PACKET, shared_buffer_bytes=4000 * PACKET)
+
+    def noise() -> Any:
+        fabric = OpticalFabric(net, Background(0.3, 3 * PACKET), 5, trace=True)
+        fabric.submit(ChunkBatch.build(FIBRE, 0, [1, 2], 50 * PACKET, [0, 1]), 0)
+        run_to(fabric, 10**6)
+        return fabric.packet_trace()
+
+    far = noise()
+    monkeypatch.setattr(lowering, "BURSTS_STORED", stored)
+    assert lowering.bursts_ahead(net.links) < 100
+    np.testing.assert_array_equal(noise(), far)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from thzsync.scenario import Scenario, Thz, preset_names
+from thzsync.scenario import Optical, Scenario, Thz, preset_names
 from thzsync.scenario.base import Model
 
 
@@ -69,3 +69,8 @@ def test_noise_is_the_thermal_density_raised_by_the_noise_figure() -> None:
 def test_a_scenario_is_frozen() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Scenario.paper().name = "other"  # type: ignore[misc]
+
+
+def test_fibre_rates_are_whole_bits_per_second() -> None:
+    """The packet kernel rounds them, and an audit that did not would find other utilisations."""
+    assert Optical(access_bps=137851735.3).access_bps == 137851735.0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,19 @@ BAD: dict[str, tuple[Callable[[Records], object], str]] = {
     ),
     "another format": (lambda r: r[0].update(format="x"), r"not a trace file"),
     "bad origin": (lambda r: r[0].update(origin=3), r"origin: found 3; it must be a table"),
+    "a stage beyond a record's columns": (
+        set_in("compute", "stage", 2**31),
+        r"stage: found 2147483648; it must be a whole number, at most 2147483647",
+    ),
+    "a micro-batch beyond them": (set_in("p2p", "microbatch", 2**40), r"microbatch: found 1099511"),
+    "an endless task": (set_in("compute", "duration_s", 1e300), r"duration_s: found 1e\+300; it m"),
+    "a time of 400 digits": (set_in("p2p", "release_s", 10**400), r"release_s: found 1000"),
+    "more bytes than all disks": (set_in("p2p", "bytes", [2**52] * 3), r"bytes: .* sum to at most"),
+    "a repeated line": (lambda r: r.__setitem__(2, r[1]), r"id: found 0; it must be 1, since ids"),
+    "more lines than promised": (
+        lambda r: r.append(r[-1]),
+        r"holds more than the 34 nodes that its header promises",
+    ),
     "lost line": (lambda r: r.pop(), r"holds 33 of 34 nodes; the file is truncated"),
 }
 
@@ -222,3 +236,28 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
         read_trace(tmp_path / "nope")
     with pytest.raises(ThzSyncError, match=r"cannot be read \(Is a directory\)"):
         read_trace(tmp_path)
+
+
+def bomb(path: Path, start: bytes, block: bytes, count: int) -> Path:
+    with gzip.open(path, "wb", compresslevel=9) as packed:
+        packed.write(start)
+        for _ in range(count):
+            packed.write(block)
+    return path
+
+
+def test_a_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path) -> None:
+    header = b'{"format":"thzsync-trace","version":1,"racks":6,"nodes":2000000000}\n'
+    node = b'{"node":"compute","id":0,"job":"j","stage":0,"phase":"forward","microbatch":0,'
+    node += b'"racks":[0],"after":[],"duration_s":0}\n'
+    for name, block in (
+        ("zeros", bytes(2**20)),
+        ("nodes", node * 10_000),
+        ("lines", b"\n" * 2**20),
+    ):
+        file = bomb(tmp_path / name, header, block, 300)
+        tracemalloc.start()
+        with pytest.raises(ThzSyncError):
+            read_trace(file)
+        assert tracemalloc.get_traced_memory()[1] < 600 * 2**20
+        tracemalloc.stop()

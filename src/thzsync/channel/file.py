@@ -13,13 +13,16 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from thzsync.arrays import PS_PER_S, AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
 from thzsync.channel.propagation import NEVER_PS
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 
 COLUMNS: Final = ("rack_a", "rack_b", "subband", "gain_db")
+MOST_ROWS: Final = 50_000_000
+"""More would not fit beside a simulation; packed files can claim any number."""
 _SUFFIXES: Final = (".parquet", ".csv", ".npz")
+_ROW_BYTES: Final = 8 * (len(COLUMNS) + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +141,10 @@ def _read(path: Path) -> dict[str, AnyArray]:
 
 
 def _read_npz(path: Path) -> dict[str, AnyArray]:
+    from zipfile import ZipFile
+
+    with ZipFile(path) as archive:
+        _check_rows(sum(entry.file_size for entry in archive.infolist()) // _ROW_BYTES)
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
@@ -145,8 +152,18 @@ def _read_npz(path: Path) -> dict[str, AnyArray]:
 def _read_table(path: Path, suffix: str) -> dict[str, AnyArray]:
     import polars as pl
 
-    frame = pl.read_parquet(path) if suffix == ".parquet" else pl.read_csv(path)
+    if suffix == ".parquet":
+        _check_rows(pl.scan_parquet(path).select(pl.len()).collect().item())
+        frame = pl.read_parquet(path)
+    else:
+        _check_rows(path.stat().st_size // _ROW_BYTES)
+        frame = pl.read_csv(path)
     return {name: frame[name].to_numpy() for name in frame.columns}
+
+
+def _check_rows(rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise ValueError(f"it would unpack to {rows} rows, and {MOST_ROWS} are the most")
 
 
 def _numbers(path: Path, columns: dict[str, AnyArray], name: str) -> FloatArray:
@@ -157,7 +174,7 @@ def _numbers(path: Path, columns: dict[str, AnyArray], name: str) -> FloatArray:
     for row, value in enumerate(values, start=1):
         try:
             float(value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             _refuse_row(path, row, f"has {name} = {value!r}, which is no number", "write a number")
     return values.astype(np.float64)
 
@@ -195,7 +212,7 @@ def _instants(path: Path, columns: dict[str, AnyArray]) -> IntArray:
     time_s = _numbers(path, columns, "time_s")
     bad = ~(np.isfinite(time_s) & (np.abs(time_s) < 1e6))
     _refuse(path, bad, "has no usable time_s", "give seconds below 1e6")
-    return np.round(time_s * PS_PER_S).astype(np.int64)
+    return all_to_ps(time_s)
 
 
 def _refuse(path: Path, bad: BoolArray, what: str, remedy: str) -> None:

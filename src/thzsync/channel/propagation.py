@@ -11,7 +11,6 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel.fading import fill_gains
 from thzsync.channel.pathloss import composite_gain
-from thzsync.errors import ThzSyncError
 from thzsync.scenario import Blockage, Channel, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -40,11 +39,6 @@ class FluctuationGrid:
         if channel.coherence_s is None or channel.fluctuation_db == 0:
             return FluctuationGrid(channel.fluctuation_db, 0, 0.0, 1)
         slot_ps = to_ps(channel.coherence_s / SLOTS_PER_COHERENCE)
-        if slot_ps < 1:
-            raise ThzSyncError(
-                f"channel.coherence_s is {channel.coherence_s:g} s, too short to follow; "
-                f"use 1 ns or more, or leave it out for a channel that is constant in time"
-            )
         decay = math.exp(-1 / SLOTS_PER_COHERENCE)
         terms = math.ceil(math.log(_SMALLEST_WEIGHT) / math.log(decay))
         return FluctuationGrid(channel.fluctuation_db, slot_ps, decay, terms)
@@ -75,11 +69,6 @@ class BlockageGrid:
             return BlockageGrid(blockage.loss_db, 0, 0.0, 1.0)
         blocked_s = blockage.mean_duration_s
         slot_ps = to_ps(min(blocked_s, blocked_s * (1 - share) / share) / SLOTS_PER_COHERENCE)
-        if slot_ps < 1:
-            raise ThzSyncError(
-                f"channel.blockage.mean_duration_s is {blocked_s:g} s, too short to follow; "
-                f"use 1 ns or more, or set share = 0 to switch blockage off"
-            )
         p_clear = slot_ps / to_ps(blocked_s)
         return BlockageGrid(blockage.loss_db, slot_ps, p_clear * share / (1 - share), p_clear)
 

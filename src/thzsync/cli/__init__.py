@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import ThzSyncError, interrupted, printable
 
 INTERRUPTED = 130
 
@@ -37,6 +38,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     from thzsync.cli.app import app
 
+    # The library warns as Python does; at the command line a remark is one line as well.
+    warnings.showwarning = lambda message, *_: _say(f"thzsync: warning: {message}")
     usage_error: Any = typer.BadParameter.__bases__[0]  # of the Click that Typer brings along
 
     try:
@@ -44,7 +47,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         status = ended if isinstance(ended, int) else 0
         return _stopped() if status == INTERRUPTED else status
     except ThzSyncError as error:
-        _say(f"thzsync: error: {error}")
+        for line in error.lines:
+            _say(f"thzsync: error: {line}")
     except usage_error as error:
         _explain(error)
     except (typer.Abort, KeyboardInterrupt):
@@ -75,4 +79,4 @@ def _stopped() -> int:
 
 
 def _say(line: str) -> None:
-    print(" ".join(line.splitlines()), file=sys.stderr)
+    print(printable(" ".join(line.splitlines())), file=sys.stderr)

@@ -56,7 +56,25 @@ def load(entry: Entry) -> Any:
         target = single
     command = typer.main.get_command(target)
     command.name = entry.name
+    _hide_flag_types(command)
     return command
+
+
+def _hide_flag_types(command: Any) -> None:
+    _without_flag_types(command.get_params(typer.Context(command, help_option_names=HELP_NAMES)))
+    for nested in getattr(command, "commands", {}).values():
+        _hide_flag_types(nested)
+
+
+def _without_flag_types(parameters: list[Any]) -> list[Any]:
+    """Flags take no value, so help need not call them ``<bool>``."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+HELP_NAMES: Final = ["-h", "--help"]
 
 
 class LazyGroup(TyperGroup):
@@ -67,6 +85,10 @@ class LazyGroup(TyperGroup):
         self._entries = {entry.name: entry for entry in COMMANDS}
         for entry in self._entries.values():
             self.commands[entry.name] = TyperCommand(name=entry.name, help=entry.help)
+
+    def get_params(self, ctx: Any) -> Any:
+        """The group's own options; Typer adds those for completion late."""
+        return _without_flag_types(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Replace the listed stand-in by the real command."""
@@ -80,7 +102,7 @@ app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_NAMES},
 )
 
 

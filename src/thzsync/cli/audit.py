@@ -8,6 +8,7 @@ import typer
 
 from thzsync.cli.output import JsonOption, emit, progress, results
 from thzsync.display.terminal import TerminalTable
+from thzsync.errors import printable
 
 if TYPE_CHECKING:
     from thzsync.auditor import Audit
@@ -41,9 +42,8 @@ def _print_violations(verdict: Audit) -> None:
 
     console = results()
     for found in verdict.violations[:SHOWN_VIOLATIONS]:
-        console.print(
-            f"{found.check}: {found.place}: {found.message}", markup=False, soft_wrap=True
-        )
+        line = printable(f"{found.check}: {found.place}: {found.message}")
+        console.print(line, markup=False, soft_wrap=True)
     rest = len(verdict.violations) - SHOWN_VIOLATIONS
     if rest > 0:
         console.print(f"and {rest} more; --json lists them all", markup=False)

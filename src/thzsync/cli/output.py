@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import thzsync
 from thzsync.display.table import Column, Interval, Table
 from thzsync.display.terminal import TerminalTable
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, printable
 from thzsync.files import dump_json
 
 if TYPE_CHECKING:
@@ -19,8 +21,14 @@ if TYPE_CHECKING:
 
     from thzsync.scenario import Scenario
 
+PRESETS = ", ".join(
+    sorted(
+        file.stem for file in (Path(thzsync.__path__[0]) / "scenario" / "presets").glob("*.toml")
+    )
+)
+"""Read from the folder, since help should not wait for the models to be imported."""
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML) or a preset's name.")
+    str, typer.Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
@@ -31,10 +39,14 @@ PATIENCE_S = 1.0
 
 
 def load_scenario(name: str) -> Scenario:
-    """The scenario that a command's argument names."""
+    """The scenario that a command's argument names, if it can be run; remarks go to stderr."""
+    from thzsync.feasibility import check_scenario
     from thzsync.scenario import Scenario
 
-    return Scenario.load(name)
+    scenario = Scenario.load(name)
+    for remark in check_scenario(scenario, name):
+        note(f"thzsync: warning: {remark}")
+    return scenario
 
 
 def results() -> Console:
@@ -56,7 +68,7 @@ def notes() -> Console:
 
 def note(text: str) -> None:
     """One line for people, on stderr, as it is: no markup, no wrapping."""
-    notes().print(text, markup=False, soft_wrap=True)
+    notes().print(printable(text), markup=False, soft_wrap=True)
 
 
 def emit(
@@ -123,10 +135,10 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
     )
 
     console = notes()
-    columns = (TextColumn("{task.description}"), BarColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn())
     counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn())
     bar = Progress(*columns, *counted, console=console, transient=True)
-    task = bar.add_task(description, total=total)
+    task = bar.add_task(printable(description), total=total)
 
     def advance(steps: float = 1, description: str | None = None) -> None:
         bar.update(task, advance=steps, description=description)
@@ -147,7 +159,5 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
 
 def refuse_overwrite(path: str, force: bool) -> None:
     """Raise when ``path`` exists and the user did not ask to replace it."""
-    from pathlib import Path
-
     if Path(path).exists() and not force:
         raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")

@@ -19,7 +19,7 @@ from thzsync.cli.output import (
 )
 from thzsync.display import Column, signed, sparkline
 from thzsync.errors import ThzSyncError
-from thzsync.files import prepare_folder
+from thzsync.files import prepare_file, prepare_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def run(
     keep = getattr(chosen, "save", None)
     if save is not None and keep is None:
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
+    if save is not None:
+        prepare_file(save)
     with progress(f"{policy}: first iteration", total=iterations) as advance:
 
         def show(done: Progress) -> None:

@@ -8,16 +8,23 @@ from typing import Annotated
 import typer
 
 from thzsync.cli.output import (
+    PRESETS,
     JsonOption,
     ScenarioArgument,
+    emit,
     load_scenario,
     note,
     refuse_overwrite,
+    table,
 )
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
-scenario_app = typer.Typer(no_args_is_help=True, help="Show, describe and start scenarios.")
+scenario_app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Show, describe and start scenarios; `thzsync scenario list` knows presets and models.",
+)
 
 
 @scenario_app.command()
@@ -41,7 +48,7 @@ def schema(as_json: JsonOption = False) -> None:
 @scenario_app.command()
 def new(
     file: Annotated[Path, typer.Argument(help="The file to write.")],
-    preset: Annotated[str, typer.Option(help="The preset whose values it starts with.")] = "paper",
+    preset: Annotated[str, typer.Option(help=f"Whose values it starts with: {PRESETS}.")] = "paper",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -58,3 +65,13 @@ def new(
         typer.echo(dump_json({"file": str(file), "preset": preset}))
     else:
         note(f"wrote {file}; edit it, then try `thzsync run {file}`")
+
+
+@scenario_app.command("list")
+def list_names(as_json: JsonOption = False) -> None:
+    """List every name that a scenario may use: presets, models, methods and policies."""
+    from thzsync.feasibility import known_names
+
+    names = known_names()
+    rows = [(what, ", ".join(values)) for what, values in names.items()]
+    emit(names, as_json, lambda: table("Names", ("what", "names"), rows))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, notes, progress, table
+from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, note, progress, table
 
 if TYPE_CHECKING:
     from thzsync.experiments.single_ring import Instance
@@ -51,19 +51,23 @@ def synthesize(
     """Synthesise one collective on THz and print its rounds and its bound."""
     from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
+    from thzsync.feasibility import check_collective
     from thzsync.synthesis import find_method
 
     setting = load_scenario(scenario)
     find_collective(collective)
     find_method(collective, method)
-    instance = Instance(setting, collective, racks, stragglers, seed, _bytes(size))
+    size_bytes = _bytes(size)
+    if size_bytes is not None:
+        check_collective(setting, racks, size_bytes)
+    instance = Instance(setting, collective, racks, stragglers, seed, size_bytes)
     with progress(f"{collective} {method}"):
         schedule = instance.run(method)
         bound_ms = instance.bound_ms(method)
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
-        notes().print(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
+        note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms)
     emit(document, json, lambda: _table(document))
 
@@ -75,12 +79,12 @@ def _bytes(text: str | None) -> int | None:
 
     from thzsync.errors import ThzSyncError
     from thzsync.scenario.base import Bytes
+    from thzsync.scenario.explain import explain
 
     try:
-        return TypeAdapter(Bytes).validate_python(int(text) if text.isdecimal() else text)
+        return TypeAdapter(Bytes).validate_python(f"{text} B" if text.isdecimal() else text)
     except ValidationError as error:
-        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise ThzSyncError(f"--size: found {text!r}; {reason}") from None
+        raise ThzSyncError(f"--size: {explain(error)[0].removeprefix(': ')}") from None
 
 
 def _document(instance: Instance, schedule: Schedule, bound_ms: float) -> dict[str, Any]:

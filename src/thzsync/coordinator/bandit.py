@@ -145,6 +145,8 @@ class BanditPolicy:
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state."""
+        if progress.keys() != {key.split(".", 1)[0] for key in arrays}:
+            raise KeyError("arrays and progress are of other models")
         self.models.clear()
         for name, values in progress.items():
             self._named(name).restore(values, under(arrays, f"{name}."))

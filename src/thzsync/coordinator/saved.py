@@ -6,6 +6,7 @@ from pathlib import Path
 
 from thzsync.coordinator.bandit import BanditPolicy
 from thzsync.coordinator.ddqn import DdqnPolicy
+from thzsync.coordinator.layout import check_arrays
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.store import check_shape, read_policy
 from thzsync.errors import ThzSyncError
@@ -33,9 +34,12 @@ def load_policy(
     if not isinstance(policy, BanditPolicy | DdqnPolicy):
         raise ThzSyncError(f"{path}: holds the policy {name!r}, which has nothing to load")
     check_shape(path, shape, policy.shape)
+    check_arrays(path, shape, arrays)
     try:
         policy.restore(progress, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except ThzSyncError as error:
+        raise ThzSyncError(f"{path}: {error}") from None
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ThzSyncError(f"{path}: incomplete ({error}); save it again") from None
     policy.frozen = frozen
     return policy

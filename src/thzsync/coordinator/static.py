@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from thzsync.coordinator.interface import Action, Outcome, Situation
 
 
@@ -16,8 +18,10 @@ class StaticPolicy:
     power: float
 
     def decide(self, situation: Situation) -> Action:
-        """The fixed split."""
-        return Action.uniform(situation.offer, self.thz_share, self.power)
+        """The fixed split, at the level nearest to the fixed power that the scenario offers."""
+        levels = np.asarray(situation.power_levels, dtype=np.float64)
+        level = float(levels[np.argmin(np.abs(levels - self.power))])
+        return Action.uniform(situation.offer, self.thz_share, level)
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Nothing to learn."""

@@ -1,26 +1,29 @@
 """Trained policies on disk: arrays as safetensors, everything else as JSON in its header.
 
 The header says what the arrays mean: the policy, the version of the features, the scenario's shape
-and the sizes of the model. A file that was made for something else is refused with the difference.
+and the sizes of the model. A file that was made for something else is refused with the difference;
+one that was changed since it was written is refused by its checksum.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from thzsync.arrays import AnyArray
 from thzsync.coordinator.features import FEATURE_VERSION
 from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically
 from thzsync.scenario import Learner, Scenario
 
 HEADER: Final = "thzsync-policy"
-FORMAT_VERSION: Final = 1
+CHECKSUM: Final = "sha256"
+FORMAT_VERSION: Final = 2
 
 Shape = dict[str, Any]
 """What a file and a scenario must agree on; values as JSON has them."""
@@ -52,36 +55,58 @@ def write_policy(
 
     header = json.dumps({"policy": name, "shape": shape, "progress": progress})
     contiguous = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
-    target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(save(contiguous, metadata={HEADER: header}))
-        part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise ThzSyncError(f"{path}: the policy cannot be written: {error.strerror}") from None
+    metadata = {HEADER: header, CHECKSUM: checksum(header, contiguous)}
+    write_atomically(path, save(contiguous, metadata=metadata))
+
+
+def checksum(header: str, arrays: Mapping[str, AnyArray]) -> str:
+    """SHA-256 of everything a file says, in an order of its own."""
+    digest = hashlib.sha256(header.encode())
+    for key in sorted(arrays):
+        array = np.ascontiguousarray(arrays[key])
+        digest.update(f"{key} {array.dtype} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def read_policy(path: str | Path) -> tuple[str, Shape, dict[str, Any], dict[str, AnyArray]]:
-    """Name, shape, progress and arrays of a saved policy."""
+    """Name, shape, progress and arrays of a saved policy, as they were written."""
+    metadata, arrays = _open(path)
+    header = metadata.get(HEADER, "")
+    try:
+        values = json.loads(header)
+        name, shape, progress = values["policy"], values["shape"], values["progress"]
+    except (KeyError, RecursionError, TypeError, ValueError) as error:
+        _refuse(path, error)
+    if metadata.get(CHECKSUM) != checksum(header, arrays):
+        raise ThzSyncError(f"{path}: its content does not match its checksum; save it again")
+    if not (isinstance(name, str) and isinstance(shape, dict) and isinstance(progress, dict)):
+        raise ThzSyncError(f"{path}: its header is damaged; save it again")
+    return name, shape, progress, arrays
+
+
+def _open(path: str | Path) -> tuple[dict[str, str], dict[str, AnyArray]]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            header = json.loads((file.metadata() or {})[HEADER])
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        return header["policy"], header["shape"], header["progress"], arrays
+            return file.metadata() or {}, arrays
     except FileNotFoundError:
         raise ThzSyncError(
             f"{path}: no such file; `thzsync run --save {path}` writes one"
         ) from None
     except OSError as error:
-        raise ThzSyncError(f"{path}: cannot be read: {error.strerror}") from None
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise ThzSyncError(
-            f"{path}: not a policy saved by thzsync, or cut short ({type(error).__name__}); "
-            "save it again"
-        ) from None
+        raise ThzSyncError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
+        _refuse(path, error)
+
+
+def _refuse(path: str | Path, error: Exception) -> NoReturn:
+    raise ThzSyncError(
+        f"{path}: not a policy saved by thzsync, or cut short ({type(error).__name__}); "
+        "save it again"
+    ) from None
 
 
 def check_shape(path: str | Path, found: Shape, wanted: Shape) -> None:

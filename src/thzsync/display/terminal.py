@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from thzsync.display.numbers import DASH, MINUS
 from thzsync.display.table import Column, Table
+from thzsync.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -30,7 +31,7 @@ class TerminalTable:
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        yield Text(self.table.title, style="bold")
+        yield Text(printable(self.table.title), style="bold")
         dropped = columns_to_drop(self.table, options.max_width)
         shown = self.table.without(dropped)
         if _width(shown) <= options.max_width:
@@ -39,7 +40,7 @@ class TerminalTable:
         else:
             yield from _blocks(self.table)
         if self.table.caption:
-            yield Text(self.table.caption, style="italic")
+            yield Text(printable(self.table.caption), style="italic")
 
 
 def columns_to_drop(table: Table, width: int) -> list[int]:
@@ -73,7 +74,7 @@ def _wraps(column: Column, texts: list[str]) -> bool:
 
 
 def _texts(table: Table) -> list[list[str]]:
-    return [[str(cell).translate(_ASCII) for cell in row] for row in table.cells()]
+    return [[printable(str(cell)).translate(_ASCII) for cell in row] for row in table.cells()]
 
 
 def _grid(table: Table) -> RenderableType:

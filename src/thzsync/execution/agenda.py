@@ -8,6 +8,9 @@ from enum import IntEnum
 from itertools import count
 from typing import Any
 
+from thzsync.arrays import PS_PER_S
+from thzsync.errors import ThzSyncError
+
 NEVER_PS = 2**62
 
 
@@ -42,7 +45,12 @@ class Agenda:
     def add(
         self, at_ps: int, priority: Priority, handler: Callable[[Any], None], argument: Any
     ) -> None:
-        """Call ``handler(argument)`` at this instant."""
+        """Call ``handler(argument)`` at this instant; none is due at or after ``NEVER_PS``."""
+        if at_ps >= NEVER_PS:
+            raise ThzSyncError(
+                f"the simulated clock would pass {NEVER_PS / PS_PER_S:g} s, where it ends; "
+                "use shorter compute times and delays, or fewer iterations"
+            )
         entry = (at_ps, int(priority), next(self._sequence), handler, argument)
         heapq.heappush(self._heap, entry)
         self.promises += priority in _PROMISES

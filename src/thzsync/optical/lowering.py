@@ -15,6 +15,8 @@ from thzsync.transfers.pools import zero_rows
 
 BURSTS_AHEAD = 1024
 """Background bursts worked out at a time, per link."""
+BURSTS_STORED = 1 << 24
+"""Bursts kept for all links together: with very many links, each looks less far ahead."""
 
 
 def lower_links(network: Network) -> IntArray:
@@ -51,6 +53,11 @@ def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
     switch[:, c.AMPLE] = network.ring_facing_bytes - links_in * network.packet_bytes
     switch[:, c.EAGER] = switch[:, c.AMPLE] < 0
     return switch, np.concatenate(outputs)
+
+
+def bursts_ahead(links: int) -> int:
+    """How many bursts of every link are kept; changes no burst, only how often they are drawn."""
+    return max(1, min(BURSTS_AHEAD, BURSTS_STORED // links))
 
 
 def lower(
@@ -99,7 +106,9 @@ def lower(
         todo=todo,
         bg_key=bg_key,
         bg_tree=bg_tree,
-        burst=zero_rows(network.links if bursts else 1, c.FIRST_BURST + BURSTS_AHEAD),
+        burst=zero_rows(
+            network.links if bursts else 1, c.FIRST_BURST + bursts_ahead(network.links)
+        ),
         trace=zero_rows(4096 if trace else 1, c.TRACE_COLUMNS),
     )
 
@@ -121,17 +130,18 @@ class BurstClock:
         self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
         self._drawn = np.zeros(len(self._outputs), dtype=np.int64)
         self._last_ps = np.zeros(len(self._outputs), dtype=np.int64)
+        self._ahead = bursts_ahead(network.links)
 
     def refill(self, st: State) -> None:
         """Draw new bursts for every link that has used up its own."""
         used_up = st.burst[self._outputs, c.BG_POS] >= st.burst.shape[1]
         short = np.flatnonzero(used_up | (self._drawn == 0))
         link = self._outputs[short]
-        gaps = gaps_ps(self._key, link, self._drawn[short], BURSTS_AHEAD, self._mean_ps[short])
+        gaps = gaps_ps(self._key, link, self._drawn[short], self._ahead, self._mean_ps[short])
         instants = self._last_ps[short, None] + np.cumsum(gaps, axis=1)
         st.burst[link, c.FIRST_BURST :] = instants
         st.burst[link, c.BG_POS] = c.FIRST_BURST
-        self._drawn[short] += BURSTS_AHEAD
+        self._drawn[short] += self._ahead
         self._last_ps[short] = instants[:, -1]
         for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
             set_key(st.bg_key, st.bg_tree, q, instant)

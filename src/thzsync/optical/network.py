@@ -9,10 +9,8 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.scenario.fabric import LARGEST_PACKET_BYTES
 from thzsync.topology import Wiring
-
-LARGEST_PACKET_BYTES = 1 << 20
-"""Service times stay exact in int64 up to this packet size [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)

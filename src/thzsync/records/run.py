@@ -171,6 +171,8 @@ class Run:
                 raise ThzSyncError(
                     f"{file}: its columns are not those of format {FORMAT}; record it anew"
                 )
+        if not tables["iterations"].height:
+            raise ThzSyncError(f"{source}: holds no iteration; record the run anew")
         return cls(
             scenario=read_scenario(source),
             policy=provenance["policy"],
@@ -190,6 +192,8 @@ def read_scenario(folder: Path) -> Scenario:
 
 def _read_provenance(folder: Path) -> dict[str, Any]:
     file = folder / "run.json"
+    if folder.exists() and not folder.is_dir():
+        raise ThzSyncError(f"{folder}: is a file; give a folder that `thzsync run --out` wrote")
     try:
         found = json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
@@ -197,8 +201,10 @@ def _read_provenance(folder: Path) -> dict[str, Any]:
             f"{folder}: no run.json here; give a folder that `thzsync run --out` wrote"
             + (f", such as {folder}/runs/POLICY" if (folder / "runs").is_dir() else "")
         ) from None
-    except (OSError, ValueError) as error:
-        raise ThzSyncError(f"{file}: not valid JSON ({error})") from None
+    except OSError as error:
+        raise ThzSyncError(f"{file}: cannot be read ({error.strerror})") from None
+    except (RecursionError, ValueError) as error:
+        raise ThzSyncError(f"{file}: not valid JSON ({error}); record the run anew") from None
     expected = {"policy": str, "seed": int, "references": dict}
     if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("kind") != "run":
         raise ThzSyncError(f"{file}: not a run of format {FORMAT}; record it anew")
@@ -206,6 +212,10 @@ def _read_provenance(folder: Path) -> dict[str, Any]:
         if not isinstance(found.get(key), kind):
             raise ThzSyncError(f"{file}: {key} is missing or damaged; record the run anew")
     for costs in found["references"].values():
-        if not (isinstance(costs, list) and len(costs) == 2):
+        if not (isinstance(costs, list) and len(costs) == 2 and all(map(_is_number, costs))):
             raise ThzSyncError(f"{file}: references are damaged; record the run anew")
     return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from math import isfinite
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -22,6 +31,13 @@ UNITS: Final[dict[str, dict[str, float]]] = {
 _QUANTITY: Final = re.compile(r"\s*([-+]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
 
 
+def no_truth(value: Any) -> Any:
+    """Refuse true and false, which Pydantic would read as 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError("write a number, not true or false")
+    return value
+
+
 class Quantity:
     """Accept ``"16 MiB"`` beside a bare number; refuse a unit of another dimension."""
 
@@ -32,12 +48,11 @@ class Quantity:
     def parse(self, value: Any) -> Any:
         """The number in base units; anything but a text is left to Pydantic."""
         if not isinstance(value, str):
-            return value
+            return no_truth(value)
         match = _QUANTITY.fullmatch(value)
         if match is None or match[2] not in self.units:
             raise ValueError(f"write a number, or a number with one of {', '.join(self.units)}")
-        # In decimals, so that "500 ns" is the same number as 500e-9.
-        scaled = float(Decimal(match[1].replace("_", "")) * Decimal(repr(self.units[match[2]])))
+        scaled = _scaled(match[1].replace("_", ""), self.units[match[2]])
         return round(scaled) if self.dimension == "bytes" and scaled == round(scaled) else scaled
 
     def __get_pydantic_core_schema__(
@@ -53,16 +68,41 @@ class Quantity:
         return {"anyOf": [handler(schema), text]}
 
 
+def _scaled(digits: str, scale: float) -> float:
+    """In decimals, so that "500 ns" is the same number as 500e-9."""
+    try:
+        scaled = float(Decimal(digits) * Decimal(repr(scale)))
+    except ArithmeticError:
+        scaled = float("inf")
+    if not isfinite(scaled):
+        raise ValueError("this number is beyond all bounds")
+    return scaled
+
+
+def _whole_bits(rate_bps: float) -> float:
+    """Fibres carry whole bits per second: the packet kernel counts so, and the audit must agree."""
+    return float(round(rate_bps))
+
+
+# What lies outside these bounds is no data centre; inside them no kernel overflows.
 Bytes = Annotated[int, Field(gt=0, le=2**53), Quantity("bytes")]
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("bps")]
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Quantity("s")]
-Hertz = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("hz")]
-Watts = Annotated[float, Field(gt=0, allow_inf_nan=False), Quantity("w")]
-Metres = Annotated[float, Field(ge=0, allow_inf_nan=False), Quantity("m")]
-Decibels = Annotated[float, Field(allow_inf_nan=False), Quantity("db")]
-Fraction = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
-Index = Annotated[int, Field(ge=0)]
+Rate = Annotated[
+    float, Field(ge=1, le=1e15, allow_inf_nan=False), Quantity("bps"), AfterValidator(_whole_bits)
+]
+Seconds = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False), Quantity("s")]
+"""A duration: at most 10,000 s, almost three hours."""
+Instant = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), Quantity("s")]
+"""A point of simulated time: within the first million seconds."""
+Hertz = Annotated[float, Field(ge=1e3, le=1e15, allow_inf_nan=False), Quantity("hz")]
+Watts = Annotated[float, Field(ge=1e-15, le=1e6, allow_inf_nan=False), Quantity("w")]
+Metres = Annotated[float, Field(ge=0, le=1e5, allow_inf_nan=False), Quantity("m")]
+Decibels = Annotated[float, Field(ge=-300, le=300, allow_inf_nan=False), Quantity("db")]
+Loss = Annotated[float, Field(ge=0, le=300, allow_inf_nan=False), Quantity("db")]
+Real = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(no_truth)]
+Whole = Annotated[int, BeforeValidator(no_truth)]
+Fraction = Annotated[Real, Field(ge=0, le=1)]
+Count = Annotated[Whole, Field(ge=1, le=10**9)]
+Index = Annotated[Whole, Field(ge=0, le=10**9)]
 
 
 class Model(BaseModel):

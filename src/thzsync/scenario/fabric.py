@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import pi, sin
+from typing import Annotated, Final
+
 from pydantic import Field, model_validator
 
 from thzsync.scenario.base import (
@@ -10,12 +13,22 @@ from thzsync.scenario.base import (
     Decibels,
     Fraction,
     Hertz,
+    Loss,
     Metres,
     Model,
     Rate,
+    Real,
     Seconds,
     Watts,
+    Whole,
 )
+
+LARGEST_PACKET_BYTES: Final = 1 << 20
+"""Service times stay exact in 64 bits up to this packet size [bytes]."""
+SHORTEST_M: Final = 0.01
+"""Racks stand at least this far apart, or they would be inside each other [m]."""
+SHORTEST_SLOT_S: Final = 1e-6
+"""A channel that changes faster cannot be followed in useful time [s]."""
 
 
 class Floor(Model):
@@ -53,15 +66,28 @@ class Floor(Model):
             raise ValueError("inner_radius_m + ring_spacing_m must be above 0 m")
         if self.rings > 1 and self.ring_spacing_m == 0:
             raise ValueError("ring_spacing_m must be above 0 m when there is more than one ring")
+        if self.racks > 1 and self.nearest_m < SHORTEST_M:
+            raise ValueError(
+                f"neighbouring racks would stand {self.nearest_m:.2g} m apart; use larger radii or "
+                f"fewer slots, so that it is {SHORTEST_M} m or more"
+            )
         return self
+
+    @property
+    def nearest_m(self) -> float:
+        """Distance of the two nearest racks; infinite for a single one [m]."""
+        radius_m = self.inner_radius_m + self.ring_spacing_m
+        around_m = 2 * radius_m * sin(pi / self.slots_per_ring)
+        across_m = self.ring_spacing_m if self.rings > 1 else float("inf")
+        return min(across_m, around_m if self.lanes > 1 else float("inf"))
 
 
 class Background(Model):
     """Poisson bursts on every switch output, offered by traffic outside the studied jobs."""
 
-    load: float = Field(default=0.0, ge=0, lt=1)
+    load: Annotated[Real, Field(ge=0, lt=1)] = 0.0
     """Offered load as a share of each output link's rate; 0 switches it off."""
-    burst_bytes: Bytes = 262_144
+    burst_bytes: Annotated[Bytes, Field(le=2**40)] = 262_144
     """Size of one burst [bytes]; it is cut into packets like any other traffic."""
 
 
@@ -72,11 +98,11 @@ class Optical(Model):
     """C_acc, rate of the fibre between a rack and its ring's switch [bit/s]."""
     inter_bps: Rate = 100e9
     """C_inter, rate of the fibre between two ring switches [bit/s]."""
-    energy_j_per_bit_hop: float = Field(default=40e-12, ge=0, allow_inf_nan=False)
+    energy_j_per_bit_hop: Annotated[Real, Field(ge=0, le=1)] = 40e-12
     """epsilon^O, transmission energy per bit and link on the path [J/bit/hop]."""
-    switch_delay_s: Seconds = 500e-9
+    switch_delay_s: Annotated[Seconds, Field(le=1)] = 500e-9
     """tau^sw, processing delay of a switch per packet [s]."""
-    packet_bytes: Bytes = 65_536
+    packet_bytes: Annotated[Bytes, Field(le=LARGEST_PACKET_BYTES)] = 65_536
     """Largest packet [bytes]; chunks are cut into packets of this size."""
     nic_queue_bytes: Bytes = 4_194_304
     """B_nic, queue of a rack's network interface [bytes]."""
@@ -108,7 +134,7 @@ class Optical(Model):
 class Thz(Model):
     """The transceiver on top of every rack (eq:rf_half_duplex, eq:thz_rate)."""
 
-    subbands: Count = 4
+    subbands: Annotated[Count, Field(le=256)] = 4
     """N_c, number of non-overlapping subbands."""
     subband_hz: Hertz = 5e9
     """B_c, bandwidth of one subband [Hz]."""
@@ -120,9 +146,9 @@ class Thz(Model):
     """P^max, transmit power of a rack over all its subbands [W]."""
     noise_psd_dbm_per_hz: Decibels = -174.0
     """N_0, thermal noise density [dBm/Hz]."""
-    noise_figure_db: float = Field(default=2.0, ge=0, allow_inf_nan=False)
+    noise_figure_db: Loss = 2.0
     """Receiver noise figure, added to N_0 [dB]."""
-    interference_w: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    interference_w: Annotated[Real, Field(ge=0, le=1e6)] = 0.0
     """I, residual interference of other beams, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
     """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""
@@ -160,12 +186,24 @@ class Thz(Model):
 class Blockage(Model):
     """An on/off (Gilbert-Elliott) process per rack pair."""
 
-    share: float = Field(default=0.0, ge=0, lt=1)
+    share: Annotated[Real, Field(ge=0, lt=1)] = 0.0
     """Long-run share of time a pair is blocked; 0 switches blockage off."""
     mean_duration_s: Seconds = 0.05
     """Mean length of one blockage [s]."""
-    loss_db: float = Field(default=15.0, ge=0, allow_inf_nan=False)
+    loss_db: Loss = 15.0
     """Extra loss while blocked [dB]."""
+
+    @model_validator(mode="after")
+    def _can_be_followed(self) -> Blockage:
+        shortest_s = self.mean_duration_s
+        if self.share > 0:
+            shortest_s = min(shortest_s, shortest_s * (1 - self.share) / self.share)
+        if self.share > 0 and shortest_s < SHORTEST_SLOT_S:
+            raise ValueError(
+                f"a pair would be blocked or clear for {shortest_s:.3g} s on average, too short to "
+                f"follow; use 1 us or more, or set share = 0 to switch blockage off"
+            )
+        return self
 
 
 class Channel(Model):
@@ -173,11 +211,11 @@ class Channel(Model):
 
     reference_hz: Hertz = 300e9
     """f_0 of the measured path-loss laws [Hz]."""
-    nlos_paths: int = Field(default=1, ge=0)
+    nlos_paths: Annotated[Whole, Field(ge=0, le=1000)] = 1
     """Number of indirect paths in the composite gain."""
-    fluctuation_db: float = Field(default=3.0, ge=0, allow_inf_nan=False)
+    fluctuation_db: Annotated[Loss, Field(le=30)] = 3.0
     """Standard deviation of the log-normal fluctuation per rack pair and subband [dB]."""
-    coherence_s: Seconds | None = None
+    coherence_s: Annotated[Seconds, Field(ge=SHORTEST_SLOT_S)] | None = None
     """Time in which the fluctuation's correlation falls to 1/e [s]; constant when absent."""
     blockage: Blockage = Blockage()
     """Blockage over time."""

@@ -6,15 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from thzsync.scenario.base import Fraction, Index, Model, Seconds
+from thzsync.scenario.base import Fraction, Index, Instant, Model
 
 
 class _Window(Model):
     """A span of simulated time."""
 
-    start_s: Seconds
+    start_s: Instant
     """When the fault begins [s]."""
-    end_s: Seconds
+    end_s: Instant
     """When the fault is over [s]."""
 
     @model_validator(mode="after")
@@ -49,6 +49,12 @@ class PairBlocked(_Window):
     """Which fault this is."""
     racks: tuple[Index, Index]
     """The two racks (from 0)."""
+
+    @model_validator(mode="after")
+    def _two_racks(self) -> PairBlocked:
+        if self.racks[0] == self.racks[1]:
+            raise ValueError(f"racks: {list(self.racks)} names one rack twice; name two racks")
+        return self
 
 
 class FibreDegraded(_Window):

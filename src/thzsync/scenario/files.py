@@ -1,22 +1,25 @@
-"""Scenarios on disk: TOML in, TOML out, and errors that name the file, the key and the remedy."""
+"""Scenarios on disk: TOML in, TOML out."""
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import Problems, ThzSyncError
+from thzsync.files import escape_controls, read_bounded
+from thzsync.scenario.explain import closest, explain
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from thzsync.scenario.scenario import Scenario
+
+LARGEST_FILE_BYTES: Final = 4 * 2**20
+"""No scenario written by hand or program comes near this [bytes]."""
 
 
 def _presets() -> dict[str, str]:
@@ -34,7 +37,7 @@ def load_preset(name: str) -> Scenario:
     """The preset of this name."""
     presets = _presets()
     if name not in presets:
-        hint = _closest(name, presets) or f"the presets are {', '.join(presets)}"
+        hint = closest(name, presets) or f"the presets are {', '.join(presets)}"
         raise ThzSyncError(f"{name}: no such scenario file or preset; {hint}")
     return parse_scenario(presets[name], f"preset {name}")
 
@@ -45,7 +48,7 @@ def load_scenario(path: str | Path) -> Scenario:
     if not file.suffix and not file.is_file():
         return load_preset(str(path))
     try:
-        text = file.read_text("utf-8")
+        text = read_bounded(file, LARGEST_FILE_BYTES, "a scenario").decode("utf-8")
     except FileNotFoundError:
         raise ThzSyncError(
             f"{path}: no such file; `thzsync scenario new {path}` writes a starter"
@@ -63,6 +66,10 @@ def parse_scenario(text: str, source: str) -> Scenario:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ThzSyncError(f"{source}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise ThzSyncError(f"{source}: brackets are nested too deeply") from None
+    except ValueError as error:  # an integer of thousands of digits, for instance
+        raise ThzSyncError(f"{source}: not valid TOML: {str(error).split(';')[0]}") from None
     return build_scenario(raw, source)
 
 
@@ -80,7 +87,7 @@ def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
     try:
         return Scenario.model_validate(values)
     except ValidationError as error:
-        raise ThzSyncError(f"{source}: {_explain(error)}") from None
+        raise Problems.of(f"{source}: {line}" for line in explain(error)) from None
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,90 +97,6 @@ def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both_tables = isinstance(old, dict) and isinstance(value, dict)
         merged[key] = _merged(old, value) if both_tables else value  # type: ignore[arg-type]
     return merged
-
-
-def _explain(error: ValidationError) -> str:
-    """The gravest problem in one line: key, what was found, what is allowed."""
-    problems = sorted(error.errors(include_url=False), key=_gravity)
-    first, more = problems[0], len(problems) - 1
-    text = _explain_one(first)
-    return text + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
-
-
-def _gravity(problem: ErrorDetails) -> int:
-    """Unknown keys first: a misspelt key is also missing, and only one of the two helps."""
-    return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
-
-
-def _explain_one(problem: ErrorDetails) -> str:
-    location, found = problem["loc"], problem["input"]
-    key = _key(location)
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    message = message[:1].lower() + message[1:]
-    if problem["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {_allowed_keys(location)}"
-    if problem["type"] == "missing":
-        return f"{key}: this key is required"
-    if problem["type"] == "union_tag_not_found":
-        return f"{key}.kind: this key is required; it says which fault this is"
-    if problem["type"] == "union_tag_invalid":
-        context = problem["ctx"]
-        return f"{key}.kind: found {context['tag']!r}; use one of {context['expected_tags']}"
-    if isinstance(found, (int, float, str)):
-        return f"{key}: found {found!r}; {message}"
-    return f"{key}: {message}" if key else message
-
-
-def _key(location: tuple[int | str, ...]) -> str:
-    """Dotted key as it stands in the file: without the fault's kind, which Pydantic puts in."""
-    if location[:1] == ("faults",):
-        location = (*location[:2], *location[3:])
-    return ".".join(str(part) for part in location)
-
-
-def _closest(word: str, known: Iterable[str]) -> str | None:
-    import difflib
-
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else None
-
-
-def _allowed_keys(location: tuple[int | str, ...]) -> str:
-    from thzsync.scenario.scenario import Scenario
-
-    names = _field_names(Scenario.model_json_schema(), location[:-1])
-    return _closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
-
-
-def _field_names(schema: dict[str, Any], location: tuple[int | str, ...]) -> list[str]:
-    definitions = schema.get("$defs", {})
-    candidates = [schema]
-    for part in location:
-        nested: list[dict[str, Any]] = []
-        for candidate in candidates:
-            for option in _options(candidate, definitions):
-                if isinstance(part, int):
-                    nested.append(option.get("items", {}))
-                elif part in option.get("properties", {}):
-                    nested.append(option["properties"][part])
-                elif option.get("properties", {}).get("kind", {}).get("const") == part:
-                    nested.append(option)
-        candidates = nested
-    found: dict[str, None] = {}
-    for candidate in candidates:
-        for option in _options(candidate, definitions):
-            found.update(dict.fromkeys(option.get("properties", {})))
-    return list(found)
-
-
-def _options(node: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "$ref" in node:
-        node = definitions[node["$ref"].rsplit("/", 1)[1]]
-    nested = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
-    if not nested:
-        yield node
-    for option in nested:
-        yield from _options(option, definitions)
 
 
 def dump_toml(scenario: Scenario) -> str:
@@ -208,7 +131,7 @@ def toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         # TOML's basic strings escape as JSON's do, and DEL on top.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return escape_controls(json.dumps(value, ensure_ascii=False))
     if isinstance(value, list):
         return "[" + ", ".join(toml_value(v) for v in value) + "]"
     return repr(value)

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from thzsync.scenario.base import Bytes, Count, Fraction, Index, Model, Seconds
+from thzsync.scenario.base import (
+    Bytes,
+    Count,
+    Fraction,
+    Index,
+    Model,
+    Real,
+    Seconds,
+    Whole,
+)
 from thzsync.scenario.learning import Bandit, Ddqn
+
+MOST_LEVELS: Final = 64
+"""Power levels a search can try for every sender."""
 
 
 class Training(Model):
     """A 1F1B training iteration in bytes and seconds."""
 
-    microbatches: Count = 8
+    microbatches: Annotated[Count, Field(le=10**6)] = 8
     """Micro-batches per iteration."""
     p2p_bytes: Bytes = 16 * 2**20
     """Activation or gradient that one lane hands to the next stage, per micro-batch [bytes]."""
     a2a_bytes_per_rack: Bytes = 12 * 2**20
     """What every rack sends to the others in one MoE dispatch or combine [bytes]."""
-    a2a_skew: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    a2a_skew: Annotated[Real, Field(ge=0, le=100)] = 0.0
     """Unevenness of the token routing: 0 even; otherwise log-normal weights of this sigma."""
     moe_stages: tuple[Index, ...] = (1, 2)
     """Pipeline stages (from 0) that hold mixture-of-experts layers."""
-    moe_layers_per_stage: Count = 1
+    moe_layers_per_stage: Annotated[Count, Field(le=1000)] = 1
     """MoE layers in each of these stages; each costs a dispatch and a combine."""
     backward_a2a: bool = False
     """Whether dispatch and combine run in the backward pass too."""
     allreduce_bytes: Bytes = 128 * 2**20
     """Gradient bucket [bytes]."""
-    allreduce_buckets: int = Field(default=4, ge=0)
+    allreduce_buckets: Annotated[Whole, Field(ge=0, le=10**5)] = 4
     """Gradient buckets per stage."""
     overlap_allreduce: bool = False
     """Whether buckets leave during the last backward pass instead of after it."""
@@ -44,11 +56,11 @@ class ModelJob(Model):
 
     name: str
     """Name in the model zoo, e.g. "mixtral-8x7b"."""
-    sequence_length: Count = 4096
+    sequence_length: Annotated[Count, Field(le=2**24)] = 4096
     """Tokens per sequence."""
-    micro_batch: Count = 1
+    micro_batch: Annotated[Count, Field(le=2**16)] = 1
     """Sequences per micro-batch and replica."""
-    microbatches: Count = 8
+    microbatches: Annotated[Count, Field(le=10**6)] = 8
     """Micro-batches per iteration."""
     tensor_parallel: Count = 8
     """Accelerators per rack that share one replica's stage."""
@@ -58,9 +70,9 @@ class ModelJob(Model):
     """Bytes per gradient element."""
     bucket_parameters: Count = 40_000_000
     """Parameters per gradient bucket (at least one million per replica is used)."""
-    accelerator_flops: float = Field(default=989e12, gt=0, allow_inf_nan=False)
+    accelerator_flops: Annotated[Real, Field(ge=1e6, le=1e24)] = 989e12
     """Peak dense throughput of one accelerator [FLOP/s]."""
-    efficiency: float = Field(default=0.4, gt=0, le=1)
+    efficiency: Annotated[Real, Field(ge=1e-6, le=1)] = 0.4
     """Achieved share of the peak."""
     backward_a2a: bool = True
     """Whether dispatch and combine run in the backward pass too."""
@@ -161,7 +173,7 @@ class Collectives(Model):
     """Synthesis method of point-to-point events."""
     methods: dict[str, str] = Field(default_factory=dict)
     """Synthesis method of any other collective, by name, such as { all-gather = "proposed" }."""
-    stall_limit_s: Annotated[Seconds, Field(gt=0)] = 10.0
+    stall_limit_s: Annotated[Seconds, Field(ge=1e-3)] = 10.0
     """A run in which nothing moves for this long ends with an error [s]."""
 
     def method(self, collective: str) -> str | None:
@@ -183,7 +195,7 @@ _OWN_KEYS = frozenset(("p2p", "a2a", "allreduce"))
 class Coordinator(Model):
     """The action space that every policy shares, and how the learning ones learn."""
 
-    power_levels: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.25, 0.5, 0.75, 1.0)
+    power_levels: tuple[Annotated[Real, Field(ge=1e-6, le=1)], ...] = (0.25, 0.5, 0.75, 1.0)
     """B, power budgets a sending rack may get, as shares of its maximum."""
     wired_to_thz: bool = True
     """Whether wired chunks stuck on a dead fibre may move to THz."""
@@ -198,6 +210,10 @@ class Coordinator(Model):
 
     @model_validator(mode="after")
     def _levels(self) -> Coordinator:
-        if not self.power_levels or list(self.power_levels) != sorted(set(self.power_levels)):
-            raise ValueError("power_levels must be a rising list of shares in (0, 1]")
+        if not 1 <= len(self.power_levels) <= MOST_LEVELS or list(self.power_levels) != sorted(
+            set(self.power_levels)
+        ):
+            raise ValueError(
+                f"power_levels must be a rising list of 1 to {MOST_LEVELS} shares in (0, 1]"
+            )
         return self

@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field, model_validator
 
-from thzsync.scenario.base import Count, Fraction, Model
+from thzsync.scenario.base import Count, Fraction, Model, Real, Whole
 
 
 class Learner(Model):
     """What every learning policy has: an encoder, a replay memory and a beam search."""
 
-    flow_units: Count = 24
+    flow_units: Annotated[Count, Field(le=1024)] = 24
     """Hidden units of the layer that all flow slots share."""
-    units: Count = 23
+    units: Annotated[Count, Field(le=1024)] = 23
     """Hidden units after pooling; phi has one more, a constant."""
-    replay: Count = 4096
+    replay: Annotated[Count, Field(le=10**7)] = 4096
     """Samples kept for training; the oldest leave first."""
     train_every: Count = 32
     """Samples between two trainings of the encoder."""
-    train_steps: int = Field(default=64, ge=0)
+    train_steps: Annotated[Whole, Field(ge=0, le=10**6)] = 64
     """Gradient steps of one training; 0 keeps the random encoder."""
-    batch: Count = 64
+    batch: Annotated[Count, Field(le=2**16)] = 64
     """Samples per gradient step."""
-    learning_rate: float = Field(default=3e-3, gt=0, allow_inf_nan=False)
+    learning_rate: Annotated[Real, Field(gt=0, le=1)] = 3e-3
     """Step size of Adam."""
-    weight_decay: float = Field(default=0.1, ge=0, allow_inf_nan=False)
+    weight_decay: Annotated[Real, Field(ge=0, le=1)] = 0.1
     """Decoupled weight decay per step, as a multiple of the step size."""
-    beam_width: Count = 3
+    beam_width: Annotated[Count, Field(le=256)] = 3
     """Partial actions kept at every step of the search."""
-    count_levels: int = Field(default=17, ge=2)
+    count_levels: Annotated[Whole, Field(ge=2, le=4096)] = 17
     """Chunk counts tried per flow, evenly spread from none to all."""
-    deviation_cost: float = Field(default=0.003, ge=0, allow_inf_nan=False)
+    deviation_cost: Annotated[Real, Field(ge=0, le=1e6)] = 0.003
     """Predicted reward that a flow or sender must add to leave the event's uniform action."""
 
 
 class Bandit(Learner):
     """NeuralLinearUCB (eq:bandit_representation to eq:bandit_b_update)."""
 
-    ridge: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    ridge: Annotated[Real, Field(ge=1e-9, le=1e9)] = 1.0
     """lambda, the prior precision of the linear head."""
-    exploration: float = Field(default=0.02, ge=0, allow_inf_nan=False)
+    exploration: Annotated[Real, Field(ge=0, le=1e6)] = 0.02
     """alpha, the weight of the uncertainty in eq:bandit_ucb_selection."""
-    warm_up: int = Field(default=24, ge=0)
+    warm_up: Annotated[Whole, Field(ge=0, le=10**9)] = 24
     """First decisions of a model, spread evenly over uniform actions before any is trusted."""
 
 

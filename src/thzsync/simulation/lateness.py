@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import IntArray, to_ps
+from thzsync.arrays import IntArray, all_to_ps, to_ps
 from thzsync.scenario import ComputeFrozen, Stragglers
 from thzsync.streams import Streams, name_key
 from thzsync.workload import Event
@@ -33,7 +33,7 @@ def delays_ps(
     delay_s = np.where(late, model.min_delay_s + span * draw[1], 0.0)
     for slow in model.slow_racks:
         delay_s[racks == slow.rack] += slow.delay_s
-    delay_ps = np.rint(delay_s * 1e12).astype(np.int64)
+    delay_ps = all_to_ps(delay_s)
     for fault in sorted(frozen, key=lambda f: f.start_s):  # one window may lead into the next
         # Data that would appear inside the window appears when the rack thaws.
         inside = (racks == fault.rack) & (to_ps(fault.start_s) <= now_ps + delay_ps)

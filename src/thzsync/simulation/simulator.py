@@ -11,6 +11,7 @@ from thzsync.errors import interrupted
 from thzsync.records import References, Run
 from thzsync.scenario import Scenario
 from thzsync.simulation.metrics import Progress
+from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
@@ -75,4 +76,4 @@ def simulate(
         tell()
         if not (keep_partial and done and interrupted(error)):
             raise
-    return session.record(chosen.name)
+    return refuse_not_finite(session.record(chosen.name))

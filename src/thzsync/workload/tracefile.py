@@ -9,24 +9,25 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import math
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeGuard
+from typing import Any, Final
 
-import numpy as np
-
-from thzsync.arrays import IntArray
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.workload.graph import TrainingGraph
 from thzsync.workload.nodes import Compute, Event, Node, Phase
+from thzsync.workload.tracerecord import LARGEST_BYTES, Record
 
 FORMAT: Final = "thzsync-trace"
 VERSION: Final = 1
+LONGEST_LINE_BYTES: Final = 2**27
+"""Room for an exchange among two thousand racks [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +52,19 @@ def write_trace(path: str | Path, trace: Trace) -> None:
 
 
 def read_trace(path: str | Path) -> Trace:
-    """Read and check a trace file."""
-    lines = _read_lines(path)
-    header = _Record(lines[0], f"{path}: line 1")
+    """Read and check a trace file, line by line: no more is unpacked than turns out to be one."""
+    with _open_lines(path) as lines:
+        header = Record(next(lines, ""), f"{path}: line 1")
+        _check_format(path, header)
+        nodes = tuple(_nodes(path, header.whole("nodes"), lines))
+    racks = header.whole("racks")
+    origin = header.values.get("origin", {})
+    if not isinstance(origin, dict):
+        header.refuse("origin", "a table")
+    return Trace(TrainingGraph(nodes, racks, str(path)), racks, origin)
+
+
+def _check_format(path: str | Path, header: Record) -> None:
     if header.values.get("format") != FORMAT:
         raise ThzSyncError(f"{path}: not a trace file; `thzsync trace generate` writes one")
     if header.values.get("version") != VERSION:
@@ -61,19 +72,25 @@ def read_trace(path: str | Path) -> Trace:
             f"{path}: trace version {header.values.get('version')!r}; this thzsync reads version "
             f"{VERSION}: generate the file again, or use the thzsync that wrote it"
         )
-    expected = header.whole("nodes")
-    if len(lines) - 1 != expected:
+
+
+def _nodes(path: str | Path, expected: int, lines: Iterator[str]) -> Iterator[Node]:
+    found = 0
+    for found, line in enumerate(lines, start=1):
+        if found > expected:
+            raise ThzSyncError(
+                f"{path}: holds more than the {expected} nodes that its header promises; "
+                "generate it again"
+            )
+        record = Record(line, f"{path}: line {found + 1}")
+        if record.whole("id") != found - 1:  # else a packed file could repeat one line for ever
+            record.refuse("id", f"{found - 1}, since ids count from 0")
+        yield _node(record)
+    if found < expected:
         raise ThzSyncError(
-            f"{path}: holds {len(lines) - 1} of {expected} nodes; the file is truncated or "
+            f"{path}: holds {found} of {expected} nodes; the file is truncated or "
             "damaged: generate it again"
         )
-    records = (_Record(line, f"{path}: line {n}") for n, line in enumerate(lines[1:], start=2))
-    nodes = tuple(_node(record) for record in records)
-    racks = header.whole("racks")
-    origin = header.values.get("origin", {})
-    if not isinstance(origin, dict):
-        header.refuse("origin", "a table")
-    return Trace(TrainingGraph(nodes, racks, str(path)), racks, origin)
 
 
 def _lines(trace: Trace) -> Iterator[str]:
@@ -113,10 +130,12 @@ def _record(node: Node) -> dict[str, Any]:
     return {"node": node.kind, **common, **own}
 
 
-def _read_lines(path: str | Path) -> list[str]:
+@contextmanager
+def _open_lines(path: str | Path) -> Iterator[Iterator[str]]:
+    """The unpacked lines, and one error for all that unpacking can find wrong."""
     try:
         with gzip.open(path, "rb") as packed:
-            return packed.read().decode().removesuffix("\n").split("\n")
+            yield _unpacked(path, packed)
     except FileNotFoundError:
         raise ThzSyncError(
             f"{path}: no such file; `thzsync trace generate --out {path}` writes one"
@@ -131,7 +150,17 @@ def _read_lines(path: str | Path) -> list[str]:
         raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _node(record: _Record) -> Node:
+def _unpacked(path: str | Path, packed: gzip.GzipFile) -> Iterator[str]:
+    for number in count(1):
+        line = packed.readline(LONGEST_LINE_BYTES)
+        if len(line) == LONGEST_LINE_BYTES:
+            raise ThzSyncError(f"{path}: line {number} is too long to be that of a trace")
+        if not line:
+            return
+        yield line.decode().removesuffix("\n")
+
+
+def _node(record: Record) -> Node:
     kind = record.choice("node", ("compute", *collective_names()))
     common: dict[str, Any] = {
         "id": record.whole("id"),
@@ -144,74 +173,18 @@ def _node(record: _Record) -> Node:
     }
     if kind == "compute":
         rank = record.whole("rank") if "rank" in record.values else None
-        return Compute(**common, duration_s=record.number("duration_s"), rank=rank)
+        return Compute(**common, duration_s=record.seconds("duration_s"), rank=rank)
     return Event(
         **common,
         kind=kind,
         label=record.text("label"),
         demand=_demand(record, kind),
-        release_s=record.number("release_s"),
+        release_s=record.seconds("release_s"),
     )
 
 
-def _demand(record: _Record, kind: str) -> Demand:
+def _demand(record: Record, kind: str) -> Demand:
     if find_collective(kind).demand is Tensor:
         root = record.whole("root") if "root" in record.values else None
-        return Tensor(record.whole("tensor_bytes"), root)
-    return Transfer(record.wholes("src"), record.wholes("dst"), record.wholes("bytes"))
-
-
-class _Record:
-    """One line of the file; every access checks the type and names the line."""
-
-    def __init__(self, line: str, place: str) -> None:
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError):
-            values = None
-        if not isinstance(values, dict):
-            raise ThzSyncError(f"{place}: not a JSON object; generate the file again")
-        self.values: dict[str, Any] = values
-        self.place = place
-        if "node" in values and "id" in values:
-            self.place += (
-                f" ({'compute' if values['node'] == 'compute' else 'event'} {values['id']})"
-            )
-
-    def refuse(self, key: str, wanted: str) -> NoReturn:
-        found = json.dumps(self.values[key])[:60] if key in self.values else "nothing"
-        raise ThzSyncError(f"{self.place}: {key}: found {found}; it must be {wanted}")
-
-    def whole(self, key: str) -> int:
-        value = self.values.get(key)
-        if not _is_whole(value):
-            self.refuse(key, "a whole number")
-        return value
-
-    def wholes(self, key: str) -> IntArray:
-        value = self.values.get(key)
-        if not isinstance(value, list) or not all(map(_is_whole, value)):
-            self.refuse(key, "a list of whole numbers")
-        return np.array(value, dtype=np.int64)
-
-    def number(self, key: str) -> float:
-        value = self.values.get(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
-            self.refuse(key, "a number")
-        return float(value)
-
-    def text(self, key: str) -> str:
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            self.refuse(key, "a text")
-        return value
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        value = self.values.get(key)
-        if value not in allowed:
-            self.refuse(key, f"one of {', '.join(allowed)}")
-        return str(value)
-
-
-def _is_whole(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+        return Tensor(record.whole("tensor_bytes", LARGEST_BYTES), root)
+    return Transfer(record.wholes("src"), record.wholes("dst"), record.sizes("bytes"))

@@ -1,0 +1,107 @@
+"""How much a scenario would take, worked out before anything of that size is allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from thzsync.collectives import Tensor
+from thzsync.scenario import Floor, Job, Scenario
+from thzsync.workload import Event, TrainingGraph
+
+# Measured on runs of a million chunks, a thousand racks and a thousand rings, rounded up.
+_RACK_BYTES: Final = 1000
+_LINK_BYTES: Final = 1000
+_BURST_BYTES: Final = 40
+_GAIN_BYTES: Final = 50
+_NODE_BYTES: Final = 2000
+_FLOW_BYTES: Final = 1000
+_CHUNK_BYTES: Final = 500
+_RECORD_BYTES: Final = 50
+
+
+def floor_bytes(scenario: Scenario) -> int:
+    """Memory of the fabrics and the channel, before any traffic [bytes]."""
+    floor = scenario.floor
+    links = 2 * floor.racks + floor.rings**2
+    bursts = min(links * 1024, 1 << 24) if scenario.optical.background.load else 0
+    gains = floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes)
+    if scenario.channel.gains_file is not None:
+        gains = floor.racks**2 * scenario.thz.subbands
+    racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
+    return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains * _GAIN_BYTES
+
+
+def graph_bytes(job: Job, floor: Floor) -> int:
+    """Memory of a job's training graph; of a trace, only the file knows [bytes]."""
+    stages = floor.rings - job.first_ring if job.rings is None else job.rings
+    lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
+    if job.training is None and job.model is None:
+        return stages * lanes * _RACK_BYTES
+    if job.training is not None:
+        exchanges = 4 * job.training.moe_layers_per_stage if job.training.moe_stages else 0
+        microbatches, buckets = job.training.microbatches, job.training.allreduce_buckets
+    else:
+        assert job.model is not None
+        exchanges, microbatches, buckets = 8, job.model.microbatches, 0
+    passes = stages * (microbatches * (4 + 2 * exchanges) + 2 * buckets)
+    pairs = stages * lanes * (lanes if exchanges else 1)
+    return passes * (_NODE_BYTES + 8 * lanes) + pairs * _FLOW_BYTES
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the events of an iteration are cut into."""
+
+    largest_chunks: float
+    """Chunks of the largest event."""
+    all_chunks: float
+    packet_hops: float
+    """Packets times links, if fibre carries everything."""
+    widest: int
+    """Racks of the widest event."""
+    subbands: int
+
+    @property
+    def memory_bytes(self) -> float:
+        """Memory that planning, carrying and recording them takes [bytes]."""
+        gains = self.widest**2 * self.subbands * _GAIN_BYTES
+        return gains + self.largest_chunks * _CHUNK_BYTES + self.all_chunks * _RECORD_BYTES
+
+
+def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
+    """The load of one iteration; reductions count both ways of their trees."""
+    events = [event for graph in graphs for event in graph.events]
+    sizes = [_carried_bytes(event) for event in events]
+    chunks = [
+        size / scenario.collectives.chunk_bytes + _flows(event)
+        for size, event in zip(sizes, events, strict=True)
+    ]
+    return Load(
+        largest_chunks=max(chunks, default=0.0),
+        all_chunks=sum(chunks),
+        packet_hops=3 * sum(sizes) / scenario.optical.packet_bytes,
+        widest=max((len(event.racks) for event in events), default=0),
+        subbands=scenario.thz.subbands,
+    )
+
+
+def collective_load(scenario: Scenario, racks: int, size_bytes: int) -> Load:
+    """The load of one collective alone: at most, every rack sends its size twice."""
+    carried = 2.0 * racks * size_bytes
+    chunks = carried / scenario.collectives.chunk_bytes + racks**2
+    hops = 3 * carried / scenario.optical.packet_bytes
+    return Load(chunks, chunks, hops, racks, scenario.thz.subbands)
+
+
+def _carried_bytes(event: Event) -> float:
+    if isinstance(event.demand, Tensor):
+        return 2.0 * (len(event.racks) - 1) * event.demand.tensor_bytes
+    return float(event.demand.size_bytes.sum(dtype=float))  # integers could wrap
+
+
+def _flows(event: Event) -> int:
+    if isinstance(event.demand, Tensor):
+        return 2 * len(event.racks)
+    return len(event.demand.src)

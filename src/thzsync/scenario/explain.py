@@ -1,0 +1,128 @@
+"""What is wrong with a scenario: one line per mistake, with the key, what was found, the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+_PLAIN: Final = {
+    "tuple_type": "write a list in brackets",
+    "model_type": "write a table of keys",
+    "model_attributes_type": "write a table of keys",
+    "bool_type": "write true or false",
+    "bool_parsing": "write true or false",
+    "string_type": "write a text in quotes",
+    "float_type": "write a number",
+    "float_parsing": "write a number",
+    "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
+    "int_parsing_size": "this number is beyond all bounds",
+    "int_from_float": "write a whole number",
+    "finite_number": "write a finite number",
+}
+"""Our words where Pydantic's speak of Python's types."""
+_MOST_SHOWN: Final = 60
+
+
+def explain(error: ValidationError) -> list[str]:
+    """All mistakes, the ones that explain others first."""
+    problems = sorted(error.errors(include_url=False), key=_gravity)
+    return [line for problem in problems for line in _explain_one(problem)]
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """A remark on the known word that this one probably was meant to be, if there is one."""
+    import difflib
+
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else None
+
+
+def _gravity(problem: ErrorDetails) -> int:
+    """Unknown keys first: a misspelt key is also missing, and only one of the two helps."""
+    return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
+
+
+def _explain_one(problem: ErrorDetails) -> list[str]:
+    """One line, or several where one check has found several mistakes."""
+    location = problem["loc"]
+    key = _key(location)
+    match problem["type"]:
+        case "extra_forbidden":
+            return [f"{key}: unknown key; {_allowed_keys(location)}"]
+        case "missing":
+            return [f"{key}: this key is required"]
+        case "union_tag_not_found":
+            return [f"{key}.kind: this key is required; it says which fault this is"]
+        case "too_long":
+            return [f"{key}: list at most {problem['ctx']['max_length']} entries"]
+        case "union_tag_invalid":
+            context = problem["ctx"]
+            return [f"{key}.kind: found {context['tag']!r}; use one of {context['expected_tags']}"]
+    return [_at(key, problem["input"], line) for line in _message(problem).split("\n")]
+
+
+def _message(problem: ErrorDetails) -> str:
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return _PLAIN.get(problem["type"], message[:1].lower() + message[1:])
+
+
+def _at(key: str, found: object, message: str) -> str:
+    if isinstance(found, (int, float, str)):
+        return f"{key}: found {shortened(found)}; {message}"
+    return f"{key}: {message}" if key else message
+
+
+def shortened(value: object) -> str:
+    """A value as it is shown in a message, however long it is."""
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+def _key(location: tuple[int | str, ...]) -> str:
+    """Dotted key as it stands in the file: without the fault's kind, which Pydantic puts in."""
+    if location[:1] == ("faults",):
+        location = (*location[:2], *location[3:])
+    return ".".join(str(part) for part in location)
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> str:
+    from thzsync.scenario.scenario import Scenario
+
+    names = _field_names(Scenario.model_json_schema(), location[:-1])
+    return closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
+
+
+def _field_names(schema: dict[str, Any], location: tuple[int | str, ...]) -> list[str]:
+    definitions = schema.get("$defs", {})
+    candidates = [schema]
+    for part in location:
+        nested: list[dict[str, Any]] = []
+        for candidate in candidates:
+            for option in _options(candidate, definitions):
+                if isinstance(part, int):
+                    nested.append(option.get("items", {}))
+                elif part in option.get("properties", {}):
+                    nested.append(option["properties"][part])
+                elif option.get("properties", {}).get("kind", {}).get("const") == part:
+                    nested.append(option)
+        candidates = nested
+    found: dict[str, None] = {}
+    for candidate in candidates:
+        for option in _options(candidate, definitions):
+            found.update(dict.fromkeys(option.get("properties", {})))
+    return list(found)
+
+
+def _options(node: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "$ref" in node:
+        node = definitions[node["$ref"].rsplit("/", 1)[1]]
+    nested = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
+    if not nested:
+        yield node
+    for option in nested:
+        yield from _options(option, definitions)
