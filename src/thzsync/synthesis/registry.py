@@ -8,7 +8,9 @@ from typing import Final
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers
+from thzsync.synthesis.hybrid import PathAndRing
 from thzsync.synthesis.method import FlowMethod, Method
+from thzsync.synthesis.paths import Path
 from thzsync.synthesis.rings import Ring
 from thzsync.synthesis.trees import RootedTrees, Trees
 
@@ -116,7 +118,18 @@ FURTHER: Final = (
 )
 """Collectives that the paper does not have."""
 
-BUILT_IN: Final[tuple[Method, ...]] = (*PUBLISHED, *FURTHER)
+BEYOND: Final = (
+    FlowMethod(
+        "allreduce", "path", Path(), "pipeline", "chunks stream along a path of strong links"
+    ),
+    PathAndRing(),
+    FlowMethod(
+        "p2p", "striped", FreeTransfers("p2p"), "striping", "chunks on every subband that helps"
+    ),
+)
+"""Mechanisms that come nearer to the bound than the paper's."""
+
+BUILT_IN: Final[tuple[Method, ...]] = (*PUBLISHED, *FURTHER, *BEYOND)
 
 _added: dict[tuple[str, str], Method] = {}
 

@@ -37,6 +37,11 @@ class Discipline(Protocol):
         """Whether every round begins with the guard time, in which nothing is sent."""
         ...
 
+    @property
+    def steers(self) -> bool:
+        """Whether the guard time is owed just where a chain turns to another rack."""
+        ...
+
     def tune(self, party: Party) -> None:
         """The channel has changed: prepare ``party.frontier`` and ``party.web`` for it."""
         ...

@@ -22,10 +22,10 @@ def form_round(
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)
-    slots = _free_slots(air, web, frontier, left, cap_w)
+    slots = free_slots(air, web, frontier, left, cap_w)
     snr_per_w = frontier.snr_per_w
     edges = match(web, slots) if matching else assign(web, slots, snr_per_w, channel_aware)
-    return _send(air, radio, web, frontier, edges, cap_w, optimal)
+    return send(air, radio, web, frontier, edges, cap_w, optimal)
 
 
 @kernel
@@ -44,7 +44,8 @@ def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
 
 
 @kernel
-def _free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: FloatArray) -> Slots:
+def free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: FloatArray) -> Slots:
+    """What a round of this party may still take."""
     flows, subbands = frontier.snr_per_w.shape
     usable = np.zeros((flows, subbands), dtype=np.bool_)
     for f in range(flows):
@@ -61,10 +62,11 @@ def _free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: F
 
 
 @kernel
-def _send(
+def send(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray,
     optimal: bool,
 ) -> Sent:  # fmt: skip
+    """Durations and powers of the chosen edges; what can be sent is begun."""
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
     flow, subband = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

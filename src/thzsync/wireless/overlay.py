@@ -45,6 +45,7 @@ class Overlay:
             power_w=np.zeros(racks),
             sending=np.zeros(racks, dtype=np.int64),
         )
+        self._facing = np.full((racks, thz.subbands), -1, dtype=np.int64)  # whom a chain points at
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
         self._started: dict[int, int] = {}  # rounds of every event so far
@@ -203,11 +204,21 @@ class Overlay:
         sent = discipline.start(self._air, self._radio, party, now_ps, until_ps)
         if not len(sent[0]):
             return []
-        guard_ps = self._guard_ps if discipline.guarded else 0
+        turned = self._turn(party, sent)
+        owed = discipline.guarded or (discipline.steers and turned)
+        guard_ps = self._guard_ps if owed else 0
         if discipline.common or len(sent[0]) == 1:
             return [self._round(party, discipline, sent, now_ps, guard_ps)]
         singles = (tuple(column[a : a + 1] for column in sent) for a in range(len(sent[0])))
         return [self._round(party, discipline, one, now_ps, guard_ps) for one in singles]  # type: ignore[arg-type]
+
+    def _turn(self, party: Party, sent: Sent) -> bool:
+        """Point the chains that send or receive at each other; whether any had to turn."""
+        src, dst, subband = party.src[sent[0]], party.dst[sent[0]], sent[3]
+        facing = self._facing
+        turned = bool((facing[src, subband] != dst).any() or (facing[dst, subband] != src).any())
+        facing[src, subband], facing[dst, subband] = dst, src
+        return turned
 
     def _round(
         self, party: Party, discipline: Discipline, sent: Sent, now_ps: int, guard_ps: int

@@ -59,6 +59,11 @@ class Party:
         """Whether something about the party changed since a transmission was last attempted."""
         self.gains_until_ps = -1
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
+        self.chains = thz.chains
+        self.pins: BoolArray | None = None
+        """Subbands that every flow keeps, by (flow, subband), where its discipline pins them."""
+        self.pinned_for: BoolArray = np.zeros(len(self.flows), dtype=np.bool_)
+        """Flows that had something to send when they were pinned."""
         self._stages = stages
         self._thz = thz
         self.gains = np.zeros((len(self.flows), thz.subbands))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
 from typing import Final
 
 import numpy as np
 
+from thzsync.arrays import IntArray
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.forming import form_round
 from thzsync.wireless.party import Party
+from thzsync.wireless.pipelining import form_pinned, pin
 from thzsync.wireless.state import Air, Radio
 
 
@@ -24,6 +28,7 @@ class Matching:
     """Minimum common duration at minimum power, or each budget split equally."""
     common: bool = True
     guarded: bool = True
+    steers: bool = False
 
     def tune(self, party: Party) -> None:
         """Try the strongest links first, or take them as they come."""
@@ -51,6 +56,7 @@ class Assignment:
     """Whether the event keeps to one subband, the one whose weakest link is best."""
     common: bool = True
     guarded: bool = True
+    steers: bool = False
 
     def tune(self, party: Party) -> None:
         """Leave all subbands but one out, where the event keeps to one."""
@@ -67,6 +73,48 @@ class Assignment:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Pipelined:
+    """Rounds on pinned links: every chunk goes on as soon as it has arrived, all links at once.
+
+    Links stay pointed, so a guard time is owed only in rounds in which a chain turns.
+    """
+
+    name: str
+    common: bool = True
+    guarded: bool = False
+    steers: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Forget the pins: other subbands may be better now."""
+        party.pins = None
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """The next round; subbands are dealt anew when a flow has nothing left to send."""
+        frontier = party.frontier
+        active = frontier.owned > 0
+        if party.pins is None or not np.array_equal(active, party.pinned_for):
+            subbands = frontier.snr_per_w.shape[1]
+            party.pinned_for = active
+            party.pins = pin(
+                party.web, frontier.snr_per_w, active, np.minimum(frontier.budget_w,
+                radio.max_power_w), frontier.needed_snr, _orders(subbands), party.chains,
+            )  # fmt: skip
+        return form_pinned(air, radio, party.web, frontier, party.pins, party.stage, now_ps)
+
+
+@cache
+def _orders(subbands: int) -> IntArray:
+    """Orders in which subbands are dealt: all of a few, rotations of many."""
+    if subbands <= MOST_PERMUTED:
+        return np.array(list(permutations(range(subbands))), dtype=np.int64)
+    first = np.arange(subbands, dtype=np.int64)
+    return np.array([np.roll(first, k) for k in range(subbands)])
+
+
+MOST_PERMUTED: Final = 4
+"""Subbands up to which every order is tried."""
+
 ROUNDS: Final = (
     Matching("matching"),
     Matching("matching-blind", channel_aware=False),
@@ -75,4 +123,5 @@ ROUNDS: Final = (
     Assignment("assignment-blind", channel_aware=False),
     Assignment("assignment-equal", optimal_power=False),
     Assignment("assignment-one", one_subband=True),
+    Pipelined("pipeline"),
 )

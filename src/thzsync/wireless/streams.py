@@ -20,6 +20,7 @@ class Streaming:
     """Transmissions that a flow may have in the air at once, each on a subband of its own."""
     common: bool = False
     guarded: bool = False
+    steers: bool = False
 
     def tune(self, party: Party) -> None:
         """Nothing to prepare: each transmission looks at the gains itself."""
