@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 ScenarioArgument = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML) or a preset's name.")
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key, such as thz.subbands=8; repeatable."
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
 
@@ -30,11 +36,18 @@ PATIENCE_S = 1.0
 """How long a command may work before it shows a progress bar [s]."""
 
 
-def load_scenario(name: str) -> Scenario:
-    """The scenario that a command's argument names."""
+def load_scenario(name: str, assignments: Sequence[str] | None = None) -> Scenario:
+    """The scenario that a command's argument names, with the changes of its ``--set`` options."""
     from thzsync.scenario import Scenario
 
-    return Scenario.load(name)
+    return change_scenario(Scenario.load(name), assignments)
+
+
+def change_scenario(scenario: Scenario, assignments: Sequence[str] | None) -> Scenario:
+    """The scenario with the changes of ``--set`` options."""
+    from thzsync.scenario.changes import changed, parse_changes
+
+    return changed(scenario, parse_changes(assignments), "--set") if assignments else scenario
 
 
 def results() -> Console:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, note, progress, table, with_interval
+from thzsync.cli.output import (
+    JsonOption,
+    SetOption,
+    change_scenario,
+    note,
+    progress,
+    table,
+    with_interval,
+)
 from thzsync.cli.output import show as show_table
 from thzsync.files import dump_json, prepare_folder
 
@@ -16,6 +24,7 @@ if TYPE_CHECKING:
     from thzsync.experiments.fabric import FabricFigure
     from thzsync.experiments.reproduction import Figure, SynthesisFigure
     from thzsync.experiments.weights import WeightsFigure
+    from thzsync.scenario import Scenario
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
@@ -47,11 +56,12 @@ def reproduce_synthesis(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Completion time of All-to-All and AllReduce methods on one THz ring."""
-    _reproduce(["synthesis"], seeds, quick, workers, out, json)
+    _reproduce(["synthesis"], seeds, quick, workers, changes, out, json)
 
 
 @reproduce_app.command("fabric")
@@ -59,11 +69,12 @@ def reproduce_fabric(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Six policies over 20 iterations of the training trace."""
-    _reproduce(["fabric"], seeds, quick, workers, out, json)
+    _reproduce(["fabric"], seeds, quick, workers, changes, out, json)
 
 
 @reproduce_app.command("weights")
@@ -71,11 +82,12 @@ def reproduce_weights(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """How the reward's weights move THz-SynC between delay and energy."""
-    _reproduce(["weights"], seeds, quick, workers, out, json)
+    _reproduce(["weights"], seeds, quick, workers, changes, out, json)
 
 
 @reproduce_app.command("all")
@@ -83,11 +95,12 @@ def reproduce_all(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Every figure; what is finished is kept if you stop early."""
-    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, out, json)
+    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, changes, out, json)
 
 
 def _reproduce(
@@ -95,11 +108,13 @@ def _reproduce(
     seeds: int | None,
     quick: bool,
     workers: int | None,
+    changes: list[str] | None,
     out: str | None,
     as_json: bool,
 ) -> None:
     from thzsync.experiments.reproduction import add_part, read_index
 
+    settings = {name: change_scenario(_preset(name), changes) for name in names}
     if out is not None:
         prepare_folder(out)
         read_index(out)
@@ -111,7 +126,7 @@ def _reproduce(
             def show(part: str, done: int, total: int, advance: Any = advance) -> None:
                 advance(0, f"{part}: {done} of {total} runs")
 
-            figure, tables = _figure(name, count, quick, workers, show, out)
+            figure, tables = _figure(name, count, quick, workers, settings[name], show, out)
         documents[name] = figure.document()
         if out is not None:
             note(f"{name} written to {add_part(out, name, figure)}")
@@ -122,8 +137,20 @@ def _reproduce(
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
 
 
+def _preset(figure: str) -> Scenario:
+    from thzsync.scenario import Scenario
+
+    return Scenario.preset("single-ring" if figure == "synthesis" else "paper")
+
+
 def _figure(
-    name: str, seeds: int, quick: bool, workers: int | None, show: Advance, out: str | None
+    name: str,
+    seeds: int,
+    quick: bool,
+    workers: int | None,
+    setting: Scenario,
+    show: Advance,
+    out: str | None,
 ) -> tuple[Figure, list[Any]]:
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
@@ -131,7 +158,7 @@ def _figure(
 
         sizes = {"racks": QUICK_RACKS} if quick else {}
         synthesis = synthesis_figure(
-            seeds, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
+            seeds, setting, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
         return synthesis, _synthesis_tables(synthesis)
     if name == "fabric":
@@ -141,11 +168,11 @@ def _figure(
             if out is not None:  # readable as a comparison until the figure takes its place
                 partial.save(f"{out}/fabric")
 
-        fabric = run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
+        fabric = run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
         return fabric, _fabric_tables(fabric)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    weights = run_weights(seeds, iterations, workers, progress=show)
+    weights = run_weights(seeds, iterations, workers, setting, show)
     return weights, [_weights_table(weights)]
 
 

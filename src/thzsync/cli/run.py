@@ -10,6 +10,7 @@ from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
     SeedOption,
+    SetOption,
     emit,
     load_scenario,
     note,
@@ -48,6 +49,7 @@ def run(
     policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
     seed: SeedOption = 0,
+    changes: SetOption = None,
     out: OutOption = None,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
@@ -68,7 +70,7 @@ def run(
     from thzsync.simulation import simulate
     from thzsync.streams import Streams
 
-    setting = load_scenario(scenario)
+    setting = load_scenario(scenario, changes)
     if out is not None:
         prepare_folder(out)
     if load is None and frozen:
@@ -132,13 +134,14 @@ def compare(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
     ] = None,
+    changes: SetOption = None,
     out: OutOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compare policies on the same realisations, with paired 95 % intervals."""
     from thzsync.experiments.compare import compare as run_all
 
-    setting = load_scenario(scenario)
+    setting = load_scenario(scenario, changes)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))

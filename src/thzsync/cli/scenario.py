@@ -10,6 +10,7 @@ import typer
 from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
+    SetOption,
     load_scenario,
     note,
     refuse_overwrite,
@@ -21,9 +22,11 @@ scenario_app = typer.Typer(no_args_is_help=True, help="Show, describe and start 
 
 
 @scenario_app.command()
-def show(scenario: ScenarioArgument = "paper", as_json: JsonOption = False) -> None:
+def show(
+    scenario: ScenarioArgument = "paper", changes: SetOption = None, as_json: JsonOption = False
+) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = load_scenario(scenario)
+    loaded = load_scenario(scenario, changes)
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, notes, progress, table
+from thzsync.cli.output import (
+    JsonOption,
+    SeedOption,
+    SetOption,
+    emit,
+    load_scenario,
+    notes,
+    progress,
+    table,
+)
 from thzsync.collectives import Kind
 
 if TYPE_CHECKING:
@@ -37,6 +46,7 @@ def synthesize(
     scenario: Annotated[
         str, typer.Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
+    changes: SetOption = None,
     draw: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the rounds (.svg or .png).")
     ] = None,
@@ -46,7 +56,7 @@ def synthesize(
     from thzsync.experiments.single_ring import Instance
     from thzsync.synthesis import find_method
 
-    setting = load_scenario(scenario)
+    setting = load_scenario(scenario, changes)
     find_method(collective, method)
     instance = Instance(setting, collective, racks, stragglers, seed, _bytes(size))
     with progress(f"{collective} {method}"):
