@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ import polars as pl
 
 from thzsync.coordinator import policy_names
 from thzsync.errors import ThzSyncError, interrupted
-from thzsync.experiments.parallel import map_runs
+from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
 from thzsync.simulation.records import References, environment, frame_bytes, read_scenario
+from thzsync.workers import Executor, open_executor
+from thzsync.workers.call import in_one_line
 
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
 ProgressBar = Callable[[int, int], None]
@@ -69,6 +71,8 @@ class Comparison:
     """The runs' event tables with policy and seed."""
     details: dict[str, Run]
     """Full record of the last iteration of every policy's first seed."""
+    failures: tuple[dict[str, Any], ...] = ()
+    """Policy, seed and error of every run that failed; its seed is left out everywhere."""
 
     def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
         """Mean of a metric over the iterations from ``first`` on, one value per seed."""
@@ -105,6 +109,7 @@ class Comparison:
             "against": self.policies[0],
             "first_iteration": first,
             "rows": self.rows(first),
+            "failures": list(self.failures),
             "environment": environment(),
         }
 
@@ -143,6 +148,7 @@ class Comparison:
             iterations,
             events,
             details,
+            tuple(document.get("failures", ())),
         )
 
 
@@ -154,56 +160,102 @@ def compare(
     workers: int | None = None,
     progress: ProgressBar | None = None,
     rescue: Callable[[Comparison], None] | None = None,
+    scheduler: str | None = None,
 ) -> Comparison:
     """Run every policy in every seed; all see the same background, channel and stragglers.
 
-    When it is interrupted, ``rescue`` gets the seeds that every policy has finished.
+    ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes. When it
+    is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
+    fails is left out of all policies, and the failure is recorded.
     """
-    names = tuple(policies) or tuple(policy_names())
+    names = known_policies(policies)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise ThzSyncError("seeds: compare needs at least one seed")
+    with open_executor(workers, scheduler, most=len(numbers) * len(names)) as executor:
+        tasks = [
+            _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
+            for seed, reference in _all_references(executor, scenario, numbers)
+            for policy in names
+        ]
+        book = _Book(scenario, names, tasks)
+        try:
+            for position, result in stream_runs(executor, _run, tasks):
+                book.enter(position, result)
+                if progress is not None:
+                    progress(book.entries, len(tasks))
+        except BaseException as error:
+            if rescue is not None and book.whole_seeds() and interrupted(error):
+                rescue(book.comparison())
+            raise
+    return book.comparison()
+
+
+def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
+    """The policies by name, all when none is named; a name that does not exist is refused."""
+    names = tuple(policies) or tuple(policy_names())
     if len(set(names)) < len(names):
         raise ThzSyncError(f"policies: {', '.join(names)} names one twice; name each once")
     for name in names:
         if name not in policy_names():
             raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
-    references = map_runs(_references, [(scenario, seed) for seed in numbers], workers=workers)
-    tasks = [
-        _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
-        for seed, reference in zip(numbers, references, strict=True)
-        for policy in names
-    ]
-    done: dict[int, _Result] = {}
-    try:
-        map_runs(_run, tasks, workers, progress, done.__setitem__)
-    except BaseException as error:
-        whole = [n for k, n in enumerate(numbers) if _finished(done, k, len(names))]
-        if rescue is not None and whole and interrupted(error):
-            rescue(_gather(scenario, names, tuple(whole), tasks, done))
-        raise
-    return _gather(scenario, names, numbers, tasks, done)
+    return names
 
 
-def _finished(done: dict[int, _Result], seed: int, policies: int) -> bool:
-    """Whether every policy's run of a seed is there; tasks go seed by seed."""
-    return all(seed * policies + k in done for k in range(policies))
+def _all_references(
+    executor: Executor, scenario: Scenario, seeds: Sequence[int]
+) -> Iterator[tuple[int, References]]:
+    found: dict[int, References] = {}
+    for position, result in stream_runs(executor, _references, [(scenario, s) for s in seeds]):
+        if isinstance(result, Failure):
+            raise result.error
+        found[position] = result
+    yield from ((seed, found[position]) for position, seed in enumerate(seeds))
 
 
-def _gather(
-    scenario: Scenario,
-    names: tuple[str, ...],
-    seeds: tuple[int, ...],
-    tasks: Sequence[_Task],
-    done: dict[int, _Result],
-) -> Comparison:
-    kept = [(t, done[k]) for k, t in enumerate(tasks) if t.seed in seeds]
-    details = {task.policy: result.detail for task, result in kept if result.detail}
-    return Comparison(
-        scenario,
-        names,
-        seeds,
-        pl.concat([result.iterations for _, result in kept]),
-        pl.concat([result.events for _, result in kept]),
-        {name: details[name] for name in names if name in details},
-    )
+@dataclass(frozen=True)
+class _Book:
+    """The runs of a comparison as they come in."""
+
+    scenario: Scenario
+    policies: tuple[str, ...]
+    tasks: Sequence[_Task]
+    """Seed by seed."""
+    done: dict[int, _Result] = field(default_factory=dict)
+    failed: dict[int, BaseException] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        return len(self.done) + len(self.failed)
+
+    def enter(self, position: int, result: _Result | Failure) -> None:
+        if isinstance(result, Failure):
+            self.failed[position] = result.error
+        else:
+            self.done[position] = result
+
+    def whole_seeds(self) -> tuple[int, ...]:
+        """Seeds that every policy has finished."""
+        missing = {t.seed for k, t in enumerate(self.tasks) if k not in self.done}
+        return tuple(dict.fromkeys(t.seed for t in self.tasks if t.seed not in missing))
+
+    def comparison(self) -> Comparison:
+        seeds = self.whole_seeds()
+        if not seeds and self.failed:
+            raise self.failed[min(self.failed)]
+        kept = [(t, self.done[k]) for k, t in enumerate(self.tasks) if t.seed in seeds]
+        details = {task.policy: result.detail for task, result in kept if result.detail}
+        return Comparison(
+            self.scenario,
+            self.policies,
+            seeds,
+            pl.concat([result.iterations for _, result in kept]),
+            pl.concat([result.events for _, result in kept]),
+            {name: details[name] for name in self.policies if name in details},
+            tuple(self._failures()),
+        )
+
+    def _failures(self) -> Iterator[dict[str, Any]]:
+        for position, error in sorted(self.failed.items()):
+            task = self.tasks[position]
+            yield {"policy": task.policy, "seed": task.seed, "error": in_one_line(error)}
