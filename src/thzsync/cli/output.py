@@ -28,6 +28,10 @@ SetOption = Annotated[
         "--set", metavar="KEY=VALUE", help="Change a key, such as thz.subbands=8; repeatable."
     ),
 ]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Replace another record in --out; never what is not ours."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
 

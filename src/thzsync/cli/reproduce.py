@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.output import (
+    ForceOption,
     JsonOption,
     SetOption,
     change_scenario,
@@ -17,7 +18,8 @@ from thzsync.cli.output import (
     with_interval,
 )
 from thzsync.cli.output import show as show_table
-from thzsync.files import dump_json, prepare_folder
+from thzsync.files import dump_json
+from thzsync.folders import REPRODUCTION, claim_folder
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
@@ -58,10 +60,11 @@ def reproduce_synthesis(
     workers: WorkersOption = None,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Completion time of All-to-All and AllReduce methods on one THz ring."""
-    _reproduce(["synthesis"], seeds, quick, workers, changes, out, json)
+    _reproduce(["synthesis"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("fabric")
@@ -71,10 +74,11 @@ def reproduce_fabric(
     workers: WorkersOption = None,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Six policies over 20 iterations of the training trace."""
-    _reproduce(["fabric"], seeds, quick, workers, changes, out, json)
+    _reproduce(["fabric"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("weights")
@@ -84,10 +88,11 @@ def reproduce_weights(
     workers: WorkersOption = None,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """How the reward's weights move THz-SynC between delay and energy."""
-    _reproduce(["weights"], seeds, quick, workers, changes, out, json)
+    _reproduce(["weights"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("all")
@@ -97,10 +102,11 @@ def reproduce_all(
     workers: WorkersOption = None,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Every figure; what is finished is kept if you stop early."""
-    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, changes, out, json)
+    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, changes, out, force, json)
 
 
 def _reproduce(
@@ -110,29 +116,28 @@ def _reproduce(
     workers: int | None,
     changes: list[str] | None,
     out: str | None,
+    force: bool,
     as_json: bool,
 ) -> None:
-    from thzsync.experiments.reproduction import add_part, read_index
+    from thzsync.experiments.reproduction import add_part
 
     settings = {name: change_scenario(_preset(name), changes) for name in names}
-    if out is not None:
-        prepare_folder(out)
-        read_index(out)
     documents = {}
-    for name in names:
-        count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
-        with progress(name) as advance:
+    with claim_folder(out, REPRODUCTION, force):
+        for name in names:
+            count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
+            with progress(name) as advance:
 
-            def show(part: str, done: int, total: int, advance: Any = advance) -> None:
-                advance(0, f"{part}: {done} of {total} runs")
+                def show(part: str, done: int, total: int, advance: Any = advance) -> None:
+                    advance(0, f"{part}: {done} of {total} runs")
 
-            figure, tables = _figure(name, count, quick, workers, settings[name], show, out)
-        documents[name] = figure.document()
-        if out is not None:
-            note(f"{name} written to {add_part(out, name, figure)}")
-        if not as_json:
-            for made in tables:
-                show_table(made)
+                figure, tables = _figure(name, count, quick, workers, settings[name], show, out)
+            documents[name] = figure.document()
+            if out is not None:
+                note(f"{name} written to {add_part(out, name, figure)}")
+            if not as_json:
+                for made in tables:
+                    show_table(made)
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.output import (
+    ForceOption,
     JsonOption,
     ScenarioArgument,
     SeedOption,
@@ -20,7 +21,7 @@ from thzsync.cli.output import (
 )
 from thzsync.display import sparkline
 from thzsync.errors import ThzSyncError
-from thzsync.files import prepare_folder
+from thzsync.folders import COMPARISON, RUN, claim_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,6 +52,7 @@ def run(
     seed: SeedOption = 0,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
     ] = None,
@@ -71,8 +73,6 @@ def run(
     from thzsync.streams import Streams
 
     setting = load_scenario(scenario, changes)
-    if out is not None:
-        prepare_folder(out)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     chosen: Policy
@@ -85,7 +85,10 @@ def run(
     keep = getattr(chosen, "save", None)
     if save is not None and keep is None:
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
-    with progress(f"{policy}: first iteration", total=iterations) as advance:
+    with (
+        claim_folder(out, RUN, force),
+        progress(f"{policy}: first iteration", total=iterations) as advance,
+    ):
 
         def show(done: Progress) -> None:
             advance(
@@ -94,8 +97,10 @@ def run(
             )
 
         record = simulate(setting, chosen, iterations, seed, progress=show, keep_partial=True)
+        if out is not None:
+            record.save(out)
     if out is not None:
-        note(f"record written to {record.save(out)}")
+        note(f"record written to {out}")
     if save is not None and keep is not None:
         keep(save)
     emit(_run_document(record), json, lambda: _run_table(record))
@@ -136,6 +141,7 @@ def compare(
     ] = None,
     changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compare policies on the same realisations, with paired 95 % intervals."""
@@ -145,14 +151,12 @@ def compare(
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
-    if out is not None:
-        prepare_folder(out)
 
     def rescue(partial: Comparison) -> None:
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
-    with progress("runs") as advance:
+    with claim_folder(out, COMPARISON, force), progress("runs") as advance:
         result = run_all(
             setting,
             names,
@@ -162,9 +166,11 @@ def compare(
             lambda done, total: advance(0, f"{done} of {total} runs"),
             rescue,
         )
-    document = result.document(first)
+        document = result.document(first)
+        if out is not None:
+            result.save(out, document)
     if out is not None:
-        note(f"comparison written to {result.save(out, document)}")
+        note(f"comparison written to {out}")
     emit(document, json, lambda: _compare_table(result, document))
 
 

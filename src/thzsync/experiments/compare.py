@@ -16,6 +16,7 @@ from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
+from thzsync.folders import RUN
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
 from thzsync.simulation.records import References, environment, frame_bytes, read_scenario
@@ -116,6 +117,8 @@ class Comparison:
     def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
         """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
         target = Path(folder)
+        for stale in {path.name for path in target.glob("runs/*")} - self.details.keys():
+            RUN.remove_from(target / "runs" / stale)
         for name in ("iterations", "events"):
             write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
         for policy, run in self.details.items():
