@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run, simulate
     from thzsync.simulation.audit import audit
+    from thzsync.studies import sweep
 
 _HOMES = {
     "Run": "thzsync.simulation",
@@ -22,6 +23,7 @@ _HOMES = {
     "audit": "thzsync.simulation.audit",
     "compare": "thzsync.experiments.compare",
     "simulate": "thzsync.simulation",
+    "sweep": "thzsync.studies",
     "synthesize": "thzsync.experiments.single_ring",
 }
 
@@ -32,6 +34,7 @@ __all__ = [
     "audit",
     "compare",
     "simulate",
+    "sweep",
     "synthesize",
 ]
 

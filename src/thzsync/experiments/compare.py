@@ -14,7 +14,7 @@ import polars as pl
 from thzsync.coordinator import policy_names
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import Failure, stream_runs
-from thzsync.experiments.statistics import interval95
+from thzsync.experiments.statistics import paired_row
 from thzsync.files import write_atomically, write_document
 from thzsync.folders import RUN
 from thzsync.scenario import Scenario
@@ -88,16 +88,20 @@ class Comparison:
         A difference is the policy's value minus that of ``against`` in the same realisation.
         """
         reference = against or self.policies[0]
-        rows = []
-        for policy in self.policies:
-            row: dict[str, Any] = {"policy": policy}
-            for metric in METRICS:
-                values = self.seed_means(policy, metric, first)
-                row[metric], row[f"ci95_{metric}"] = interval95(values)
-                paired = values - self.seed_means(reference, metric, first)
-                row[f"diff_{metric}"], row[f"ci95_diff_{metric}"] = interval95(paired)
-            rows.append(row)
-        return rows
+
+        def row(policy: str) -> dict[str, Any]:
+            def values(metric: str) -> np.ndarray[Any, Any]:
+                return self.seed_means(policy, metric, first)
+
+            def pairs(metric: str) -> np.ndarray[Any, Any]:
+                paired: np.ndarray[Any, Any] = values(metric) - self.seed_means(
+                    reference, metric, first
+                )
+                return paired
+
+            return {"policy": policy, **paired_row(METRICS, values, pairs)}
+
+        return [row(policy) for policy in self.policies]
 
     def document(self, first: int = 0) -> dict[str, Any]:
         """The comparison as plain values."""

@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from thzsync.errors import ThzSyncError
 
@@ -85,7 +85,7 @@ def validated(values: Mapping[str, Any], source: str) -> Scenario:
     try:
         return Scenario.model_validate(values)
     except ValidationError as error:
-        raise ThzSyncError(f"{source}: {_explain(error)}") from None
+        raise ThzSyncError(f"{source}: {explain(error, Scenario)}") from None
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,11 +97,11 @@ def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
     """The gravest problem in one line: key, what was found, what is allowed."""
     problems = sorted(error.errors(include_url=False), key=_gravity)
     first, more = problems[0], len(problems) - 1
-    text = _explain_one(first)
+    text = _explain_one(first, model)
     return text + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")
 
 
@@ -110,13 +110,13 @@ def _gravity(problem: ErrorDetails) -> int:
     return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
 
 
-def _explain_one(problem: ErrorDetails) -> str:
+def _explain_one(problem: ErrorDetails, model: type[BaseModel]) -> str:
     location, found = problem["loc"], problem["input"]
     key = _key(location)
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input ")
     message = message[:1].lower() + message[1:]
     if problem["type"] == "extra_forbidden":
-        return f"{key}: unknown key; {_allowed_keys(location)}"
+        return f"{key}: unknown key; {_allowed_keys(location, model)}"
     if problem["type"] == "missing":
         return f"{key}: this key is required"
     if problem["type"] == "union_tag_not_found":
@@ -143,10 +143,8 @@ def _closest(word: str, known: Iterable[str]) -> str | None:
     return f"did you mean {close[0]!r}?" if close else None
 
 
-def _allowed_keys(location: tuple[int | str, ...]) -> str:
-    from thzsync.scenario.scenario import Scenario
-
-    names = _field_names(Scenario.model_json_schema(), location[:-1])
+def _allowed_keys(location: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    names = _field_names(model.model_json_schema(), location[:-1])
     return _closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
 
 
