@@ -30,7 +30,7 @@ class Cluster:
             self._client.submit(carry_out, call, pure=False): position
             for position, call in enumerate(calls)
         }
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=self._client.loop):
             yield futures[future], _answer(future)
 
     def close(self) -> None:
