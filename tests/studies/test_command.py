@@ -155,10 +155,13 @@ def test_a_warning_of_many_runs_is_one_line_of_ours(capsys: pytest.CaptureFixtur
 def test_a_tally_says_how_far_how_fast_how_long_and_what_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clock = iter([0.0, 30.0])
+    clock = iter([0.0, 30.0, 30.0, 32.0])
     monkeypatch.setattr(meter.time, "monotonic", lambda: next(clock))
-    line = meter.Meter().tell(Tally(done=16, total=76, kept=10, failed=1))
+    gauge = meter.Meter()
+    line = gauge.tell(Tally(done=16, total=76, kept=10, failed=1))
     assert line == "16 of 76 runs, 12 runs/min, 5:00 min left, 1 failed"
+    line = gauge.tell(Tally(done=4, total=10, part="oracle"))
+    assert line == "oracle: 4 of 10 runs, 2 runs/s, 3 s left", "a new part has its own rate"
 
 
 def test_without_a_terminal_a_line_is_told_from_time_to_time(

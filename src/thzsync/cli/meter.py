@@ -22,16 +22,20 @@ class Meter:
 
     def __init__(self) -> None:
         self._start_s = time.monotonic()
+        self._part = ""
         self.line = "starting"
 
     def tell(self, tally: Tally) -> str:
         """Take note of how far things are."""
-        parts = [f"{tally.done} of {tally.total} runs"]
+        if tally.part != self._part:
+            self._part, self._start_s = tally.part, time.monotonic()
+        lead = f"{tally.part}: " if tally.part else ""
+        parts = [f"{lead}{tally.done} of {tally.total} runs"]
         fresh, elapsed_s = tally.done - tally.kept, time.monotonic() - self._start_s
         if tally.to_prepare:
             parts.append(f"references {tally.prepared} of {tally.to_prepare}")
         if fresh > 0 and elapsed_s > 0:
-            parts.append(f"{_rate(fresh / elapsed_s)}")
+            parts.append(_rate(fresh / elapsed_s))
             parts.append(f"{span((tally.total - tally.done) * elapsed_s / fresh)} left")
         if tally.failed:
             parts.append(f"{tally.failed} failed")

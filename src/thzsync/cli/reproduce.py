@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
     SetOption,
     change_scenario,
     note,
-    progress,
     table,
     with_interval,
 )
@@ -120,16 +120,17 @@ def _reproduce(
     as_json: bool,
 ) -> None:
     from thzsync.experiments.reproduction import add_part
+    from thzsync.studies.execution import Tally
 
     settings = {name: change_scenario(_preset(name), changes) for name in names}
     documents = {}
     with claim_folder(out, REPRODUCTION, force):
         for name in names:
             count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
-            with progress(name) as advance:
+            with watching(name) as watch:
 
-                def show(part: str, done: int, total: int, advance: Any = advance) -> None:
-                    advance(0, f"{part}: {done} of {total} runs")
+                def show(part: str, done: int, total: int, watch: Any = watch) -> None:
+                    watch(Tally(done, total, part=part))
 
                 figure, tables = _figure(name, count, quick, workers, settings[name], show, out)
             documents[name] = figure.document()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
@@ -139,6 +140,9 @@ def compare(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+    ] = None,
     changes: SetOption = None,
     out: OutOption = None,
     force: ForceOption = False,
@@ -146,6 +150,7 @@ def compare(
 ) -> None:
     """Compare policies on the same realisations, with paired 95 % intervals."""
     from thzsync.experiments.compare import compare as run_all
+    from thzsync.studies.execution import Tally
 
     setting = load_scenario(scenario, changes)
     if first >= iterations:
@@ -156,21 +161,24 @@ def compare(
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
-    with claim_folder(out, COMPARISON, force), progress("runs") as advance:
+    with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         result = run_all(
             setting,
             names,
             seeds,
             iterations,
             workers,
-            lambda done, total: advance(0, f"{done} of {total} runs"),
+            lambda done, total: watch(Tally(done, total)),
             rescue,
+            scheduler,
         )
         document = result.document(first)
         if out is not None:
             result.save(out, document)
     if out is not None:
         note(f"comparison written to {out}")
+    for failure in result.failures:
+        note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
     emit(document, json, lambda: _compare_table(result, document))
 
 

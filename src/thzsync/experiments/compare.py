@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,17 @@ from thzsync.simulation.records import References, environment, frame_bytes, rea
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import in_one_line
 
-METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
+METRIC_TITLES: Final = {
+    "completion_ms": "Completion time [ms]",
+    "energy_j": "Energy [J]",
+    "reward": "Reward",
+    "makespan_ms": "Iteration time [ms]",
+    "thz_share": "Share of bytes on THz",
+}
+METRICS: Final = tuple(METRIC_TITLES)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 ProgressBar = Callable[[int, int], None]
 
 
@@ -102,6 +112,12 @@ class Comparison:
             return {"policy": policy, **paired_row(METRICS, values, pairs)}
 
         return [row(policy) for policy in self.policies]
+
+    def plot(self, metric: str = "completion_ms") -> Figure:
+        """A metric by iteration, with the 95 % band of every policy over the seeds."""
+        from thzsync.experiments.picture import draw_iterations
+
+        return draw_iterations(self, metric)
 
     def document(self, first: int = 0) -> dict[str, Any]:
         """The comparison as plain values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from thzsync.studies.plan import PlannedRun
 from thzsync.studies.store import Store
@@ -23,6 +24,8 @@ class Tally:
     prepared: int = 0
     """References found, of those that were unknown."""
     to_prepare: int = 0
+    part: str = ""
+    """What is done at the moment, where there are several things to do."""
 
 
 Watch = Callable[[Tally], None]
@@ -36,7 +39,7 @@ def complete(
     missing = [run for run in wanted if store.finished(run.key) is None]
     tally = Tally(len(wanted) - len(missing), len(wanted), len(wanted) - len(missing))
 
-    def tell(**news: int) -> None:
+    def tell(**news: Any) -> None:
         if watch is not None:
             watch(replace(tally, failed=len(store.failures), **news))
 

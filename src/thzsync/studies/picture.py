@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display import number
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
+from thzsync.experiments.compare import METRIC_TITLES
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, panels
 
@@ -17,13 +18,6 @@ if TYPE_CHECKING:
 
     from thzsync.studies.result import Row, Sweep
 
-TITLES: Final = {
-    "completion_ms": "Completion time [ms]",
-    "energy_j": "Energy [J]",
-    "reward": "Reward",
-    "makespan_ms": "Iteration time [ms]",
-    "thz_share": "Share of bytes on THz",
-}
 SAVED: Final = ("completion_ms", "energy_j")
 """Metrics whose pictures are saved with a sweep."""
 WIDE: Final = 8.0
@@ -48,7 +42,7 @@ def draw(
         for axes in all_axes:
             axes.set_xlabel(_axis_title(sweep, made[0].axis))
             axes.label_outer()
-        all_axes[0].set_ylabel(TITLES[metric])
+        all_axes[0].set_ylabel(METRIC_TITLES[metric])
         legend_above(figure, all_axes[0])
     return figure
 
