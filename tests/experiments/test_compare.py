@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from thzsync.errors import ThzSyncError
 from thzsync.experiments import compare as module
-from thzsync.experiments.compare import compare
+from thzsync.experiments.compare import Comparison, compare
 from thzsync.scenario import Scenario
 
 TINY = Scenario.preset("tiny")
@@ -45,3 +51,40 @@ def test_the_picture_has_a_line_and_a_band_per_policy() -> None:
     assert axes.get_ylabel() == "Energy [J]"
     with pytest.raises(ThzSyncError, match="metric: found 'speed'; use one of"):
         found.plot("speed")
+
+
+SCRIPT = """
+import sys
+from thzsync.cli import main, meter
+meter.LINE_EVERY_S = 0.02
+arguments = ["compare", "tiny", "--policies", "all-wired", "--seeds", "60", "--iterations", "1"]
+sys.exit(main([*arguments, "--workers", "2", "--out", "kept"]))
+"""
+
+
+def test_sigterm_saves_the_finished_seeds_and_leaves_no_worker_behind(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if re.match(r"compare: [1-9]\d* of 60 runs", line):
+                break
+        workers = _children(process.pid)
+        process.terminate()
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert "finished seeds written to kept" in rest
+    assert len(Comparison.load(tmp_path / "kept").seeds) >= 1
+    assert workers
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

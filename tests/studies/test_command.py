@@ -164,6 +164,14 @@ def test_a_tally_says_how_far_how_fast_how_long_and_what_failed(
     assert line == "oracle: 4 of 10 runs, 2 runs/s, 3 s left", "a new part has its own rate"
 
 
+def test_preparing_does_not_count_against_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 100.0, 100.0, 110.0])
+    monkeypatch.setattr(meter.time, "monotonic", lambda: next(clock))
+    gauge = meter.Meter()
+    gauge.tell(Tally(done=0, total=20, prepared=5, to_prepare=5))
+    assert gauge.tell(Tally(done=10, total=20)) == "10 of 20 runs, 1 runs/s, 10 s left"
+
+
 def test_without_a_terminal_a_line_is_told_from_time_to_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,24 @@ def test_options_become_axes_changes_and_groups() -> None:
     }
 
 
+def test_options_on_top_of_a_specification_move_keys_and_keep_the_rest() -> None:
+    spec = specify(
+        {
+            "set": {"a": 1, "b": 2},
+            "axes": {"c": [1, 2], "d": [3, 4]},
+            "zipped": [{"e": [1, 2], "f": [3, 4]}],
+            "seeds": 5,
+        },
+        "x",
+    )
+    over = spec.overridden({"set": {"c": 9}, "axes": {"a": [5, 6], "e": [7]}, "seeds": 2})
+    assert over.set == {"b": 2, "c": 9}
+    assert over.axes == {"d": (3, 4), "a": (5, 6), "e": (7,)}
+    assert over.zipped == ({"f": (3, 4)},)
+    assert over.seeds == (0, 1)
+    assert spec.overridden({"iterations": 3}).seeds == spec.seeds
+
+
 def test_commas_in_quotes_and_brackets_do_not_split() -> None:
     assert list(split_values("'a,b',{x=1,y=[2,3]},c")) == ["'a,b'", "{x=1,y=[2,3]}", "c"]
 

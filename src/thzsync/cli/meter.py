@@ -27,7 +27,7 @@ class Meter:
 
     def tell(self, tally: Tally) -> str:
         """Take note of how far things are."""
-        if tally.part != self._part:
+        if tally.part != self._part or tally.to_prepare:  # the rate is that of runs alone
             self._part, self._start_s = tally.part, time.monotonic()
         lead = f"{tally.part}: " if tally.part else ""
         parts = [f"{lead}{tally.done} of {tally.total} runs"]

@@ -27,7 +27,7 @@ class Estimate:
     runs: int
     realisations: int
     cpu_s: float
-    """Time of all missing runs on one core [s]."""
+    """Time of all runs on one core [s]."""
     disk_bytes: int
 
     def wall_s(self, workers: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -117,6 +117,17 @@ class Specification(Model):
         default = [Contender(name="thz-sync", policy="thz-sync")]
         return [*plain, *self.contenders] or default
 
+    def overridden(self, options: Mapping[str, Any]) -> Specification:
+        """The specification with other parts; what varies or is set anew leaves its old place."""
+        over = specify(dict(options), "sweep")
+        anew = {*over.set, *over.keys}
+        merged = self.model_dump() | {key: getattr(over, key) for key in options}
+        merged["set"] = _without(self.set, anew) | over.set
+        merged["axes"] = _without(self.axes, anew) | over.axes
+        kept = (_without(group, anew) for group in self.zipped)
+        merged["zipped"] = [*(group for group in kept if group), *over.zipped]
+        return specify(merged, "sweep")
+
     def points(self) -> list[dict[str, Any]]:
         """Every combination of the axes, the last axis fastest."""
         steps = [
@@ -127,6 +138,10 @@ class Specification(Model):
             {key: value for step in combination for key, value in step.items()}
             for combination in product(*steps)
         ]
+
+
+def _without(table: Mapping[str, Any], keys: Container[str]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key not in keys}
 
 
 def specify(values: dict[str, Any], source: str) -> Specification:

@@ -49,7 +49,7 @@ def sweep(
 
 
 def plan_sweep(what: str | Path | Scenario | Specification, options: Mapping[str, Any]) -> Plan:
-    """The plan of a sweep; ``options`` replace what a specification says."""
+    """The plan of a sweep; ``options`` come on top of what a specification says."""
     if isinstance(what, Scenario):
         return make_plan(specify({"base": what.name, **options}, "sweep"), what)
     if not isinstance(what, Specification):
@@ -57,7 +57,7 @@ def plan_sweep(what: str | Path | Scenario | Specification, options: Mapping[str
         if found is None:
             return make_plan(specify({"base": str(what), **options}, "sweep"))
         what = found
-    return make_plan(specify(what.model_dump() | dict(options), "sweep") if options else what)
+    return make_plan(what.overridden(options) if options else what)
 
 
 @contextmanager
