@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.studies.sweeps import SMALL, environment, outcome, stored
+from tests.studies.sweeps import POLICIES, SMALL, environment, outcome, stored
+from thzsync import Scenario, compare
 from thzsync.errors import ThzSyncError
 from thzsync.studies import sweep
 from thzsync.studies.execution import Tally
@@ -22,6 +23,7 @@ from thzsync.workers import Call, open_executor
 
 pytest.importorskip("distributed", reason="needs the extra cluster")
 
+TINY = Scenario.preset("tiny")
 LOOPBACK = ["--host", "127.0.0.1", "--no-dashboard"]
 
 
@@ -82,8 +84,12 @@ def test_a_cluster_gives_the_bytes_of_a_local_sweep_and_survives_the_death_of_a_
         with open_executor(scheduler=scheduler) as executor:
             asked = [Call("tests.workers.jobs:pid", b"")] * 4
             victim = min(int(answer.payload) for _, answer in executor.run(asked))
+        far = compare(TINY, POLICIES, seeds=2, iterations=1, scheduler=scheduler)
         sweep("tiny", **SMALL, scheduler=scheduler, out=tmp_path / "far", watch=kill_one)
     assert dead
+    near = compare(TINY, POLICIES, seeds=2, iterations=1, workers=1)
+    assert far.events.equals(near.events)
+    assert far.document() == near.document()
     assert outcome(tmp_path / "far") == outcome(tmp_path / "local")
     assert stored(tmp_path / "far") == stored(tmp_path / "local")
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from thzsync.drawing import legend_above, look, new_figure, styled
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.compare import METRIC_TITLES, Comparison
+from thzsync.experiments.comparison import METRIC_TITLES, Comparison
 from thzsync.experiments.statistics import interval95
 
 if TYPE_CHECKING:

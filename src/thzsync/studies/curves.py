@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.compare import METRICS
+from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95
 from thzsync.studies.crossover import Crossover, find_crossovers
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display import number
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
-from thzsync.experiments.compare import METRIC_TITLES
+from thzsync.experiments.comparison import METRIC_TITLES
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, panels
 

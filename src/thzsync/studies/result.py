@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.compare import METRICS
+from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
 from thzsync.files import write_atomically, write_document
 from thzsync.scenario import Scenario

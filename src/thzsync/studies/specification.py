@@ -21,9 +21,10 @@ def _dotted(table: Any) -> Any:
         return table
     flat: dict[str, Any] = {}
     for key, value in table.items():
-        inner = _dotted(value)
-        nested = inner.items() if isinstance(value, Mapping) else ()
-        flat |= {f"{key}.{name}": item for name, item in nested} if nested else {key: inner}
+        if isinstance(value, Mapping) and value:
+            flat |= {f"{key}.{name}": item for name, item in _dotted(value).items()}
+        else:
+            flat[key] = value
     return flat
 
 
