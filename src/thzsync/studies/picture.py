@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SAVED: Final = ("completion_ms", "energy_j")
 """Metrics whose pictures are saved with a sweep."""
+PREFIXES: Final = {1e12: "T", 1e9: "G", 1e6: "M"}
 WIDE: Final = 8.0
 """Ratio of the greatest to the least value from which an axis is drawn in powers of two."""
 
@@ -42,6 +43,8 @@ def draw(
         for axes in all_axes:
             axes.set_xlabel(_axis_title(sweep, made[0].axis))
             axes.label_outer()
+        if all(mean > 0 for panel in made for curve in panel.curves for mean in curve.mean):
+            all_axes[0].set_ylim(bottom=0)  # so that heights can be compared
         all_axes[0].set_ylabel(METRIC_TITLES[metric])
         legend_above(figure, all_axes[0])
     return figure
@@ -115,6 +118,7 @@ def _axis_title(sweep: Sweep, axis: str) -> str:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, (int, float)) and abs(value) >= 1e6:
-        return f"{value:.4g}".replace("e+0", "e").replace("e+", "e")
+    for size, prefix in PREFIXES.items():
+        if isinstance(value, (int, float)) and abs(value) >= size:
+            return f"{number(value / size, 3)} {prefix}"
     return number(value, 3)
