@@ -82,6 +82,20 @@ def test_a_point_that_cannot_be_is_refused_before_any_work(
     assert str(error.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "cells"),
+    [
+        ("thz.rf_chains", [None, 2], [None, 2]),
+        ("thz.subbands", [1, 4], [1, 4]),
+        ("channel.gains_file", [None, "x.csv"], [None, "x.csv"]),
+    ],
+)
+def test_a_key_that_is_absent_somewhere_is_an_empty_cell(
+    key: str, values: list[Any], cells: list[Any]
+) -> None:
+    assert [point[key] for point in plan_of(axes={key: values}).points] == cells
+
+
 def test_points_show_what_the_resolved_scenario_holds() -> None:
     plan = plan_of(
         axes={"optical.access_bps": ["100 Gbps"], "jobs.train.training.moe_stages": [[1]]}

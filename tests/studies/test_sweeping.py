@@ -134,6 +134,14 @@ def test_a_run_that_fails_is_recorded_and_stops_no_other(tmp_path: Path, workers
     assert len(list((tmp_path / "out/failed").iterdir())) == 4
 
 
+def test_an_axis_may_leave_a_key_out(tmp_path: Path) -> None:
+    options = SMALL | {"axes": {"thz.rf_chains": [None, 1]}}
+    found = sweep("tiny", **options, workers=1, out=tmp_path / "out")
+    assert [row["thz.rf_chains"] for row in found.rows] == [None, None, 1, 1]
+    assert Sweep.load(tmp_path / "out").rows == found.rows
+    assert len(found.plot().axes[0].get_xticklabels()) == 2
+
+
 def test_a_sweep_of_which_every_run_fails_says_why(tmp_path: Path) -> None:
     options = SMALL | {"set": {"channel.gains_file": str(tmp_path / "none.csv")}}
     with pytest.raises(ThzSyncError, match=r"every run failed; the first says: .*none\.csv"):

@@ -111,8 +111,8 @@ def _place(point: dict[str, Any]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    """A value as a cell of a table; what is no number or text is written as JSON."""
-    return value if isinstance(value, (bool, int, float, str)) else json.dumps(value)
+    """A value as a cell of a table; lists and tables are written as JSON."""
+    return json.dumps(value) if isinstance(value, (list, dict)) else value
 
 
 def _files(scenario: Scenario) -> list[str]:

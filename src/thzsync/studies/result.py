@@ -63,7 +63,7 @@ class Sweep:
 
     def seed_means(self, point: Row, policy: str) -> pl.DataFrame:
         """Means of the metrics over the iterations that count, one row per seed."""
-        wanted = [pl.col(key) == value for key, value in point.items()]
+        wanted = [pl.col(key).eq_missing(pl.lit(value)) for key, value in point.items()]
         return self._seed_means.filter(*wanted, pl.col("policy") == policy).sort("seed")
 
     def differences(self, point: Row, policy: str, against: str) -> pl.DataFrame:
