@@ -56,21 +56,31 @@ class Sweep:
         return tuple(contender.name for contender in self.specification.all)
 
     @cached_property
-    def _seed_means(self) -> pl.DataFrame:
+    def _seed_means(self) -> dict[tuple[Any, ...], pl.DataFrame]:
         counted = self.frame.filter(pl.col("iteration") >= self.specification.first)
-        by = [*self.axes, "policy", "seed"]
-        return counted.group_by(by, maintain_order=True).agg(pl.col(m).mean() for m in METRICS)
+        by = [*self.axes, "policy"]
+        means = counted.group_by([*by, "seed"]).agg(pl.col(m).mean() for m in METRICS)
+        return means.sort("seed").partition_by(by, as_dict=True)
 
     def seed_means(self, point: Row, policy: str) -> pl.DataFrame:
         """Means of the metrics over the iterations that count, one row per seed."""
-        wanted = [pl.col(key).eq_missing(pl.lit(value)) for key, value in point.items()]
-        return self._seed_means.filter(*wanted, pl.col("policy") == policy).sort("seed")
+        place = (*(point[key] for key in self.axes), policy)
+        found = self._seed_means.get(place)
+        return next(iter(self._seed_means.values())).clear() if found is None else found
+
+    @cached_property
+    def _differences(self) -> dict[str, pl.DataFrame]:
+        return {}  # filled as they are asked for: pictures and crossovers ask again and again
 
     def differences(self, point: Row, policy: str, against: str) -> pl.DataFrame:
         """The policy's means minus those of ``against``, in the seeds that both have finished."""
-        ours, theirs = self.seed_means(point, policy), self.seed_means(point, against)
-        both = ours.join(theirs, on="seed", suffix=" against", maintain_order="left")
-        return both.select("seed", *(pl.col(m) - pl.col(f"{m} against") for m in METRICS))
+        place = repr((point, policy, against))
+        if place not in self._differences:
+            ours, theirs = self.seed_means(point, policy), self.seed_means(point, against)
+            both = ours.join(theirs, on="seed", suffix=" against", maintain_order="left")
+            paired = (pl.col(m) - pl.col(f"{m} against") for m in METRICS)
+            self._differences[place] = both.select("seed", *paired)
+        return self._differences[place]
 
     @cached_property
     def rows(self) -> list[Row]:
