@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from thzsync.experiments.single_ring import synthesize
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run, Session, simulate
+    from thzsync.studies import sweep
 
 _HOMES = {
     "Run": "thzsync.simulation",
@@ -23,6 +24,7 @@ _HOMES = {
     "audit": "thzsync.auditor",
     "compare": "thzsync.experiments.compare",
     "simulate": "thzsync.simulation",
+    "sweep": "thzsync.studies",
     "synthesize": "thzsync.experiments.single_ring",
 }
 
@@ -35,6 +37,7 @@ __all__ = [
     "audit",
     "compare",
     "simulate",
+    "sweep",
     "synthesize",
 ]
 

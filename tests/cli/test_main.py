@@ -102,7 +102,7 @@ def test_ctrl_c_ends_a_process_with_status_130() -> None:
     code = (
         "import sys, time, thzsync.cli.scenario as s\n"
         "from thzsync.cli import main\n"
-        "def wait(_):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
+        "def wait(*_):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
         "s.load_scenario = wait\n"
         "sys.exit(main(['scenario', 'show']))"
     )

@@ -59,7 +59,7 @@ class TestConformance:
 
 
 def test_contract_names_are_there_in_order() -> None:
-    assert method_names("p2p") == ["proposed"]
+    assert method_names("p2p") == ["proposed", "striped"]
     assert method_names("a2a") == [
         "proposed",
         "demand-sorted",
@@ -74,6 +74,8 @@ def test_contract_names_are_there_in_order() -> None:
         "single-tree",
         "no-channel",
         "equal-power",
+        "path",
+        "path-and-ring",
     ]
 
 

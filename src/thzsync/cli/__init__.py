@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from thzsync.errors import ThzSyncError, interrupted, printable
@@ -19,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 is success, 1 a check that failed, 2 a user's mistake, 130 an interruption.
     """
     try:
-        status = _run(arguments)
+        with _polite_endings():
+            status = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has gone (``thzsync ... | head``). Python flushes once more at exit; give
@@ -62,6 +66,29 @@ def _run(arguments: Sequence[str] | None) -> int:
             return _stopped()
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 2
+
+
+@contextmanager
+def _polite_endings() -> Iterator[None]:
+    """A warning is one line of ours, and SIGTERM saves what is finished, as Ctrl-C does."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    _say(f"thzsync: warning: {message}")
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _explain(error: Any) -> None:

@@ -25,6 +25,7 @@ class Entry:
 COMMANDS: Final = (
     Entry("run", "thzsync.cli.run", "run", "Simulate training iterations under one policy."),
     Entry("compare", "thzsync.cli.run", "compare", "Compare policies on the same realisation."),
+    Entry("sweep", "thzsync.cli.sweep", "sweep", "Vary keys of a scenario and compare policies."),
     Entry(
         "synthesize",
         "thzsync.cli.synthesize",

@@ -30,6 +30,16 @@ PRESETS = ", ".join(
 ScenarioArgument = Annotated[
     str, typer.Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key, such as thz.subbands=8; repeatable."
+    ),
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Replace another record in --out; never what is not ours."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
 
@@ -38,13 +48,26 @@ PATIENCE_S = 1.0
 """How long a command may work before it shows a progress bar [s]."""
 
 
-def load_scenario(name: str) -> Scenario:
-    """The scenario that a command's argument names, if it can be run; remarks go to stderr."""
-    from thzsync.feasibility import check_scenario
+def load_scenario(name: str, assignments: Sequence[str] | None = None) -> Scenario:
+    """The scenario that a command names, with its ``--set`` changes, if it can be run.
+
+    Remarks go to stderr.
+    """
     from thzsync.scenario import Scenario
 
-    scenario = Scenario.load(name)
-    for remark in check_scenario(scenario, name):
+    return change_scenario(Scenario.load(name), assignments, name)
+
+
+def change_scenario(
+    scenario: Scenario, assignments: Sequence[str] | None, source: str = "scenario"
+) -> Scenario:
+    """The scenario with the changes of ``--set`` options, if it can be run."""
+    from thzsync.feasibility import check_scenario
+    from thzsync.scenario.changes import changed, parse_changes
+
+    if assignments:
+        scenario = changed(scenario, parse_changes(assignments), "--set")
+    for remark in check_scenario(scenario, source):
         note(f"thzsync: warning: {remark}")
     return scenario
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from thzsync.cli.output import JsonOption, note, progress
+from thzsync.cli.meter import watching
+from thzsync.cli.output import ForceOption, JsonOption, SetOption, change_scenario, note
 from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
-from thzsync.files import dump_json, prepare_folder
+from thzsync.files import dump_json
+from thzsync.folders import REPRODUCTION, claim_folder
 
 if TYPE_CHECKING:
     from thzsync.display import Table
     from thzsync.experiments.compare import Comparison
     from thzsync.experiments.reproduction import Figure
+    from thzsync.scenario import Scenario
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
@@ -48,11 +51,13 @@ def reproduce_synthesis(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Completion time of All-to-All and AllReduce methods on one THz ring."""
-    _reproduce(["synthesis"], seeds, quick, workers, out, json)
+    _reproduce(["synthesis"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("fabric")
@@ -60,11 +65,13 @@ def reproduce_fabric(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Six policies over 20 iterations of the training trace."""
-    _reproduce(["fabric"], seeds, quick, workers, out, json)
+    _reproduce(["fabric"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("weights")
@@ -72,11 +79,13 @@ def reproduce_weights(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """How the reward's weights move THz-SynC between delay and energy."""
-    _reproduce(["weights"], seeds, quick, workers, out, json)
+    _reproduce(["weights"], seeds, quick, workers, changes, out, force, json)
 
 
 @reproduce_app.command("all")
@@ -84,11 +93,13 @@ def reproduce_all(
     seeds: SeedsOption = None,
     quick: QuickOption = False,
     workers: WorkersOption = None,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Every figure; what is finished is kept if you stop early."""
-    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, out, json)
+    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, changes, out, force, json)
 
 
 def _reproduce(
@@ -96,35 +107,49 @@ def _reproduce(
     seeds: int | None,
     quick: bool,
     workers: int | None,
+    changes: list[str] | None,
     out: str | None,
+    force: bool,
     as_json: bool,
 ) -> None:
-    from thzsync.experiments.reproduction import add_part, read_index
+    from thzsync.experiments.reproduction import add_part
+    from thzsync.studies.execution import Tally
 
-    if out is not None:
-        prepare_folder(out)
-        read_index(out)
+    settings = {name: change_scenario(_preset(name), changes) for name in names}
     documents = {}
-    for name in names:
-        count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
-        with progress(name) as advance:
+    with claim_folder(out, REPRODUCTION, force):
+        for name in names:
+            count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
+            with watching(name) as watch:
 
-            def show(part: str, done: int, total: int, advance: Any = advance) -> None:
-                advance(0, f"{part}: {done} of {total} runs")
+                def show(part: str, done: int, total: int, watch: Any = watch) -> None:
+                    watch(Tally(done, total, part=part))
 
-            figure = _figure(name, count, quick, workers, show, out)
-        documents[name] = figure.document()
-        if out is not None:
-            note(f"{name} written to {add_part(out, name, figure)}")
-        if not as_json:
-            for made in TABLES[name](documents[name]):
-                show_table(TerminalTable(made))
+                figure = _figure(name, count, quick, workers, settings[name], show, out)
+            documents[name] = figure.document()
+            if out is not None:
+                note(f"{name} written to {add_part(out, name, figure)}")
+            if not as_json:
+                for made in TABLES[name](documents[name]):
+                    show_table(TerminalTable(made))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
 
 
+def _preset(figure: str) -> Scenario:
+    from thzsync.scenario import Scenario
+
+    return Scenario.preset("single-ring" if figure == "synthesis" else "paper")
+
+
 def _figure(
-    name: str, seeds: int, quick: bool, workers: int | None, show: Advance, out: str | None
+    name: str,
+    seeds: int,
+    quick: bool,
+    workers: int | None,
+    setting: Scenario,
+    show: Advance,
+    out: str | None,
 ) -> Figure:
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
@@ -132,7 +157,7 @@ def _figure(
 
         sizes = {"racks": QUICK_RACKS} if quick else {}
         return synthesis_figure(
-            seeds, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
+            seeds, setting, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
     if name == "fabric":
         from thzsync.experiments.fabric import reproduce_fabric as run_fabric
@@ -141,10 +166,10 @@ def _figure(
             if out is not None:  # readable as a comparison until the figure takes its place
                 partial.save(f"{out}/fabric")
 
-        return run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
+        return run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    return run_weights(seeds, iterations, workers, progress=show)
+    return run_weights(seeds, iterations, workers, setting, show)
 
 
 def _synthesis_tables(document: Document) -> list[Table]:

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.meter import watching
 from thzsync.cli.output import (
+    ForceOption,
     JsonOption,
     ScenarioArgument,
     SeedOption,
+    SetOption,
     emit,
     load_scenario,
     note,
@@ -19,7 +22,8 @@ from thzsync.cli.output import (
 )
 from thzsync.display import Column, signed, sparkline
 from thzsync.errors import ThzSyncError
-from thzsync.files import prepare_file, prepare_folder
+from thzsync.files import prepare_file
+from thzsync.folders import COMPARISON, RUN, claim_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
@@ -49,7 +53,9 @@ def run(
     policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
     seed: SeedOption = 0,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
     ] = None,
@@ -69,9 +75,7 @@ def run(
     from thzsync.simulation import simulate
     from thzsync.streams import Streams
 
-    setting = load_scenario(scenario)
-    if out is not None:
-        prepare_folder(out)
+    setting = load_scenario(scenario, changes)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     chosen: Policy
@@ -86,7 +90,10 @@ def run(
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
         prepare_file(save)
-    with progress(f"{policy}: first iteration", total=iterations) as advance:
+    with (
+        claim_folder(out, RUN, force),
+        progress(f"{policy}: first iteration", total=iterations) as advance,
+    ):
 
         def show(done: Progress) -> None:
             advance(
@@ -95,8 +102,10 @@ def run(
             )
 
         record = simulate(setting, chosen, iterations, seed, progress=show, keep_partial=True)
+        if out is not None:
+            record.save(out)
     if out is not None:
-        note(f"record written to {record.save(out)}")
+        note(f"record written to {out}")
     if save is not None and keep is not None:
         keep(save)
     emit(_run_document(record), json, lambda: _run_table(record))
@@ -135,36 +144,45 @@ def compare(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+    ] = None,
+    changes: SetOption = None,
     out: OutOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compare policies on the same realisations, with paired 95 % intervals."""
     from thzsync.experiments.compare import compare as run_all
+    from thzsync.studies.execution import Tally
 
-    setting = load_scenario(scenario)
+    setting = load_scenario(scenario, changes)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
-    if out is not None:
-        prepare_folder(out)
 
     def rescue(partial: Comparison) -> None:
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
-    with progress("runs") as advance:
+    with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         result = run_all(
             setting,
             names,
             seeds,
             iterations,
             workers,
-            lambda done, total: advance(0, f"{done} of {total} runs"),
+            lambda done, total: watch(Tally(done, total)),
             rescue,
+            scheduler,
         )
-    document = result.document(first)
+        document = result.document(first)
+        if out is not None:
+            result.save(out, document)
     if out is not None:
-        note(f"comparison written to {result.save(out, document)}")
+        note(f"comparison written to {out}")
+    for failure in result.failures:
+        note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
     emit(document, json, lambda: _compare_table(result, document))
 
 

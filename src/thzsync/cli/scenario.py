@@ -11,6 +11,7 @@ from thzsync.cli.output import (
     PRESETS,
     JsonOption,
     ScenarioArgument,
+    SetOption,
     emit,
     load_scenario,
     note,
@@ -28,9 +29,11 @@ scenario_app = typer.Typer(
 
 
 @scenario_app.command()
-def show(scenario: ScenarioArgument = "paper", as_json: JsonOption = False) -> None:
+def show(
+    scenario: ScenarioArgument = "paper", changes: SetOption = None, as_json: JsonOption = False
+) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = load_scenario(scenario)
+    loaded = load_scenario(scenario, changes)
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, SeedOption, emit, load_scenario, note, progress, table
+from thzsync.cli.output import (
+    JsonOption,
+    SeedOption,
+    SetOption,
+    emit,
+    load_scenario,
+    note,
+    progress,
+    table,
+)
 
 if TYPE_CHECKING:
     from thzsync.experiments.single_ring import Instance
@@ -43,6 +52,7 @@ def synthesize(
     scenario: Annotated[
         str, typer.Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
+    changes: SetOption = None,
     draw: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the rounds (.svg or .png).")
     ] = None,
@@ -54,7 +64,7 @@ def synthesize(
     from thzsync.feasibility import check_collective
     from thzsync.synthesis import find_method
 
-    setting = load_scenario(scenario)
+    setting = load_scenario(scenario, changes)
     find_collective(collective)
     find_method(collective, method)
     size_bytes = _bytes(size)

@@ -11,6 +11,7 @@ from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
     SeedOption,
+    SetOption,
     emit,
     load_scenario,
     note,
@@ -37,6 +38,7 @@ def generate(
     scenario: ScenarioArgument = "paper",
     iteration: Annotated[int, typer.Option(min=0, help="Which iteration, from 0.")] = 0,
     seed: SeedOption = 0,
+    changes: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one iteration of a scenario's jobs as a trace file."""
@@ -45,7 +47,7 @@ def generate(
     from thzsync.workload import scenario_graph
     from thzsync.workload.tracefile import Trace, write_trace
 
-    loaded = load_scenario(scenario)
+    loaded = load_scenario(scenario, changes)
     topology = Topology(loaded.floor)
     with progress(f"generating {out}"):
         graph = scenario_graph(loaded, topology, Streams(seed), iteration)

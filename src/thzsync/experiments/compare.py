@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from thzsync.coordinator import policy_names
-from thzsync.display.html import notebook_view
-from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError, interrupted
-from thzsync.experiments.parallel import map_runs
-from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically, write_document
-from thzsync.records.run import References, environment, frame_bytes, read_scenario
+from thzsync.experiments.comparison import Comparison
+from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.records import References
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
+from thzsync.workers import Executor, open_executor
+from thzsync.workers.call import in_one_line
 
-METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
+__all__ = ["Comparison", "compare", "known_policies"]
+
 ProgressBar = Callable[[int, int], None]
 
 
@@ -58,128 +55,6 @@ def _run(task: _Task) -> _Result:
     )
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What every policy did in every seed."""
-
-    scenario: Scenario
-    policies: tuple[str, ...]
-    seeds: tuple[int, ...]
-    iterations: pl.DataFrame
-    """The runs' iteration tables with policy and seed."""
-    events: pl.DataFrame
-    """The runs' event tables with policy and seed."""
-    details: dict[str, Run]
-    """Full record of the last iteration of every policy's first seed."""
-
-    def __repr__(self) -> str:
-        iterations = self.iterations["iteration"].n_unique()
-        return (
-            f"Comparison({', '.join(self.policies)} on {self.scenario.name!r}, "
-            f"seeds={len(self.seeds)}, iterations={iterations})"
-        )
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: every policy's means, paired by seed."""
-        facts = {"scenario": self.scenario.name, "seeds": len(self.seeds)}
-        return notebook_view(self.table(), facts)
-
-    def table(self, first: int = 0) -> Table:
-        """Every policy's means from iteration ``first`` on, with 95 % intervals."""
-        columns = (
-            Column("policy", left=True),
-            Column("completion", "ms", better="low"),
-            Column("energy", "J", better="low"),
-            Column("reward", better="high"),
-            Column("makespan", "ms"),
-            Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
-        )
-        rows = [
-            [
-                row["policy"],
-                *(Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1]),
-                row["thz_share"],
-            ]
-            for row in self.rows(first)
-        ]
-        return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
-
-    def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
-        """Mean of a metric over the iterations from ``first`` on, one value per seed."""
-        chosen = self.iterations.filter(
-            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
-        )
-        return chosen.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy()
-
-    def rows(self, first: int = 0, against: str | None = None) -> list[dict[str, Any]]:
-        """One row per policy: means with 95 % intervals, and paired differences to ``against``.
-
-        A difference is the policy's value minus that of ``against`` in the same realisation.
-        """
-        reference = against or self.policies[0]
-        rows = []
-        for policy in self.policies:
-            row: dict[str, Any] = {"policy": policy}
-            for metric in METRICS:
-                values = self.seed_means(policy, metric, first)
-                row[metric], row[f"ci95_{metric}"] = interval95(values)
-                paired = values - self.seed_means(reference, metric, first)
-                row[f"diff_{metric}"], row[f"ci95_diff_{metric}"] = interval95(paired)
-            rows.append(row)
-        return rows
-
-    def document(self, first: int = 0) -> dict[str, Any]:
-        """The comparison as plain values."""
-        return {
-            "kind": "compare",
-            "scenario": self.scenario.name,
-            "scenario_sha256": self.scenario.digest,
-            "policies": list(self.policies),
-            "seeds": list(self.seeds),
-            "against": self.policies[0],
-            "first_iteration": first,
-            "rows": self.rows(first),
-            "environment": environment(),
-        }
-
-    def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
-        """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
-        target = Path(folder)
-        for name in ("iterations", "events"):
-            write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
-        for policy, run in self.details.items():
-            run.save(target / "runs" / policy)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "compare.json", document or self.document())
-        return target
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Comparison:
-        """Read what ``save`` wrote."""
-        source = Path(folder)
-        try:
-            document = json.loads((source / "compare.json").read_text("utf-8"))
-            iterations = pl.read_parquet(source / "iterations.parquet")
-            events = pl.read_parquet(source / "events.parquet")
-            policies, seeds = tuple(document["policies"]), tuple(document["seeds"])
-        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-            reason = str(error).splitlines()[0]
-            raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
-        details = {
-            policy: Run.load(source / "runs" / policy)
-            for policy in policies
-            if (source / "runs" / policy).exists()
-        }
-        return cls(
-            read_scenario(source),
-            policies,
-            seeds,
-            iterations,
-            events,
-            details,
-        )
-
-
 def compare(
     scenario: Scenario,
     policies: Sequence[str] = (),
@@ -188,56 +63,102 @@ def compare(
     workers: int | None = None,
     progress: ProgressBar | None = None,
     rescue: Callable[[Comparison], None] | None = None,
+    scheduler: str | None = None,
 ) -> Comparison:
     """Run every policy in every seed; all see the same background, channel and stragglers.
 
-    When it is interrupted, ``rescue`` gets the seeds that every policy has finished.
+    ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes. When it
+    is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
+    fails is left out of all policies, and the failure is recorded.
     """
-    names = tuple(policies) or tuple(policy_names())
+    names = known_policies(policies)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise ThzSyncError("seeds: compare needs at least one seed")
+    with open_executor(workers, scheduler, most=len(numbers) * len(names)) as executor:
+        tasks = [
+            _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
+            for seed, reference in _all_references(executor, scenario, numbers)
+            for policy in names
+        ]
+        book = _Book(scenario, names, tasks)
+        try:
+            for position, result in stream_runs(executor, _run, tasks):
+                book.enter(position, result)
+                if progress is not None:
+                    progress(book.entries, len(tasks))
+        except BaseException as error:
+            if rescue is not None and book.whole_seeds() and interrupted(error):
+                rescue(book.comparison())
+            raise
+    return book.comparison()
+
+
+def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
+    """The policies by name, all when none is named; a name that does not exist is refused."""
+    names = tuple(policies) or tuple(policy_names())
     if len(set(names)) < len(names):
         raise ThzSyncError(f"policies: {', '.join(names)} names one twice; name each once")
     for name in names:
         if name not in policy_names():
             raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
-    references = map_runs(_references, [(scenario, seed) for seed in numbers], workers=workers)
-    tasks = [
-        _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
-        for seed, reference in zip(numbers, references, strict=True)
-        for policy in names
-    ]
-    done: dict[int, _Result] = {}
-    try:
-        map_runs(_run, tasks, workers, progress, done.__setitem__)
-    except BaseException as error:
-        whole = [n for k, n in enumerate(numbers) if _finished(done, k, len(names))]
-        if rescue is not None and whole and interrupted(error):
-            rescue(_gather(scenario, names, tuple(whole), tasks, done))
-        raise
-    return _gather(scenario, names, numbers, tasks, done)
+    return names
 
 
-def _finished(done: dict[int, _Result], seed: int, policies: int) -> bool:
-    """Whether every policy's run of a seed is there; tasks go seed by seed."""
-    return all(seed * policies + k in done for k in range(policies))
+def _all_references(
+    executor: Executor, scenario: Scenario, seeds: Sequence[int]
+) -> Iterator[tuple[int, References]]:
+    found: dict[int, References] = {}
+    for position, result in stream_runs(executor, _references, [(scenario, s) for s in seeds]):
+        if isinstance(result, Failure):
+            raise result.error
+        found[position] = result
+    yield from ((seed, found[position]) for position, seed in enumerate(seeds))
 
 
-def _gather(
-    scenario: Scenario,
-    names: tuple[str, ...],
-    seeds: tuple[int, ...],
-    tasks: Sequence[_Task],
-    done: dict[int, _Result],
-) -> Comparison:
-    kept = [(t, done[k]) for k, t in enumerate(tasks) if t.seed in seeds]
-    details = {task.policy: result.detail for task, result in kept if result.detail}
-    return Comparison(
-        scenario,
-        names,
-        seeds,
-        pl.concat([result.iterations for _, result in kept]),
-        pl.concat([result.events for _, result in kept]),
-        {name: details[name] for name in names if name in details},
-    )
+@dataclass(frozen=True)
+class _Book:
+    """The runs of a comparison as they come in."""
+
+    scenario: Scenario
+    policies: tuple[str, ...]
+    tasks: Sequence[_Task]
+    """Seed by seed."""
+    done: dict[int, _Result] = field(default_factory=dict)
+    failed: dict[int, BaseException] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> int:
+        return len(self.done) + len(self.failed)
+
+    def enter(self, position: int, result: _Result | Failure) -> None:
+        if isinstance(result, Failure):
+            self.failed[position] = result.error
+        else:
+            self.done[position] = result
+
+    def whole_seeds(self) -> tuple[int, ...]:
+        """Seeds that every policy has finished."""
+        missing = {t.seed for k, t in enumerate(self.tasks) if k not in self.done}
+        return tuple(dict.fromkeys(t.seed for t in self.tasks if t.seed not in missing))
+
+    def comparison(self) -> Comparison:
+        seeds = self.whole_seeds()
+        if not seeds and self.failed:
+            raise self.failed[min(self.failed)]
+        kept = [(t, self.done[k]) for k, t in enumerate(self.tasks) if t.seed in seeds]
+        details = {task.policy: result.detail for task, result in kept if result.detail}
+        return Comparison(
+            self.scenario,
+            self.policies,
+            seeds,
+            pl.concat([result.iterations for _, result in kept]),
+            pl.concat([result.events for _, result in kept]),
+            {name: details[name] for name in self.policies if name in details},
+            tuple(self._failures()),
+        )
+
+    def _failures(self) -> Iterator[dict[str, Any]]:
+        for position, error in sorted(self.failed.items()):
+            task = self.tasks[position]
+            yield {"policy": task.policy, "seed": task.seed, "error": in_one_line(error)}

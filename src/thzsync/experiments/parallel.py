@@ -1,33 +1,28 @@
-"""Independent runs, spread over processes: the one seam through which experiments scale."""
+"""A plain map over independent items, carried out by whatever executor there is."""
 
 from __future__ import annotations
 
-import os
-import signal
+import pickle
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, interrupted
+from thzsync.workers import Answer, Call, Executor, default_workers, open_executor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_ONE_THREAD: Final = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-)
+_APPLY: Final = "thzsync.experiments.parallel:apply_pickled"
+
+__all__ = ["Failure", "default_workers", "map_runs", "stream_runs"]
 
 
-def default_workers() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+@dataclass(frozen=True)
+class Failure:
+    """What a run raised."""
+
+    error: BaseException
 
 
 def map_runs(
@@ -35,79 +30,46 @@ def map_runs(
     items: Sequence[Item],
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    finished: Callable[[int, Result], None] | None = None,
 ) -> list[Result]:
     """``[function(item) for item in items]``, in this order whatever the number of workers.
 
     ``function`` must be importable by name and depend on its item alone. ``progress(done, total)``
-    and ``finished(position, result)`` are called here, as runs complete; after Ctrl-C the workers
-    are gone and what ``finished`` has seen is all there is.
+    is called here, as runs complete.
     """
-    if workers is not None and workers < 1:
-        raise ThzSyncError(f"workers: found {workers}; use at least 1")
-    count = min(default_workers() if workers is None else workers, len(items))
     results: list[Result | None] = [None] * len(items)
-    runs = _here(function, items) if count <= 1 else _elsewhere(function, items, count)
-    for done, (position, result) in enumerate(runs, start=1):
-        results[position] = result
-        if finished is not None:
-            finished(position, result)
-        if progress is not None:
-            progress(done, len(items))
+    with open_executor(workers, most=len(items)) as executor:
+        runs = stream_runs(executor, function, items)
+        for done, (position, result) in enumerate(runs, start=1):
+            if isinstance(result, Failure):
+                raise result.error
+            results[position] = result
+            if progress is not None:
+                progress(done, len(items))
     return results  # type: ignore[return-value]
 
 
-def _here(
-    function: Callable[[Item], Result], items: Sequence[Item]
-) -> Iterator[tuple[int, Result]]:
-    for position, item in enumerate(items):
-        yield position, function(item)
+def stream_runs(
+    executor: Executor, function: Callable[[Item], Result], items: Sequence[Item]
+) -> Iterator[tuple[int, Result | Failure]]:
+    """Position and result of every item as they are finished; one that raises stops no other."""
+    # Pickled for a pipe between two processes of ours; what is stored on disk never is.
+    calls = [Call(_APPLY, pickle.dumps((function, item))) for item in items]
+    for position, answer in executor.run(calls):
+        yield position, _result(answer)
 
 
-def _elsewhere(
-    function: Callable[[Item], Result], items: Sequence[Item], count: int
-) -> Iterator[tuple[int, Result]]:
-    # A fresh interpreter per worker inherits no threads, locks or random state.
-    pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_ignore_interrupts)
-    complete = False
+def apply_pickled(payload: bytes) -> bytes:
+    """Call a function with its item; an exception is a result, too."""
+    function, item = pickle.loads(payload)
     try:
-        with _one_blas_thread():  # workers start while items are handed in
-            futures: dict[Future[Result], int] = {
-                pool.submit(function, item): position for position, item in enumerate(items)
-            }
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-        complete = True
-    except BrokenProcessPool:
-        raise ThzSyncError(
-            "a worker process died (out of memory?); use fewer workers or smaller runs"
-        ) from None
-    finally:
-        if not complete:
-            _stop(pool)
-        pool.shutdown(wait=complete, cancel_futures=True)
+        return pickle.dumps(function(item))
+    except Exception as error:
+        if interrupted(error):
+            raise
+        return pickle.dumps(Failure(error))
 
 
-def _stop(pool: ProcessPoolExecutor) -> None:
-    """End our own workers at once instead of waiting for their current runs."""
-    for process in list((getattr(pool, "_processes", None) or {}).values()):
-        process.terminate()
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole process group; the parent alone decides what it means."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-@contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+def _result(answer: Answer) -> Any:
+    if answer.error is not None:
+        return Failure(ThzSyncError(answer.error))
+    return pickle.loads(answer.payload)

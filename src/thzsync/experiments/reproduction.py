@@ -54,11 +54,13 @@ class SynthesisFigure:
         return target
 
 
-def synthesis_figure(seeds: int, **options: Any) -> SynthesisFigure:
-    """Run the synthesis experiment on its preset."""
-    scenario = Scenario.preset("single-ring")
-    rows = reproduce_synthesis(seeds, scenario=scenario, **options)
-    return SynthesisFigure(scenario, seeds, rows)
+def synthesis_figure(
+    seeds: int, scenario: Scenario | None = None, **options: Any
+) -> SynthesisFigure:
+    """Run the synthesis experiment on its preset, or on a variant of it."""
+    setting = scenario or Scenario.preset("single-ring")
+    rows = reproduce_synthesis(seeds, scenario=setting, **options)
+    return SynthesisFigure(setting, seeds, rows)
 
 
 def read_index(folder: str | Path) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from thzsync.arrays import FloatArray
@@ -17,3 +19,16 @@ def interval95(values: FloatArray) -> tuple[float, float]:
         return mean, float("nan")
     spread = float(np.std(values, ddof=1)) / np.sqrt(count)
     return mean, float(stats.t.ppf(0.975, count - 1) * spread)
+
+
+def paired_row(
+    metrics: Sequence[str],
+    values: Callable[[str], FloatArray],
+    pairs: Callable[[str], FloatArray],
+) -> dict[str, float]:
+    """Per metric the mean of ``values`` and that of the paired differences, with intervals."""
+    row: dict[str, float] = {}
+    for metric in metrics:
+        row[metric], row[f"ci95_{metric}"] = interval95(values(metric))
+        row[f"diff_{metric}"], row[f"ci95_diff_{metric}"] = interval95(pairs(metric))
+    return row

@@ -14,7 +14,8 @@ from thzsync.experiments.published import published_ablation_pct, published_synt
 from thzsync.experiments.single_ring import Instance
 from thzsync.experiments.statistics import interval95
 from thzsync.scenario import Scenario
-from thzsync.synthesis import find_method, method_names
+from thzsync.synthesis import find_method
+from thzsync.synthesis.registry import PUBLISHED
 
 RACKS: Final = (4, 6, 8, 10, 12)
 SEEDS: Final = 30
@@ -57,7 +58,7 @@ def reproduce_synthesis(
     Every method faces the same ``seeds`` instances of each setting.
     """
     setting = scenario or Scenario.preset("single-ring")
-    chosen = {k: tuple(method_names(k) if methods is None else methods.get(k, ())) for k in KINDS}
+    chosen = {k: _published(k) if methods is None else tuple(methods.get(k, ())) for k in KINDS}
     for kind, names in chosen.items():
         for name in names:
             find_method(kind, name)  # refuse unknown names before any work
@@ -79,6 +80,11 @@ def reproduce_synthesis(
         for case, outcomes in found.items()
         for method in chosen[case[0]]
     ]
+
+
+def _published(kind: str) -> tuple[str, ...]:
+    """The paper's method and its baselines."""
+    return tuple(method.name for method in PUBLISHED if method.collective == kind)
 
 
 def _row(case: tuple[str, int, bool], method: str, outcomes: list[Measured]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
 _PLAIN: Final = {
@@ -28,10 +28,10 @@ _PLAIN: Final = {
 _MOST_SHOWN: Final = 60
 
 
-def explain(error: ValidationError) -> list[str]:
-    """All mistakes, the ones that explain others first."""
+def explain(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
+    """All mistakes, the ones that explain others first; ``model`` is a scenario unless named."""
     problems = sorted(error.errors(include_url=False), key=_gravity)
-    return [line for problem in problems for line in _explain_one(problem)]
+    return [line for problem in problems for line in _explain_one(problem, model)]
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -47,13 +47,13 @@ def _gravity(problem: ErrorDetails) -> int:
     return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
 
 
-def _explain_one(problem: ErrorDetails) -> list[str]:
+def _explain_one(problem: ErrorDetails, model: type[BaseModel] | None) -> list[str]:
     """One line, or several where one check has found several mistakes."""
     location = problem["loc"]
     key = _key(location)
     match problem["type"]:
         case "extra_forbidden":
-            return [f"{key}: unknown key; {_allowed_keys(location)}"]
+            return [f"{key}: unknown key; {_allowed_keys(location, model)}"]
         case "missing":
             return [f"{key}: this key is required"]
         case "union_tag_not_found":
@@ -90,10 +90,10 @@ def _key(location: tuple[int | str, ...]) -> str:
     return ".".join(str(part) for part in location)
 
 
-def _allowed_keys(location: tuple[int | str, ...]) -> str:
+def _allowed_keys(location: tuple[int | str, ...], model: type[BaseModel] | None) -> str:
     from thzsync.scenario.scenario import Scenario
 
-    names = _field_names(Scenario.model_json_schema(), location[:-1])
+    names = _field_names((model or Scenario).model_json_schema(), location[:-1])
     return closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
 
 

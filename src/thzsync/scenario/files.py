@@ -75,8 +75,6 @@ def parse_scenario(text: str, source: str) -> Scenario:
 
 def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
     """A scenario from plain values; a ``preset`` key names the scenario it starts from."""
-    from thzsync.scenario.scenario import Scenario
-
     values = dict(raw)
     base = values.pop("preset", None)
     if base is not None:
@@ -84,6 +82,13 @@ def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
         if not isinstance(base, str) or base not in presets:
             raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
         values = _merged(tomllib.loads(presets[base]), values)
+    return validated(values, source)
+
+
+def validated(values: Mapping[str, Any], source: str) -> Scenario:
+    """A scenario from plain values, or what is wrong with them in one line."""
+    from thzsync.scenario.scenario import Scenario
+
     try:
         return Scenario.model_validate(values)
     except ValidationError as error:

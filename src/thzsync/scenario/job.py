@@ -68,7 +68,7 @@ class ModelJob(Model):
     """Bytes per activation element."""
     gradient_bytes: Literal[2, 4] = 4
     """Bytes per gradient element."""
-    bucket_parameters: Count = 40_000_000
+    bucket_parameters: Annotated[int, Field(ge=1, le=10**13)] = 40_000_000
     """Parameters per gradient bucket (at least one million per replica is used)."""
     accelerator_flops: Annotated[Real, Field(ge=1e6, le=1e24)] = 989e12
     """Peak dense throughput of one accelerator [FLOP/s]."""

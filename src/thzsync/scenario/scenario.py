@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -61,6 +62,16 @@ class Scenario(Model):
     def paper(cls) -> Scenario:
         """The paper's 32 racks on 4 rings."""
         return cls.preset("paper")
+
+    def with_(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Scenario:
+        """A variant, validated like a file: ``with_({"thz.subbands": 8})``.
+
+        As keywords, dots are written as two underscores: ``with_(thz__subbands=8)``.
+        """
+        from thzsync.scenario.changes import changed
+
+        dotted = {key.replace("__", "."): value for key, value in more.items()}
+        return changed(self, {**(changes or {}), **dotted}, f"scenario {self.name}")
 
     def to_toml(self) -> str:
         """The resolved scenario as TOML that loads to an equal scenario."""

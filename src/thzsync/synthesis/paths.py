@@ -1,7 +1,7 @@
 """AllReduce on a Hamiltonian path of strong links, chunk by chunk, all links at once.
 
-Chunks are summed from both ends of the path towards the root and sent back, so every link of the path
-carries the tensor once in each direction, and a chunk goes on as soon as it has arrived. The root is
+Chunks are summed from both ends of the path towards the root and sent back: every link carries
+the tensor once in each direction, and a chunk goes on as soon as it has arrived. The root is
 whoever is late most: everything that is ready is summed before its data is there.
 """
 
@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Demand, find_collective
-from thzsync.jit import kernel
 from thzsync.synthesis.method import Setting
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
@@ -42,6 +40,8 @@ class Path:
 
 def path_and_root(setting: Setting) -> tuple[IntArray, int]:
     """Positions of the racks along the path, and the root's place in it."""
+    from thzsync.synthesis.routes import strongest_path  # compiled: not for who only asks names
+
     order = strongest_path(link_cost(setting))
     late = setting.delay_s[order]
     root = int(np.argmax(late)) if late.any() else len(order) // 2
@@ -50,10 +50,13 @@ def path_and_root(setting: Setting) -> tuple[IntArray, int]:
 
 def link_cost(setting: Setting) -> FloatArray:
     """Time of a bit between racks, both ways, on half a rack's power and an average subband."""
+    from thzsync.channel import link_budget_per_w
+
     snr = setting.gains * (link_budget_per_w(setting.thz) * setting.thz.max_power_w / 2)
     rate = np.log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
     cost: FloatArray = (1 / np.maximum(rate, 1e-9)) ** SHARPNESS
-    return cost / cost.max(initial=1e-300)
+    relative: FloatArray = cost / cost.max(initial=1e-300)
+    return relative
 
 
 def path_flows(
@@ -89,58 +92,3 @@ def _flow(
         int(racks[src]), int(racks[dst]), size, after=after, local=local, shard=shard,
         reduces=reduces, bundled=False, thz=thz, discipline="pipeline",
     )  # fmt: skip
-
-
-@kernel
-def strongest_path(cost: FloatArray) -> IntArray:
-    """A Hamiltonian path whose costly links are few: the cheapest neighbour next, from every rack,
-    then pieces turned round while that helps."""
-    n = len(cost)
-    best, best_cost = np.arange(n), np.inf
-    for start in range(min(n, 16)):
-        order = _nearest(cost, start * n // min(n, 16))
-        total = _turned(cost, order)
-        if total < best_cost:
-            best, best_cost = order, total
-    return best
-
-
-@kernel
-def _nearest(cost: FloatArray, start: int) -> IntArray:
-    n = len(cost)
-    order, used = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    order[0] = start
-    used[start] = True
-    for k in range(1, n):
-        nearest = -1
-        for v in range(n):
-            if not used[v] and (nearest < 0 or cost[order[k - 1], v] < cost[order[k - 1], nearest]):
-                nearest = v
-        order[k] = nearest
-        used[nearest] = True
-    return order
-
-
-@kernel
-def _turned(cost: FloatArray, order: IntArray) -> float:
-    """Turn pieces of the path round in place (2-opt) until none helps; the path's cost."""
-    n = len(order)
-    improved = True
-    while improved:
-        improved = False
-        for i in range(n - 1):
-            for j in range(i + 1, n):
-                old = new = 0.0
-                if i > 0:
-                    old += cost[order[i - 1], order[i]]
-                    new += cost[order[i - 1], order[j]]
-                if j < n - 1:
-                    old += cost[order[j], order[j + 1]]
-                    new += cost[order[i], order[j + 1]]
-                if new < old * (1 - 1e-9):
-                    order[i : j + 1] = order[i : j + 1][::-1].copy()
-                    improved = True
-    total = 0.0
-    for k in range(n - 1):
-        total += cost[order[k], order[k + 1]]
-    return total

@@ -1,8 +1,8 @@
 """Pinned links: every active flow keeps its subbands from round to round, so no beam is steered.
 
-Subbands are given out once for a set of flows that still have something to send. Every order of the
-subbands is tried; flows take, in turn, the first one that is free at both of their racks, one each and
-then more while there are any. The order whose slowest sender is fastest is kept.
+Subbands are given out once for a set of flows that still have something to send. Every order of
+the subbands is tried; flows take, in turn, the first one that is free at both of their racks, one
+each and then more while there are any. The order whose slowest sender is fastest is kept.
 """
 
 from __future__ import annotations

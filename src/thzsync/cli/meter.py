@@ -1,0 +1,78 @@
+"""How far many runs are: on a terminal as they go, elsewhere a line a minute."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from thzsync.cli.output import note, notes, progress
+
+if TYPE_CHECKING:
+    from thzsync.studies.execution import Tally
+
+LINE_EVERY_S = 60.0
+"""Time between two lines where there is no terminal [s]."""
+
+
+class Meter:
+    """Turns tallies into a line: runs done, rate, time left, failures."""
+
+    def __init__(self) -> None:
+        self._start_s = time.monotonic()
+        self._part = ""
+        self.line = "starting"
+
+    def tell(self, tally: Tally) -> str:
+        """Take note of how far things are."""
+        if tally.part != self._part or tally.to_prepare:  # the rate is that of runs alone
+            self._part, self._start_s = tally.part, time.monotonic()
+        lead = f"{tally.part}: " if tally.part else ""
+        parts = [f"{lead}{tally.done} of {tally.total} runs"]
+        fresh, elapsed_s = tally.done - tally.kept, time.monotonic() - self._start_s
+        if tally.to_prepare:
+            parts.append(f"references {tally.prepared} of {tally.to_prepare}")
+        if fresh > 0 and elapsed_s > 0:
+            parts.append(_rate(fresh / elapsed_s))
+            parts.append(f"{span((tally.total - tally.done) * elapsed_s / fresh)} left")
+        if tally.failed:
+            parts.append(f"{tally.failed} failed")
+        self.line = ", ".join(parts)
+        return self.line
+
+
+def span(seconds: float) -> str:
+    """A length of time for people: 42 s, 3:05 min, 2:10 h."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+
+
+def _rate(per_s: float) -> str:
+    return f"{per_s:.2g} runs/s" if per_s >= 1 else f"{60 * per_s:.2g} runs/min"
+
+
+@contextmanager
+def watching(what: str) -> Iterator[Callable[[Tally], None]]:
+    """Show tallies: a bar on a terminal, otherwise a line a minute on stderr."""
+    meter, over = Meter(), threading.Event()
+
+    def speak() -> None:
+        while not over.wait(LINE_EVERY_S):
+            note(f"{what}: {meter.line}")
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    with progress(what) as advance:
+        if not notes().is_terminal:
+            speaker.start()
+        try:
+            yield lambda tally: advance(0, meter.tell(tally))
+        finally:
+            over.set()
+            if speaker.ident is not None:
+                speaker.join()

@@ -1,0 +1,245 @@
+"""`thzsync sweep`: a scenario at many values, under several policies, in many seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync.cli.meter import span, watching
+from thzsync.cli.output import ForceOption, JsonOption, emit, note, table, with_interval
+from thzsync.display.terminal import TerminalTable
+from thzsync.errors import ThzSyncError, interrupted
+
+if TYPE_CHECKING:
+    from thzsync.studies.plan import Plan, PlannedRun
+    from thzsync.studies.result import Sweep
+
+MOST_RUNS = 1000
+"""Runs that a plan may have without --yes."""
+
+
+def sweep(
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SPEC|SCENARIO",
+            help="A sweep's or a scenario's TOML file, or a preset.",
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=A,B,C",
+            help="An axis, such as thz.subbands=1,2,4; one value sets it everywhere. Repeatable.",
+        ),
+    ] = None,
+    zipped: Annotated[
+        list[str] | None,
+        typer.Option("--zip", metavar="KEY,KEY", help="Axes whose values go together."),
+    ] = None,
+    policies: Annotated[
+        str | None, typer.Option(help="Names separated by commas, or all; the first is compared.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = None,
+    iterations: Annotated[
+        int | None, typer.Option(min=1, help="Training iterations per run.")
+    ] = None,
+    first: Annotated[
+        int | None, typer.Option(min=0, help="First iteration (from 0) that counts in the means.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Do only part I of N; join with --merge.")
+    ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--merge", metavar="DIR", help="Join this part of a sweep. Repeatable."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where runs are kept as they are finished.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Do only what is missing in --out.")
+    ] = False,
+    force: ForceOption = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan, and time and disk from probes.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help=f"Go ahead with more than {MOST_RUNS} runs.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Vary any keys of a scenario and compare policies at every point, with paired intervals.
+
+    Runs are kept in --out as they are finished; --resume goes on after any interruption.
+    """
+    from thzsync.studies.sweeping import merge, plan_sweep
+
+    if parts:
+        found = merge(parts, _needed(out, "--merge"), resume, force)
+        _show(found, out, json)
+        return
+    if what is None:
+        raise ThzSyncError("sweep: name a specification, a scenario file or a preset")
+    options = _options(changes or [], zipped or [], policies, seeds, iterations, first)
+    plan = plan_sweep(what, options)
+    runs = plan.runs if shard is None else plan.shard(*_shard(shard))
+    if dry_run:
+        _show_plan(plan, runs, workers, json)
+        return
+    if shard is not None:
+        _needed(out, "--shard")
+    if len(plan.keys) > MOST_RUNS and not yes:
+        raise ThzSyncError(
+            f"the plan has {len(plan.keys)} runs; look at it with --dry-run, then add --yes"
+        )
+    found = _carry_out(plan, runs, workers, scheduler, out, resume, force)
+    _show(found, out, json)
+
+
+def _needed(out: str | None, option: str) -> str:
+    if out is None:
+        raise ThzSyncError(f"{option}: say with --out DIR where the runs are kept")
+    return out
+
+
+def _options(
+    changes: list[str],
+    zipped: list[str],
+    policies: str | None,
+    seeds: int | None,
+    iterations: int | None,
+    first: int | None,
+) -> dict[str, Any]:
+    """What the options say, in the words of a specification; what is absent stays as it is."""
+    from thzsync.coordinator import policy_names
+    from thzsync.studies.assignments import read_assignments
+
+    options = read_assignments(changes, zipped)
+    if policies is not None:
+        named = [name.strip() for name in policies.split(",")]
+        options["policies"] = policy_names() if policies == "all" else named
+    given = {"seeds": seeds, "iterations": iterations, "first": first}
+    return options | {key: value for key, value in given.items() if value is not None}
+
+
+def _shard(text: str) -> tuple[int, int]:
+    part, slash, parts = text.partition("/")
+    if not slash or not part.isdecimal() or not parts.isdecimal():
+        raise ThzSyncError(f"--shard: found {text!r}; write I/N, such as 1/4")
+    return int(part), int(parts)
+
+
+def _carry_out(
+    plan: Plan,
+    runs: Sequence[PlannedRun],
+    workers: int | None,
+    scheduler: str | None,
+    out: str | None,
+    resume: bool,
+    force: bool,
+) -> Sweep:
+    from thzsync.studies.result import gather
+    from thzsync.studies.sweeping import execute, finish, prepared
+
+    with prepared(plan, out, resume, force) as store:
+        try:
+            with watching("sweep") as watch:
+                execute(runs, store, workers, scheduler, watch)
+        except BaseException as error:
+            if interrupted(error):
+                note(_how_to_go_on(plan, store.count(plan.keys), out))
+            raise
+        found = gather(plan, store)
+        finish(found, store)
+    return found
+
+
+def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
+    if out is None:
+        return "nothing is kept; with --out DIR a sweep can be resumed"
+    return f"{done} of {len(plan.keys)} runs are kept in {out}; go on with --resume"
+
+
+def _show(found: Sweep, out: str | None, as_json: bool) -> None:
+    if out is not None:
+        note(f"sweep written to {out}")
+    emit(found.document(), as_json, lambda: _table(found))
+    for failure in found.failures[:3]:
+        note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")
+    if found.failures:
+        note(f"{len(found.failures)} runs failed; after mending, --resume does only these")
+        raise typer.Exit(1)
+    if found.missing:
+        note(f"{found.missing} runs are not there yet")
+
+
+def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:
+    return ", ".join([*(f"{key}={row[key]}" for key in axes), row["policy"]])
+
+
+def _table(found: Sweep) -> TerminalTable:
+    shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
+    rows = []
+    for row in found.rows:
+        paired = None
+        if row["policy"] != found.policies[0]:
+            paired = with_interval(row, "diff_completion_ms")
+        means = [with_interval(row, metric) for metric in shown]
+        rows.append([*(row[key] for key in found.axes), row["policy"], *means, paired])
+    columns = [*found.axes, "policy", *shown, f"ms beyond {found.policies[0]}"]
+    seeds = len(found.specification.seeds)
+    title = f"{found.scenario.name}: {len(found.points)} points, {seeds} paired seeds, mean ± 95 %"
+    return table(title, columns, rows, found.specification.question or None)
+
+
+def _show_plan(plan: Plan, runs: Sequence[PlannedRun], workers: int | None, as_json: bool) -> None:
+    from thzsync.cli.output import progress
+    from thzsync.studies.probe import estimate
+    from thzsync.workers import default_workers
+
+    with progress("timing a few runs"):
+        cost = estimate(runs)
+    count = workers or default_workers()
+    document = {
+        "axes": {key: [p[key] for p in plan.points] for key in plan.specification.keys},
+        "points": len(plan.points),
+        "policies": [contender.name for contender in plan.specification.all],
+        "seeds": list(plan.specification.seeds),
+        "iterations": plan.specification.iterations,
+        "runs": cost.runs,
+        "cpu_s": cost.cpu_s,
+        "wall_s": cost.wall_s(count),
+        "disk_bytes": cost.disk_bytes,
+        "workers": count,
+    }
+    caption = (
+        f"{cost.runs} runs: about {span(cost.wall_s(count))} with {count} workers "
+        f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
+    )
+    emit(document, as_json, lambda: _plan_table(plan, caption))
+
+
+def _plan_table(plan: Plan, caption: str) -> TerminalTable:
+    specification = plan.specification
+    rows: list[list[object]] = [
+        [" with ".join(group), len(next(iter(group.values()))), _list(next(iter(group.values())))]
+        for group in specification.groups
+    ]
+    rows.append(["policies", len(specification.all), _list([c.name for c in specification.all])])
+    rows.append(["seeds", len(specification.seeds), _list(specification.seeds)])
+    rows.append(["iterations", specification.iterations, ""])
+    return table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)
+
+
+def _list(values: Any) -> str:
+    return ", ".join(str(value) for value in values)

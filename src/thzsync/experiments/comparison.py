@@ -1,0 +1,171 @@
+"""What several policies did in the same realisations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from thzsync.display.html import notebook_view
+from thzsync.display.table import Column, Interval, Table
+from thzsync.errors import ThzSyncError
+from thzsync.experiments.statistics import paired_row
+from thzsync.files import write_atomically, write_document
+from thzsync.folders import RUN
+from thzsync.records.run import environment, frame_bytes, read_scenario
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRIC_TITLES: Final = {
+    "completion_ms": "Completion time [ms]",
+    "energy_j": "Energy [J]",
+    "reward": "Reward",
+    "makespan_ms": "Iteration time [ms]",
+    "thz_share": "Share of bytes on THz",
+}
+METRICS: Final = tuple(METRIC_TITLES)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What every policy did in every seed."""
+
+    scenario: Scenario
+    policies: tuple[str, ...]
+    seeds: tuple[int, ...]
+    iterations: pl.DataFrame
+    """The runs' iteration tables with policy and seed."""
+    events: pl.DataFrame
+    """The runs' event tables with policy and seed."""
+    details: dict[str, Run]
+    """Full record of the last iteration of every policy's first seed."""
+    failures: tuple[dict[str, Any], ...] = ()
+    """Policy, seed and error of every run that failed; its seed is left out everywhere."""
+
+    def __repr__(self) -> str:
+        iterations = self.iterations["iteration"].n_unique()
+        return (
+            f"Comparison({', '.join(self.policies)} on {self.scenario.name!r}, "
+            f"seeds={len(self.seeds)}, iterations={iterations})"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: every policy's means, paired by seed."""
+        facts = {"scenario": self.scenario.name, "seeds": len(self.seeds)}
+        return notebook_view(self.table(), facts)
+
+    def table(self, first: int = 0) -> Table:
+        """Every policy's means from iteration ``first`` on, with 95 % intervals."""
+        columns = (
+            Column("policy", left=True),
+            Column("completion", "ms", better="low"),
+            Column("energy", "J", better="low"),
+            Column("reward", better="high"),
+            Column("makespan", "ms"),
+            Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
+        )
+        rows = [
+            [
+                row["policy"],
+                *(Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1]),
+                row["thz_share"],
+            ]
+            for row in self.rows(first)
+        ]
+        return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
+
+    def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
+        """Mean of a metric over the iterations from ``first`` on, one value per seed."""
+        chosen = self.iterations.filter(
+            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
+        )
+        return chosen.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy()
+
+    def rows(self, first: int = 0, against: str | None = None) -> list[dict[str, Any]]:
+        """One row per policy: means with 95 % intervals, and paired differences to ``against``.
+
+        A difference is the policy's value minus that of ``against`` in the same realisation.
+        """
+        reference = against or self.policies[0]
+
+        def row(policy: str) -> dict[str, Any]:
+            def values(metric: str) -> np.ndarray[Any, Any]:
+                return self.seed_means(policy, metric, first)
+
+            def pairs(metric: str) -> np.ndarray[Any, Any]:
+                paired: np.ndarray[Any, Any] = values(metric) - self.seed_means(
+                    reference, metric, first
+                )
+                return paired
+
+            return {"policy": policy, **paired_row(METRICS, values, pairs)}
+
+        return [row(policy) for policy in self.policies]
+
+    def plot(self, metric: str = "completion_ms") -> Figure:
+        """A metric by iteration, with the 95 % band of every policy over the seeds."""
+        from thzsync.experiments.picture import draw_iterations
+
+        return draw_iterations(self, metric)
+
+    def document(self, first: int = 0) -> dict[str, Any]:
+        """The comparison as plain values."""
+        return {
+            "kind": "compare",
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "policies": list(self.policies),
+            "seeds": list(self.seeds),
+            "against": self.policies[0],
+            "first_iteration": first,
+            "rows": self.rows(first),
+            "failures": list(self.failures),
+            "environment": environment(),
+        }
+
+    def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
+        """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
+        target = Path(folder)
+        for stale in {path.name for path in target.glob("runs/*")} - self.details.keys():
+            RUN.remove_from(target / "runs" / stale)
+        for name in ("iterations", "events"):
+            write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
+        for policy, run in self.details.items():
+            run.save(target / "runs" / policy)
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        write_document(target / "compare.json", document or self.document())
+        return target
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Comparison:
+        """Read what ``save`` wrote."""
+        source = Path(folder)
+        try:
+            document = json.loads((source / "compare.json").read_text("utf-8"))
+            iterations = pl.read_parquet(source / "iterations.parquet")
+            events = pl.read_parquet(source / "events.parquet")
+            policies, seeds = tuple(document["policies"]), tuple(document["seeds"])
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+            reason = str(error).splitlines()[0]
+            raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
+        details = {
+            policy: Run.load(source / "runs" / policy)
+            for policy in policies
+            if (source / "runs" / policy).exists()
+        }
+        return cls(
+            read_scenario(source),
+            policies,
+            seeds,
+            iterations,
+            events,
+            details,
+            tuple(document.get("failures", ())),
+        )

@@ -1,0 +1,168 @@
+"""Result folders: whose they are, and that nobody else is writing there."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from thzsync.errors import ThzSyncError
+from thzsync.files import prepare_folder
+
+RUN_TABLES: Final = (
+    "iterations",
+    "tasks",
+    "events",
+    "flows",
+    "chunks",
+    "rounds",
+    "transmissions",
+    "links",
+)
+_RUN_FILES: Final = ("run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES))
+_COMPARE_FILES: Final = (
+    "compare.json",
+    "scenario.toml",
+    "iterations.parquet",
+    "events.parquet",
+    *(f"runs/*/{name}" for name in _RUN_FILES),
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A kind of result folder: the file by which it is known, and all that belongs to it."""
+
+    name: str
+    marker: str
+    kinds: tuple[str, ...]
+    """What the marker's ``kind`` may say."""
+    files: tuple[str, ...]
+    """Patterns, relative to the folder."""
+
+    def lives_in(self, folder: Path) -> bool:
+        """Whether the folder holds such a record, or one that was being written."""
+        return self.complete_in(folder) or _unfinished(folder) == self.marker
+
+    def complete_in(self, folder: Path) -> bool:
+        """Whether the folder holds such a record, and not just a file of that name."""
+        try:
+            document = json.loads((folder / self.marker).read_text("utf-8"))
+        except (OSError, ValueError):
+            return False
+        return isinstance(document, dict) and document.get("kind") in self.kinds
+
+    def found_in(self, folder: Path) -> Iterator[Path]:
+        """Files in the folder that have the names of the record's."""
+        for pattern in self.files:
+            yield from (path for path in folder.glob(pattern) if path.is_file())
+
+    def remove_from(self, folder: Path) -> None:
+        """Delete the record and the folders that this leaves empty; nothing else."""
+        for path in list(self.found_in(folder)):
+            path.unlink(missing_ok=True)
+            for above in path.relative_to(folder).parents[:-1]:
+                with suppress(OSError):
+                    (folder / above).rmdir()
+
+
+RUN: Final = Record("a run", "run.json", ("run",), _RUN_FILES)
+COMPARISON: Final = Record("a comparison", "compare.json", ("compare", "fabric"), _COMPARE_FILES)
+REPRODUCTION: Final = Record(
+    "a reproduction",
+    "reproduce.json",
+    ("reproduce",),
+    (
+        "reproduce.json",
+        *(f"{part}/{name}" for part in ("synthesis", "weights") for name in ("*.json", "*.toml")),
+        "weights/*.parquet",
+        *(f"fabric/{name}" for name in _COMPARE_FILES),
+    ),
+)
+SWEEP: Final = Record(
+    "a sweep",
+    "sweep.json",
+    ("sweep",),
+    (
+        "sweep.json",
+        "scenario.toml",
+        "table.parquet",
+        "finished/*.parquet",
+        "references/*.json",
+        "failed/*.json",
+        "figures/*_by_*.png",
+        "figures/*_by_*.svg",
+    ),
+)
+RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP)
+UNFINISHED: Final = ".thzsync"
+"""File that says whose a folder is before its record is complete."""
+
+
+@contextmanager
+def claim_folder(
+    path: str | Path | None, record: Record, force: bool = False
+) -> Iterator[Path | None]:
+    """Make a folder ours for as long as we write there, or refuse.
+
+    It must be absent, empty, or hold the same kind of record. ``force`` removes another record of
+    ours and writes beside other files; what is not ours is never replaced. No path, no claim.
+    """
+    if path is None:
+        yield None
+        return
+    folder = prepare_folder(path)
+    with _locked(folder):
+        if not record.lives_in(folder):
+            _make_room(folder, record, force)
+        (folder / UNFINISHED).write_text(record.marker, "utf-8")
+        try:
+            yield folder
+        finally:
+            if record.complete_in(folder) or os.listdir(folder) == [UNFINISHED]:
+                (folder / UNFINISHED).unlink()
+
+
+def _make_room(folder: Path, record: Record, force: bool) -> None:
+    others = [other for other in RECORDS if other.lives_in(folder)]
+    strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if strangers and not force:
+        held = others[0].name if others else f"files that are not ours ({strangers[0]})"
+        remedy = "replace it with" if others else "write beside them with"
+        raise ThzSyncError(f"{folder}: holds {held}; name an empty folder, or {remedy} --force")
+    for other in others:
+        other.remove_from(folder)
+    for path in record.found_in(folder):
+        raise ThzSyncError(f"{path}: is not ours and would be replaced; name another folder")
+
+
+def _unfinished(folder: Path) -> str | None:
+    try:
+        return (folder / UNFINISHED).read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the folder itself, so that no lock file can be left behind."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            os.close(handle)
+            raise ThzSyncError(
+                f"{folder}: another thzsync is writing there; wait for it, or name another folder"
+            ) from None
+        # Some network file systems cannot lock a folder; one writer at a time is then up to us.
+    try:
+        yield
+    finally:
+        os.close(handle)

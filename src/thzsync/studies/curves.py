@@ -1,0 +1,147 @@
+"""The numbers behind a sweep's pictures, as plain values for any renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thzsync.errors import ThzSyncError
+from thzsync.experiments.comparison import METRICS
+from thzsync.experiments.statistics import interval95
+from thzsync.studies.crossover import Crossover, find_crossovers
+
+if TYPE_CHECKING:
+    from thzsync.studies.result import Row, Sweep
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One policy along an axis."""
+
+    policy: str
+    x: list[Any]
+    mean: list[float]
+    half: list[float]
+    """Half-widths of the 95 % intervals; NaN of one seed."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """All policies along an axis, everything else held."""
+
+    axis: str
+    held: dict[str, Any]
+    curves: list[Curve]
+    crossovers: list[Crossover]
+
+
+def panels(
+    sweep: Sweep,
+    metric: str = "completion_ms",
+    axis: str | None = None,
+    split: str | None = None,
+    at: Row | None = None,
+) -> list[Panel]:
+    """A metric along ``axis``, one panel per value of ``split``; ``at`` holds the other axes."""
+    if metric not in METRICS:
+        raise ThzSyncError(f"metric: found {metric!r}; use one of {', '.join(METRICS)}")
+    axis, split = _choose_axes(sweep, axis, split, at or {})
+    held = _held_values(sweep, split, at or {})
+    found = [_panel(sweep, metric, axis, values) for values in held]
+    return [panel for panel in found if panel.curves]
+
+
+def crossovers(sweep: Sweep) -> list[dict[str, Any]]:
+    """Where any two policies change places in any metric, along every axis with numbers."""
+    found = []
+    for axis in _leading_axes(sweep):
+        others = [key for key in _leading_axes(sweep) if key != axis]
+        for held in _combinations(sweep, others):
+            for metric in METRICS:
+                panel = _panel(sweep, metric, axis, held)
+                found += [
+                    {"metric": metric, "axis": axis, "held": held, **asdict(c)}
+                    for c in panel.crossovers
+                ]
+    return found
+
+
+def _leading_axes(sweep: Sweep) -> list[str]:
+    """The first key of every axis; keys that are zipped with it follow from it."""
+    return [next(iter(group)) for group in sweep.specification.groups]
+
+
+def _choose_axes(
+    sweep: Sweep, axis: str | None, split: str | None, at: Row
+) -> tuple[str, str | None]:
+    free = [key for key in _leading_axes(sweep) if key not in at]
+    for key in (axis, split, *at):
+        if key is not None and key not in sweep.axes:
+            known = ", ".join(sweep.axes) or "none"
+            raise ThzSyncError(f"axis: {key!r} does not vary in this sweep; its axes are {known}")
+    if not free:
+        raise ThzSyncError("axis: nothing varies here; a picture needs an axis")
+    chosen = axis or next(key for key in free if key != split)
+    rest = [key for key in free if key not in (chosen, split)]
+    if split is None and rest:
+        split = rest.pop(0)
+    if rest:
+        raise ThzSyncError(f"at: hold {', '.join(rest)} at one value each, at={{{rest[0]!r}: ...}}")
+    return chosen, split
+
+
+def _held_values(sweep: Sweep, split: str | None, at: Row) -> list[Row]:
+    values = [None] if split is None else _values(sweep, split)
+    return [at if split is None else {**at, split: value} for value in values]
+
+
+def _combinations(sweep: Sweep, keys: Sequence[str]) -> list[Row]:
+    found: dict[str, Row] = {}
+    for point in sweep.points:
+        held = {key: point[key] for key in keys}
+        found[repr(held)] = held
+    return list(found.values())
+
+
+def _values(sweep: Sweep, key: str) -> list[Any]:
+    return list(dict.fromkeys(point[key] for point in sweep.points))
+
+
+def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
+    points = [p for p in sweep.points if all(p[key] == value for key, value in held.items())]
+    if all(_is_number(point[axis]) for point in points):
+        points.sort(key=lambda point: point[axis])
+    curves = [c for p in sweep.policies if (c := _curve(sweep, metric, axis, points, p)).x]
+    return Panel(axis, held, curves, list(_crossovers(sweep, metric, axis, points)))
+
+
+def _curve(sweep: Sweep, metric: str, axis: str, points: list[Row], policy: str) -> Curve:
+    curve = Curve(policy, [], [], [])
+    for point in points:
+        values = sweep.seed_means(point, policy)[metric].to_numpy()
+        if len(values):
+            mean, half = interval95(values)
+            curve.x.append(point[axis])
+            curve.mean.append(mean)
+            curve.half.append(half)
+    return curve
+
+
+def _crossovers(sweep: Sweep, metric: str, axis: str, points: list[Row]) -> Iterator[Crossover]:
+    if not all(_is_number(point[axis]) for point in points):
+        return
+    for one, other in combinations(sweep.policies, 2):
+        pairs = [sweep.differences(point, one, other)[metric].to_numpy() for point in points]
+        if len(pairs) < 2 or not all(len(values) for values in pairs):
+            continue
+        means, halves = zip(*(interval95(values) for values in pairs), strict=True)
+        x = np.array([point[axis] for point in points], dtype=np.float64)
+        yield from find_crossovers(one, other, x, np.array(means), np.array(halves))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

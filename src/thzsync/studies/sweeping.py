@@ -1,0 +1,150 @@
+"""The front door: plan a sweep, do what is missing, and gather the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from thzsync.errors import ThzSyncError
+from thzsync.files import write_atomically, write_document
+from thzsync.folders import SWEEP, claim_folder
+from thzsync.records.run import environment
+from thzsync.scenario import Scenario
+from thzsync.studies.execution import Watch, complete
+from thzsync.studies.plan import Plan, PlannedRun, make_plan
+from thzsync.studies.result import Sweep, gather, plan_digest, read_document
+from thzsync.studies.specification import Specification, read_specification, specify
+from thzsync.studies.store import FINISHED, REFERENCES, Store
+from thzsync.workers import open_executor
+
+
+def sweep(
+    what: str | Path | Scenario | Specification,
+    axes: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    watch: Watch | None = None,
+    **options: Any,
+) -> Sweep:
+    """Run every point of some axes under every policy in every seed.
+
+    ``what`` is a scenario, a preset's name, or a specification (an object or a TOML file); further
+    ``options`` are those of ``Specification``: zipped, set, policies, contenders, seeds,
+    iterations, first. ``out`` keeps every run as it is finished, and ``resume`` does only what is
+    missing there. ``scheduler`` is a Dask cluster's address.
+    """
+    chosen = {"axes": dict(axes)} if axes is not None else {}
+    plan = plan_sweep(what, chosen | options)
+    with prepared(plan, out, resume, force) as store:
+        execute(plan.runs, store, workers, scheduler, watch)
+        found = gather(plan, store)
+        finish(found, store)
+    return found
+
+
+def plan_sweep(what: str | Path | Scenario | Specification, options: Mapping[str, Any]) -> Plan:
+    """The plan of a sweep; ``options`` come on top of what a specification says."""
+    if isinstance(what, Scenario):
+        return make_plan(specify({"base": what.name, **options}, "sweep"), what)
+    if not isinstance(what, Specification):
+        found = read_specification(what)
+        if found is None:
+            return make_plan(specify({"base": str(what), **options}, "sweep"))
+        what = found
+    return make_plan(what.overridden(options) if options else what)
+
+
+@contextmanager
+def prepared(
+    plan: Plan, out: str | Path | None, resume: bool = False, force: bool = False
+) -> Iterator[Store]:
+    """A store for the plan's runs, with what its folder holds already."""
+    with claim_folder(out, SWEEP, force) as folder:
+        store = Store(folder)
+        if folder is not None:
+            _begin(plan, folder, resume, force)
+            if resume:
+                realisations = {run.realisation.key for run in plan.runs}
+                store.recall(plan.keys, realisations, plan.specification.iterations)
+        yield store
+
+
+def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
+    if SWEEP.complete_in(folder) and not resume:
+        if not force:
+            raise ThzSyncError(
+                f"{folder}: holds a sweep; continue it with --resume, or start anew with --force"
+            )
+        SWEEP.remove_from(folder)
+    document = {
+        "kind": "sweep",
+        "format": 1,
+        "complete": False,
+        "specification": plan.specification.model_dump(mode="json"),
+        "plan_sha256": plan_digest(plan),
+        "environment": environment(),
+    }
+    write_atomically(folder / "scenario.toml", plan.base.to_toml().encode())
+    write_document(folder / "sweep.json", document)
+
+
+def execute(
+    runs: Sequence[PlannedRun],
+    store: Store,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Do what the store does not hold of some runs."""
+    missing = {run.key for run in runs if store.finished(run.key) is None}
+    with open_executor(workers, scheduler if missing else None, most=len(missing)) as executor:
+        complete(runs, store, executor, watch)
+
+
+def finish(found: Sweep, store: Store) -> None:
+    """Write table, summary and pictures into the store's folder."""
+    if store.folder is not None:
+        from thzsync.studies.picture import save_pictures
+
+        save_pictures(found, store.folder)
+        found.save(store.folder)
+
+
+def merge(
+    parts: Sequence[str | Path], out: str | Path, resume: bool = False, force: bool = False
+) -> Sweep:
+    """Join the folders of a sweep's shards in a new folder."""
+    plan = _common_plan([Path(part) for part in parts])
+    with prepared(plan, out, resume, force) as store:
+        for part in parts:
+            _copy(Path(part), store)
+        realisations = {run.realisation.key for run in plan.runs}
+        store.recall(plan.keys, realisations, plan.specification.iterations)
+        found = gather(plan, store)
+        finish(found, store)
+    return found
+
+
+def _common_plan(parts: Sequence[Path]) -> Plan:
+    plans = []
+    for part in parts:
+        document = read_document(part)
+        specification = specify(document.get("specification", {}), str(part / "sweep.json"))
+        base = Scenario.load(part / "scenario.toml")
+        plans.append(make_plan(specification, base))
+        if plan_digest(plans[-1]) != plan_digest(plans[0]):
+            raise ThzSyncError(f"{part}: is of another sweep than {parts[0]}; merge parts of one")
+    return plans[0]
+
+
+def _copy(part: Path, store: Store) -> None:
+    assert store.folder is not None
+    for shelf in (FINISHED, REFERENCES):
+        for file in sorted((part / shelf).glob("[!.]*")):
+            write_atomically(store.folder / shelf / file.name, file.read_bytes())

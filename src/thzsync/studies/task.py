@@ -1,0 +1,71 @@
+"""What a worker is asked for: plain JSON in, JSON or Parquet out."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.records.run import References, frame_bytes
+from thzsync.scenario import Scenario
+from thzsync.simulation import reference_costs, simulate
+from thzsync.studies.plan import PlannedRun, Realisation
+from thzsync.workers import Call
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_HERE: Final = "thzsync.studies.task"
+
+
+def reference_call(realisation: Realisation) -> Call:
+    """Ask for the references of a realisation."""
+    asked = {"scenario": _portable(realisation.scenario), "seed": realisation.seed}
+    return Call(f"{_HERE}:find_references", json.dumps(asked).encode())
+
+
+def find_references(payload: bytes) -> bytes:
+    """The references of a realisation, as JSON."""
+    asked = json.loads(payload)
+    found = reference_costs(Scenario.model_validate(asked["scenario"]), asked["seed"])
+    return json.dumps(found).encode()
+
+
+def run_call(run: PlannedRun, references: bytes) -> Call:
+    """Ask for a run; ``references`` are those of its realisation, as they were found."""
+    asked = {
+        "scenario": _portable(run.realisation.scenario),
+        "policy": run.contender.policy,
+        "seed": run.seed,
+        "iterations": run.iterations,
+        "references": json.loads(references),
+    }
+    return Call(f"{_HERE}:find_run", json.dumps(asked).encode())
+
+
+def find_run(payload: bytes) -> bytes:
+    """The iteration table of a run, as Parquet."""
+    asked = json.loads(payload)
+    references: References = {k: (v[0], v[1]) for k, v in asked["references"].items()}
+    scenario = Scenario.model_validate(asked["scenario"])
+    run = simulate(scenario, asked["policy"], asked["iterations"], asked["seed"], references)
+    return frame_bytes(run.iterations)
+
+
+def read_table(content: bytes) -> pl.DataFrame:
+    """A table as a worker sent it."""
+    import polars as pl
+
+    return pl.read_parquet(io.BytesIO(content))
+
+
+def _portable(scenario: Scenario) -> dict[str, Any]:
+    """A scenario for a worker that may stand in another folder."""
+    values = scenario.model_dump(mode="json", exclude_none=True)
+    for job in values["jobs"]:
+        if "trace" in job:
+            job["trace"] = str(Path(job["trace"]).absolute())
+    if "gains_file" in values["channel"]:
+        values["channel"]["gains_file"] = str(Path(values["channel"]["gains_file"]).absolute())
+    return values

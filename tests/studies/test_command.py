@@ -1,0 +1,191 @@
+"""`thzsync sweep` on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.studies.sweeps import POLICIES, SMALL_COMMAND, environment
+from thzsync.cli import main, meter
+from thzsync.studies.execution import Tally
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main([*arguments, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_json_rows_have_a_column_per_axis(capsys: pytest.CaptureFixture[str]) -> None:
+    document = answer(capsys, *SMALL_COMMAND, "--workers", "1")
+    assert document["kind"] == "sweep"
+    assert len(document["rows"]) == 4
+    row = document["rows"][-1]
+    assert (row["thz.max_power_w"], row["policy"], row["seeds"]) == (0.2, "fixed-ratio", 2)
+    assert {"completion_ms", "ci95_completion_ms", "ci95_diff_reward"} <= row.keys()
+
+
+def test_a_specification_says_the_same_and_options_replace_its_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "spec.toml"
+    file.write_text(
+        'base = "tiny"\npolicies = ["all-wired", "fixed-ratio"]\nseeds = 7\niterations = 1\n'
+        "[axes]\nthz.max_power_w = [0.05, 0.2]\n"
+    )
+    told = answer(capsys, "sweep", str(file), "--seeds", "2", "--workers", "1")
+    same = answer(capsys, *SMALL_COMMAND, "--workers", "1")
+    assert told["rows"] == same["rows"]
+
+
+def test_people_get_a_table_and_where_things_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*SMALL_COMMAND, "--workers", "1", "--out", str(tmp_path / "s")]) == 0
+    shown = capsys.readouterr()
+    assert "2 points, 2 paired seeds" in shown.out
+    assert "ms beyond all-wired" in shown.out
+    assert f"sweep written to {tmp_path / 's'}" in shown.err
+
+
+def test_a_dry_run_tells_the_plan_and_its_cost_and_does_not_run_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "never"
+    document = answer(capsys, *SMALL_COMMAND, "--dry-run", "--out", str(out), "--workers", "2")
+    assert document["runs"] == 8
+    assert document["policies"] == list(POLICIES)
+    assert 0 < document["cpu_s"] < 60
+    assert document["disk_bytes"] > 8 * 1000
+    assert not out.exists()
+    assert main([*SMALL_COMMAND, "--dry-run"]) == 0
+    assert "8 runs: about" in capsys.readouterr().out
+
+
+def test_shards_are_joined_by_merge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = []
+    for k in (1, 2):
+        folder = str(tmp_path / f"part{k}")
+        assert main([*SMALL_COMMAND, "--shard", f"{k}/2", "--workers", "1", "--out", folder]) == 0
+        parts += ["--merge", folder]
+    assert "4 runs are not there yet" in capsys.readouterr().err
+    merged = answer(capsys, "sweep", *parts, "--out", str(tmp_path / "all"))
+    assert merged["complete"]
+    assert merged["rows"] == answer(capsys, *SMALL_COMMAND, "--workers", "1")["rows"]
+
+
+MANY = ["sweep", "tiny", "--set", "thz.max_power_w=" + ",".join(map(str, range(1, 502)))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sweep"], "sweep: name a specification, a scenario file or a preset"),
+        (["sweep", "papper"], "papper: no such scenario file or preset"),
+        (["sweep", "tiny", "--set", "thz.subbands=1,-3"], "thz.subbands=-3: thz.subbands: found"),
+        (["sweep", "tiny", "--shard", "2"], "--shard: found '2'; write I/N"),
+        (["sweep", "tiny", "--shard", "1/2"], "--shard: say with --out DIR where"),
+        (["sweep", "--merge", "x"], "--merge: say with --out DIR where"),
+        (["sweep", "--merge", "x", "--out", "y"], "x: no sweep.json here"),
+        ([*MANY, "--seeds", "2"], "the plan has 1002 runs; look at it with --dry-run, then add"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"thzsync: error: {message}")
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_failures_are_told_and_the_status_is_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "bad.toml"
+    scenario.write_text('preset = "tiny"\n')
+    gains = f"channel.gains_file={tmp_path}/none.csv,"
+    command = ["sweep", str(scenario), "--set", gains, "--policies", "all-wired"]
+    assert main([*command, "--seeds", "1", "--iterations", "1", "--workers", "1"]) == 1
+    assert "1 runs failed; after mending, --resume does only these" in capsys.readouterr().err
+
+
+SCRIPT = """
+from thzsync import Scenario, compare, sweep
+print(compare(Scenario.preset("tiny"), ("all-wired",), 2, 1, workers=2).seeds)
+found = sweep("tiny", {"thz.subbands": [2, 16]}, policies=["all-wired"], seeds=1, iterations=1,
+              workers=2)
+print(found.frame.height)
+"""
+
+
+def test_a_plain_script_needs_no_guard_and_a_warning_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "(0, 1)\n2\n"
+    assert done.stderr.count("gains there are extrapolated") == 1
+
+
+def test_a_warning_of_many_runs_is_one_line_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["compare", "tiny", "--set", "thz.subbands=16", "--policies", "all-wired"]
+    assert main([*command, "--seeds", "3", "--iterations", "1", "--workers", "2"]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("thzsync: warning: thz: the band 290-370 GHz reaches outside")
+    assert error.count("\n") == 1
+
+
+def test_a_tally_says_how_far_how_fast_how_long_and_what_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([0.0, 30.0, 30.0, 32.0])
+    monkeypatch.setattr(meter.time, "monotonic", lambda: next(clock))
+    gauge = meter.Meter()
+    line = gauge.tell(Tally(done=16, total=76, kept=10, failed=1))
+    assert line == "16 of 76 runs, 12 runs/min, 5:00 min left, 1 failed"
+    line = gauge.tell(Tally(done=4, total=10, part="oracle"))
+    assert line == "oracle: 4 of 10 runs, 2 runs/s, 3 s left", "a new part has its own rate"
+
+
+def test_preparing_does_not_count_against_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 100.0, 100.0, 110.0])
+    monkeypatch.setattr(meter.time, "monotonic", lambda: next(clock))
+    gauge = meter.Meter()
+    gauge.tell(Tally(done=0, total=20, prepared=5, to_prepare=5))
+    assert gauge.tell(Tally(done=10, total=20)) == "10 of 20 runs, 1 runs/s, 10 s left"
+
+
+def test_without_a_terminal_a_line_is_told_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(meter, "LINE_EVERY_S", 0.02)
+    with meter.watching("sweep") as watch:
+        watch(Tally(done=0, total=4, prepared=1, to_prepare=2))
+        meter.time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert set(lines) <= {"sweep: 0 of 4 runs, references 1 of 2", "sweep: starting"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (185, "3:05 min"), (7800, "2:10 h")]
+)
+def test_spans_of_time_are_for_people(seconds: float, text: str) -> None:
+    assert meter.span(seconds) == text

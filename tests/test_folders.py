@@ -1,0 +1,120 @@
+"""An output folder is ours or empty: nothing else is ever replaced, and one writes at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from thzsync.cli import main
+from thzsync.errors import ThzSyncError
+from thzsync.folders import (
+    COMPARISON,
+    RECORDS,
+    RUN,
+    RUN_TABLES,
+    SWEEP,
+    UNFINISHED,
+    Record,
+    claim_folder,
+)
+from thzsync.simulation.schema import TABLES
+
+
+def put(folder: Path, record: Record) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / record.marker).write_text(json.dumps({"kind": record.kinds[0]}))
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def test_the_tables_of_a_run_are_those_of_its_schema() -> None:
+    assert set(RUN_TABLES) == set(TABLES)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.marker)
+def test_absent_empty_and_the_same_kind_are_ours(tmp_path: Path, record: Record) -> None:
+    for _ in range(2):
+        with claim_folder(tmp_path / "new", record) as folder:
+            assert folder is not None
+            put(folder, record)
+    assert contents(tmp_path / "new") == [record.marker]
+
+
+def test_no_path_claims_nothing() -> None:
+    with claim_folder(None, RUN) as folder:
+        assert folder is None
+
+
+def test_a_users_file_is_refused_and_force_writes_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ThzSyncError, match=r"files that are not ours \(notes.txt\); name an empty"):
+        claim_folder(tmp_path, RUN).__enter__()
+    with claim_folder(tmp_path, RUN, force=True):
+        put(tmp_path, RUN)
+    assert contents(tmp_path) == ["notes.txt", "run.json"]
+
+
+@pytest.mark.parametrize("name", ["scenario.toml", "run.json", "events.parquet"])
+def test_a_users_file_of_our_name_is_not_replaced_even_by_force(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(ThzSyncError, match="is not ours and would be replaced"):
+        claim_folder(tmp_path, RUN, force=True).__enter__()
+    assert contents(tmp_path) == [name]
+
+
+def test_another_record_is_refused_and_force_removes_it_and_only_it(tmp_path: Path) -> None:
+    put(tmp_path, COMPARISON)
+    (tmp_path / "runs/ddqn").mkdir(parents=True)
+    for name in ("iterations.parquet", "notes.txt", "runs/ddqn/links.parquet", "runs/mine.txt"):
+        (tmp_path / name).touch()
+    with pytest.raises(ThzSyncError, match="holds a comparison; name an empty folder, or replace"):
+        claim_folder(tmp_path, SWEEP).__enter__()
+    with claim_folder(tmp_path, SWEEP, force=True):
+        assert contents(tmp_path) == [UNFINISHED, "notes.txt", "runs/mine.txt"]
+    assert not (tmp_path / "runs/ddqn").exists()
+
+
+def test_what_was_broken_off_is_still_ours(tmp_path: Path) -> None:
+    def broken_off() -> None:
+        with claim_folder(tmp_path, RUN):
+            (tmp_path / "scenario.toml").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken_off()
+    with claim_folder(tmp_path, RUN):
+        put(tmp_path, RUN)
+    assert contents(tmp_path) == ["run.json", "scenario.toml"]
+
+
+def test_what_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), claim_folder(tmp_path / "new", RUN):
+        raise KeyboardInterrupt
+    assert contents(tmp_path) == []
+
+
+def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
+    with (
+        claim_folder(tmp_path, RUN),
+        pytest.raises(ThzSyncError, match="another thzsync is writing there"),
+        claim_folder(tmp_path, RUN, force=True),
+    ):
+        pass
+    with claim_folder(tmp_path, RUN):
+        pass  # free again
+
+
+@pytest.mark.parametrize("command", [["run", "tiny"], ["compare", "tiny"], ["reproduce", "all"]])
+def test_every_command_with_out_keeps_the_rule(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    assert main([*command, "--out", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "holds files that are not ours (thesis.tex)" in error
+    assert contents(tmp_path) == ["thesis.tex"]
