@@ -66,6 +66,7 @@ def test_contract_names_are_there_in_order() -> None:
         "cyclic",
         "no-channel",
         "equal-power",
+        "sustained",
     ]
     assert method_names("allreduce") == [
         "proposed",

@@ -19,6 +19,7 @@ from thzsync.auditor import (
     meaning,
     rounds,
     shares,
+    steering,
     structure,
     totals,
 )
@@ -57,6 +58,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     rounds.round_span,
     rounds.round_order,
     rounds.discipline,
+    steering.steering,
     fibre.wired_speed,
     fibre.link_bytes,
     fibre.link_rate,

@@ -7,6 +7,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
+from thzsync.auditor.steering import PINNED
 from thzsync.auditor.tables import spread, sum_by
 
 
@@ -193,7 +194,7 @@ def discipline(book: Book, findings: Findings) -> None:
 
 
 _UNKNOWN = -1
-_FAMILIES = ("matching", "assignment", "streaming", "striping")
+_FAMILIES = ("matching", "assignment", "streaming", "striping", *PINNED)
 
 
 def _family(name: str) -> str | None:
@@ -204,8 +205,10 @@ def _family(name: str) -> str | None:
 
 def _is_common(name: str) -> int:
     family = _family(name)
-    return _UNKNOWN if family is None else int(family in ("matching", "assignment"))
+    return _UNKNOWN if family is None else int(family in ("matching", "assignment", "pipeline"))
 
 
 def _owes_guard(name: str) -> int:
-    return _is_common(name)  # of the built-in ones, exactly those with rounds steer at each start
+    if _family(name) in (None, *PINNED):  # see ``steering``
+        return _UNKNOWN
+    return _is_common(name)  # of the others, exactly those with rounds steer at each start

@@ -116,7 +116,8 @@ class Instance:
             self.demand, self.members, chunk_bytes, setting
         )
         graph = offer.lower(offer.chunks)
-        return all(find_discipline(name).guarded for name in graph.disciplines)
+        used = [find_discipline(name) for name in graph.disciplines]
+        return all(discipline.guarded or discipline.steers for discipline in used)
 
 
 def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) -> Transfer:

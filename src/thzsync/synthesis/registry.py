@@ -124,6 +124,9 @@ BEYOND: Final = (
     ),
     PathAndRing(),
     FlowMethod(
+        "a2a", "sustained", _A2A, "sustained", "busiest racks first, links held for a while"
+    ),
+    FlowMethod(
         "p2p", "striped", FreeTransfers("p2p"), "striping", "chunks on every subband that helps"
     ),
 )

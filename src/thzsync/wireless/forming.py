@@ -66,23 +66,35 @@ def send(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray,
     optimal: bool,
 ) -> Sent:  # fmt: skip
-    """Durations and powers of the chosen edges; what can be sent is begun."""
+    """One transmission per chosen edge: a chunk, or all of a bundle; what can be sent is begun."""
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
-    flow, subband = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    sender, lasting_ps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    bits, snr = np.empty(n), np.empty(n)
-    if n == 0:
-        return flow, row, chunks, subband, snr, lasting_ps
+    bits = np.empty(n)
     next_row = frontier.lowest.copy()
-    most_chunks = 0
     for a in range(n):
-        f, c = edges[a] // subbands, edges[a] % subbands
-        flow[a], subband[a], sender[a] = f, c, web.sender[f]
+        f = edges[a] // subbands
         row[a], chunks[a], bits[a] = next_run(frontier, f, next_row[f])
         next_row[f] = row[a] + chunks[a]
+    return commit(air, radio, web, frontier, edges, row, chunks, bits, cap_w, optimal)
+
+
+@kernel
+def commit(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
+    chunks: IntArray, bits: FloatArray, cap_w: FloatArray, optimal: bool,
+) -> Sent:  # fmt: skip
+    """Common duration and powers of these transmissions; those that fit are begun."""
+    n, subbands = len(edges), frontier.snr_per_w.shape[1]
+    flow, subband = edges // subbands, edges % subbands
+    sender, lasting_ps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    snr = np.empty(n)
+    if n == 0:
+        return flow, row, chunks, subband, snr, lasting_ps
+    most_chunks = 0
+    for a in range(n):
+        sender[a] = web.sender[flow[a]]
         most_chunks = max(most_chunks, chunks[a])
-        snr[a] = frontier.snr_per_w[f, c]
+        snr[a] = frontier.snr_per_w[flow[a], subband[a]]
     keep, power_w, duration_ps = allocate(
         sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
     )

@@ -204,13 +204,10 @@ class Overlay:
         sent = discipline.start(self._air, self._radio, party, now_ps, until_ps)
         if not len(sent[0]):
             return []
-        turned = self._turn(party, sent)
-        owed = discipline.guarded or (discipline.steers and turned)
-        guard_ps = self._guard_ps if owed else 0
         if discipline.common or len(sent[0]) == 1:
-            return [self._round(party, discipline, sent, now_ps, guard_ps)]
+            return [self._round(party, discipline, sent, now_ps)]
         singles = (tuple(column[a : a + 1] for column in sent) for a in range(len(sent[0])))
-        return [self._round(party, discipline, one, now_ps, guard_ps) for one in singles]  # type: ignore[arg-type]
+        return [self._round(party, discipline, one, now_ps) for one in singles]  # type: ignore[arg-type]
 
     def _turn(self, party: Party, sent: Sent) -> bool:
         """Point the chains that send or receive at each other; whether any had to turn."""
@@ -220,9 +217,10 @@ class Overlay:
         facing[src, subband], facing[dst, subband] = dst, src
         return turned
 
-    def _round(
-        self, party: Party, discipline: Discipline, sent: Sent, now_ps: int, guard_ps: int
-    ) -> Round:
+    def _round(self, party: Party, discipline: Discipline, sent: Sent, now_ps: int) -> Round:
+        turned = self._turn(party, sent)
+        owed = discipline.guarded or (discipline.steers and turned)
+        guard_ps = self._guard_ps if owed else 0
         flow, row, chunks, subband, power_w, lasting_ps = sent
         index = self._started[party.number]
         self._started[party.number] += 1

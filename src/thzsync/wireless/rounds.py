@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import BoolArray, IntArray
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.forming import form_round
 from thzsync.wireless.party import Party
@@ -90,17 +90,27 @@ class Pipelined:
         party.pins = None
 
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
-        """The next round; subbands are dealt anew when a flow has nothing left to send."""
+        """The next round; subbands are dealt anew when a flow has nothing left to send.
+
+        Where there are too few for all flows, they take turns: those that are ready share them.
+        """
         frontier = party.frontier
         active = frontier.owned > 0
         if party.pins is None or not np.array_equal(active, party.pinned_for):
-            subbands = frontier.snr_per_w.shape[1]
-            party.pinned_for = active
-            party.pins = pin(
-                party.web, frontier.snr_per_w, active, np.minimum(frontier.budget_w,
-                radio.max_power_w), frontier.needed_snr, _orders(subbands), party.chains,
-            )  # fmt: skip
-        return form_pinned(air, radio, party.web, frontier, party.pins, party.stage, now_ps)
+            party.pins, party.pinned_for = _deal(party, radio, active), active
+        pins = party.pins
+        if (active & ~pins.any(axis=1)).any():
+            pins = _deal(party, radio, frontier.ready > 0)
+        return form_pinned(air, radio, party.web, frontier, pins, party.stage, now_ps)
+
+
+def _deal(party: Party, radio: Radio, active: BoolArray) -> BoolArray:
+    frontier = party.frontier
+    cap_w = np.minimum(frontier.budget_w, radio.max_power_w)
+    orders = _orders(frontier.snr_per_w.shape[1])
+    return pin(
+        party.web, frontier.snr_per_w, active, cap_w, frontier.needed_snr, orders, party.chains
+    )
 
 
 @cache

@@ -9,6 +9,7 @@ from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.party import Party
 from thzsync.wireless.state import Air, Radio
 from thzsync.wireless.streaming import stream
+from thzsync.wireless.sustaining import sustain
 
 
 @dataclass(frozen=True)
@@ -32,4 +33,27 @@ class Streaming:
         )
 
 
-STREAMS: Final = (Streaming("streaming"), Streaming("striping", flights=64))
+@dataclass(frozen=True)
+class Sustained:
+    """Links of the busiest racks, held for a while; every link sends what its rate allows."""
+
+    name: str
+    hold_s: float = 5e-4
+    """How long a link is to be held [s]."""
+    common: bool = False
+    guarded: bool = False
+    steers: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Nothing to prepare: rates are looked at in every round."""
+
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+        """The next transmissions."""
+        return sustain(air, radio, party.web, party.frontier, party.stage, self.hold_s, now_ps)
+
+
+STREAMS: Final = (
+    Streaming("streaming"),
+    Streaming("striping", flights=64),
+    Sustained("sustained"),
+)

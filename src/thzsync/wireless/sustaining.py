@@ -1,0 +1,152 @@
+"""Sustained links: chosen by how busy their racks are, held for a while, each ending by itself.
+
+Whenever a chain is free, the links of the racks that have most left to do are taken, and each
+sends as many chunks as its rate allows in the time that it is to be held. Strong links carry more
+than weak ones, nobody waits for another link's end, and a guard time is owed just where a chain
+turns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel.rate import rate_bps as rate_bps_of
+from thzsync.jit import kernel
+from thzsync.wireless.bookkeeping import Sent, begin, note_blocked, startable
+from thzsync.wireless.forming import free_slots
+from thzsync.wireless.matching import fits, take
+from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Slots, Web
+
+URGENCY = 4.0
+"""Exponent by which a rack's remaining work counts: the busiest racks must never idle."""
+
+
+@kernel
+def sustain(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, now_ps: int
+) -> Sent:
+    """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``."""
+    left = startable(frontier, stage)
+    note_blocked(radio, web, frontier, left, now_ps)
+    cap_w = _left_w(air, radio, frontier)
+    share_w = frontier.budget_w * min(1.0, 2.0 / frontier.snr_per_w.shape[1])
+    slots = free_slots(air, web, frontier, left, np.minimum(cap_w, share_w))
+    rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
+    edges = _busiest_first(web, slots, frontier, rate_bps)
+    row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
+    return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
+
+
+@kernel
+def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
+    """Power that every position has left of its budget and of its maximum [W]."""
+    left_w = np.empty(len(frontier.racks))
+    for v in range(len(left_w)):
+        spare_w = radio.max_power_w - air.power_w[frontier.racks[v]]
+        left_w[v] = max(0.0, min(frontier.budget_w[v] - frontier.drawn_w[v], spare_w))
+    return left_w
+
+
+@kernel
+def _start(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
+    chunks: IntArray, bits: FloatArray, cap_w: FloatArray, share_w: FloatArray,
+) -> Sent:  # fmt: skip
+    """Begin transmissions at an even share of their sender's budget, or at what is left of it."""
+    n, subbands = len(edges), frontier.snr_per_w.shape[1]
+    flow, subband = edges // subbands, edges % subbands
+    power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
+    kept = 0
+    for a in range(n):
+        f, c, u = flow[a], subband[a], web.sender[flow[a]]
+        watt = min(cap_w[u], share_w[u])
+        snr = frontier.snr_per_w[f, c]
+        if watt < WORTHWHILE * share_w[u] or watt * snr < frontier.needed_snr:
+            continue
+        cap_w[u] -= watt
+        rate = rate_bps_of(watt, snr, radio.subband_hz)
+        begin(air, web, frontier, f, row[a], chunks[a], c, watt)
+        flow[kept], row[kept], chunks[kept], subband[kept] = f, row[a], chunks[a], c
+        power_w[kept] = watt
+        lasting_ps[kept] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
+        kept += 1
+    return (
+        flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
+    )  # fmt: skip
+
+
+@kernel
+def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
+    """Rate of every (flow, subband) at its sender's share [bit/s]."""
+    flows, subbands = frontier.snr_per_w.shape
+    rate = np.empty((flows, subbands))
+    for f in range(flows):
+        for c in range(subbands):
+            rate[f, c] = rate_bps_of(share_w[web.sender[f]], frontier.snr_per_w[f, c], hz)
+    return rate
+
+
+@kernel
+def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray) -> IntArray:
+    """Edges by the remaining work at both ends times the rate, while they fit."""
+    flows, subbands = rate_bps.shape
+    work = np.zeros(len(frontier.racks))
+    for f in range(flows):
+        if frontier.owned[f] > 0:
+            airtime = frontier.owned[f] / max(rate_bps[f].mean(), 1.0)
+            work[web.sender[f]] += airtime
+            work[web.receiver[f]] += airtime
+    most = max(work.max(), 1e-300)
+    worth = np.empty(flows * subbands)
+    for f in range(flows):
+        urgency = (work[web.sender[f]] / most) ** URGENCY + (
+            work[web.receiver[f]] / most
+        ) ** URGENCY
+        for c in range(subbands):
+            worth[f * subbands + c] = -urgency * rate_bps[f, c]
+    edges = np.empty(flows * subbands, dtype=np.int64)
+    count = 0
+    for edge in np.argsort(worth, kind="mergesort"):
+        f, c = edge // subbands, edge % subbands
+        if fits(slots, f, c, web.sender[f], web.receiver[f]):
+            take(slots, f, c, web.sender[f], web.receiver[f])
+            edges[count] = edge
+            count += 1
+    return edges[:count]
+
+
+@kernel
+def _fill(
+    web: Web, frontier: Frontier, edges: IntArray, rate_bps: FloatArray, hold_s: float
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """First row, chunks and bits of every edge: what its rate carries in the time of the round."""
+    n, subbands = len(edges), rate_bps.shape[1]
+    row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    bits = np.empty(n)
+    next_row = frontier.lowest.copy()
+    sharing = np.zeros(len(frontier.ready), dtype=np.int64)
+    for edge in edges:
+        sharing[edge // subbands] += 1
+    ready = frontier.ready.copy()
+    for a in range(n):
+        f, c = edges[a] // subbands, edges[a] % subbands
+        first = next_row[f]
+        while frontier.state[first] != READY:
+            first += 1
+        per_chunk_s = 8.0 * frontier.size_bytes[first] / max(rate_bps[f, c], 1.0)
+        wanted = max(1, round(hold_s / per_chunk_s))
+        fair = -(-ready[f] // sharing[f])  # leave some for the flow's other links
+        count, size_bytes = 0, 0
+        while count < min(wanted, fair) and first + count < frontier.first[f + 1]:
+            if frontier.state[first + count] != READY:
+                break
+            size_bytes += frontier.size_bytes[first + count]
+            count += 1
+        row[a], chunks[a], bits[a] = first, count, 8.0 * size_bytes
+        next_row[f] = first + count
+        ready[f] -= count
+        sharing[f] -= 1
+    return row, chunks, bits
