@@ -19,7 +19,7 @@ from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
 from thzsync.records.run import References, environment, frame_bytes, read_scenario
-from thzsync.scenario import Scenario
+from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
 
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
@@ -181,7 +181,7 @@ class Comparison:
 
 
 def compare(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     policies: Sequence[str] = (),
     seeds: int | Sequence[int] = 5,
     iterations: int = 20,
@@ -193,6 +193,7 @@ def compare(
 
     When it is interrupted, ``rescue`` gets the seeds that every policy has finished.
     """
+    setting = Scenario.of(scenario)
     names = tuple(policies) or tuple(policy_names())
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
@@ -202,9 +203,9 @@ def compare(
     for name in names:
         if name not in policy_names():
             raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
-    references = map_runs(_references, [(scenario, seed) for seed in numbers], workers=workers)
+    references = map_runs(_references, [(setting, seed) for seed in numbers], workers=workers)
     tasks = [
-        _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
+        _Task(setting, policy, seed, iterations, reference, seed == numbers[0])
         for seed, reference in zip(numbers, references, strict=True)
         for policy in names
     ]
@@ -214,9 +215,9 @@ def compare(
     except BaseException as error:
         whole = [n for k, n in enumerate(numbers) if _finished(done, k, len(names))]
         if rescue is not None and whole and interrupted(error):
-            rescue(_gather(scenario, names, tuple(whole), tasks, done))
+            rescue(_gather(setting, names, tuple(whole), tasks, done))
         raise
-    return _gather(scenario, names, numbers, tasks, done)
+    return _gather(setting, names, numbers, tasks, done)
 
 
 def _finished(done: dict[int, _Result], seed: int, policies: int) -> bool:
