@@ -7,8 +7,9 @@ OUT ?= results
 .PHONY: run test install bench verify clean
 
 run: .venv/.installed
-	$(BIN)/thzsync reproduce all --quick --out $(OUT)
-	$(BIN)/thzsync report $(OUT)
+	@$(BIN)/thzsync reproduce all --quick --out $(OUT)
+	@$(BIN)/thzsync report $(OUT)
+	@echo "Open $(OUT)/report.html in a browser; docs/tutorial.md leads to a scenario of your own."
 
 test: .venv/.tested
 	$(BIN)/ruff check .

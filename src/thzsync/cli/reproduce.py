@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from thzsync.cli.output import JsonOption, note, progress
+from thzsync.cli.output import JsonOption, note, progress, tell
 from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json, prepare_folder
@@ -36,6 +36,9 @@ OutOption = Annotated[
 
 FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5}
 QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1}
+FULL_CPU_MINUTES = {"synthesis": 8.0, "fabric": 20.0, "weights": 8.0}
+QUICK_CPU_MINUTES = {"synthesis": 1.0, "fabric": 5.0, "weights": 2.0}
+"""Measured with compiled kernels; what `reproduce` announces before it starts [CPU minutes]."""
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -100,11 +103,14 @@ def _reproduce(
     as_json: bool,
 ) -> None:
     from thzsync.experiments.reproduction import add_part, read_index
+    from thzsync.report.story import STORIES
+    from thzsync.report.tables import marked
 
     if out is not None:
         prepare_folder(out)
         read_index(out)
     documents = {}
+    note(_announcement(names, seeds, quick, workers))
     for name in names:
         count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
         with progress(name) as advance:
@@ -118,9 +124,41 @@ def _reproduce(
             note(f"{name} written to {add_part(out, name, figure)}")
         if not as_json:
             for made in TABLES[name](documents[name]):
-                show_table(TerminalTable(made))
+                show_table(TerminalTable(marked(made, quick)))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
+        return
+    for name in names:
+        tell(STORIES[name](documents[name]))
+    note(_next_step(quick, out))
+
+
+def _announcement(names: list[str], seeds: int | None, quick: bool, workers: int | None) -> str:
+    """What will be done, and how long that takes about."""
+    from thzsync.experiments.parallel import default_workers
+
+    usual = QUICK_SEEDS if quick else FULL_SEEDS
+    effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
+    cores = min(workers or default_workers(), default_workers())
+    work = sum(effort[name] * (seeds or usual[name]) / usual[name] for name in names)
+    parts = ", ".join(f"{name} ({_count(seeds or usual[name], 'seed')})" for name in names)
+    minutes = _count(max(1, round(work / cores)), "minute")
+    look = "A quick look at" if quick else "Reproducing"
+    return f"{look} {parts}: about {minutes} on {_count(cores, 'core')}."
+
+
+def _next_step(quick: bool, out: str | None) -> str:
+    steps = []
+    if out is not None:
+        steps.append(f"`thzsync report {out}` makes the page to look at")
+    if quick:
+        steps.append("without --quick, more seeds decide what is open here")
+    steps.append("docs/reproduction.md explains every number")
+    return f"Next: {'; '.join(steps)}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _figure(
@@ -130,9 +168,9 @@ def _figure(
     if name == "synthesis":
         from thzsync.experiments.reproduction import synthesis_figure
 
-        sizes = {"racks": QUICK_RACKS} if quick else {}
+        sizes: dict[str, Any] = {"racks": QUICK_RACKS} if quick else {}
         return synthesis_figure(
-            seeds, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
+            seeds, quick, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
     if name == "fabric":
         from thzsync.experiments.fabric import reproduce_fabric as run_fabric
@@ -144,7 +182,7 @@ def _figure(
         return run_fabric(seeds, iterations, workers, progress=show, quick=quick, rescue=rescue)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    return run_weights(seeds, iterations, workers, progress=show)
+    return run_weights(seeds, iterations, workers, progress=show, quick=quick)
 
 
 def _synthesis_tables(document: Document) -> list[Table]:
@@ -168,7 +206,7 @@ def _fabric_tables(document: Document) -> list[Table]:
         tables.policies(document["rows"], window).only(*keys, "regret"),
         tables.choices(document["oracle"]["choices"]),
         tables.gains(document["gains"]),
-        tables.claims(document["claims"].items()),
+        tables.claims(document["claims"].items(), seeds),
     ]
 
 

@@ -33,11 +33,14 @@ class SynthesisFigure:
     scenario: Scenario
     seeds: int
     rows: list[dict[str, Any]]
+    quick: bool = False
+    """Whether it is a first look with fewer seeds and sizes than the paper's."""
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
         return {
             "kind": "synthesis",
+            "quick": self.quick,
             "scenario": self.scenario.name,
             "scenario_sha256": self.scenario.digest,
             "seeds": self.seeds,
@@ -54,11 +57,11 @@ class SynthesisFigure:
         return target
 
 
-def synthesis_figure(seeds: int, **options: Any) -> SynthesisFigure:
+def synthesis_figure(seeds: int, quick: bool = False, **options: Any) -> SynthesisFigure:
     """Run the synthesis experiment on its preset."""
     scenario = Scenario.preset("single-ring")
     rows = reproduce_synthesis(seeds, scenario=scenario, **options)
-    return SynthesisFigure(scenario, seeds, rows)
+    return SynthesisFigure(scenario, seeds, rows, quick)
 
 
 def read_index(folder: str | Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Means and their 95 % intervals."""
+"""Means, their 95 % intervals, and what may be said on their evidence."""
 
 from __future__ import annotations
 
@@ -17,3 +17,8 @@ def interval95(values: FloatArray) -> tuple[float, float]:
         return mean, float("nan")
     spread = float(np.std(values, ddof=1)) / np.sqrt(count)
     return mean, float(stats.t.ppf(0.975, count - 1) * spread)
+
+
+def verdict(lead: float, half: float) -> bool | None:
+    """Whether a paired difference is positive; None if its interval spans zero or is unknown."""
+    return lead > 0 if abs(lead) > half else None
