@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 OUT ?= results
 
-.PHONY: run test install bench verify clean
+.PHONY: run test install bench verify docs clean
 
 run: .venv/.installed
 	@$(BIN)/thzsync reproduce all --quick --out $(OUT)
@@ -24,6 +24,10 @@ verify: .venv/.tested
 bench: .venv/.tested
 	$(BIN)/thzsync bench all
 
+docs: .venv/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html in a browser."
+
 install: .venv/.installed
 
 .venv/bin/python:
@@ -37,5 +41,9 @@ install: .venv/.installed
 	$(PIP) install -c constraints.txt -e '.[test]'
 	touch $@ .venv/.installed
 
+.venv/.documented: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	touch $@ .venv/.installed
+
 clean:
-	rm -rf .venv $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(OUT) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
