@@ -25,8 +25,8 @@ bench: .venv/.tested
 	$(BIN)/thzsync bench all
 
 docs: .venv/.documented
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open build/site/index.html in a browser."
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html in a browser; to search, run: python3 -m http.server -d build/site"
 
 install: .venv/.installed
 

@@ -47,12 +47,12 @@ def fabric(document: Document) -> str:
 def _gain(gain: Row, seeds: int) -> str:
     mean, half = gain["gain_pct"], gain["ci95_gain_pct"]
     rival = label(POLICY_LABELS, gain["policy"])
-    remarks = [] if gain["paper_pct"] is None else [f"paper {number(gain['paper_pct'], 3)} %"]
-    if not _decided(mean, half):
-        remarks.append(undecided(seeds))
+    remarks = [] if _decided(mean, half) else [undecided(seeds)]
+    if gain["paper_pct"] is not None:
+        remarks.append(f"paper: {number(gain['paper_pct'], 3)} % less")
     direction = "less" if mean >= 0 else "more"
-    doubt = f" ({', '.join(remarks)})" if remarks else ""
-    return f"{_measured(abs(mean), half, 3)} % {direction} than {rival}{doubt}"
+    aside = f" ({'; '.join(remarks)})" if remarks else ""
+    return f"{_measured(abs(mean), half, 3)} % {direction} than {rival}{aside}"
 
 
 def weights(document: Document) -> str:
