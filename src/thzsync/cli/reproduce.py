@@ -36,10 +36,12 @@ OutOption = Annotated[
 
 FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5}
 QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1}
-QUICK_CPU_MINUTES = {"synthesis": 1.1, "fabric": 4.4, "weights": 1.5}
+QUICK_CPU_MINUTES = {"synthesis": 1.1, "fabric": 4.4, "weights": 1.2}
 """Measured; what `reproduce` announces before it starts [CPU minutes]."""
-FULL_CPU_MINUTES = {"synthesis": 14.0, "fabric": 36.0, "weights": 12.0}
+FULL_CPU_MINUTES = {"synthesis": 14.0, "fabric": 36.0, "weights": 10.0}
 """The quick ones times seeds, sizes and iterations [CPU minutes]."""
+BUSY_SHARE = 0.8
+"""Of the cores: the last runs of a batch leave some idle."""
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -143,7 +145,7 @@ def _announcement(names: list[str], seeds: int | None, quick: bool, workers: int
     cores = min(workers or default_workers(), default_workers())
     work = sum(effort[name] * (seeds or usual[name]) / usual[name] for name in names)
     parts = ", ".join(f"{name} ({_count(seeds or usual[name], 'seed')})" for name in names)
-    minutes = _count(max(1, round(work / cores)), "minute")
+    minutes = _count(max(1, round(work / (BUSY_SHARE * cores))), "minute")
     look = "A quick look at" if quick else "Reproducing"
     return f"{look} {parts}: about {minutes} on {_count(cores, 'core')}."
 
