@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.output import JsonOption, note, progress, tell
 from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
@@ -36,12 +37,6 @@ OutOption = Annotated[
 
 FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5}
 QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1}
-QUICK_CPU_MINUTES = {"synthesis": 1.1, "fabric": 4.4, "weights": 1.2}
-"""Measured; what `reproduce` announces before it starts [CPU minutes]."""
-FULL_CPU_MINUTES = {"synthesis": 14.0, "fabric": 36.0, "weights": 10.0}
-"""The quick ones times seeds, sizes and iterations [CPU minutes]."""
-BUSY_SHARE = 0.8
-"""Of the cores: the last runs of a batch leave some idle."""
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -113,9 +108,10 @@ def _reproduce(
         prepare_folder(out)
         read_index(out)
     documents = {}
-    note(_announcement(names, seeds, quick, workers))
-    for name in names:
-        count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
+    usual = QUICK_SEEDS if quick else FULL_SEEDS
+    counts = {name: seeds or usual[name] for name in names}
+    note(announcement(counts, quick, workers))
+    for name, count in counts.items():
         with progress(name) as advance:
 
             def show(part: str, done: int, total: int, advance: Any = advance) -> None:
@@ -133,35 +129,7 @@ def _reproduce(
         return
     for name in names:
         tell(STORIES[name](documents[name]))
-    note(_next_step(quick, out))
-
-
-def _announcement(names: list[str], seeds: int | None, quick: bool, workers: int | None) -> str:
-    """What will be done, and how long that takes about."""
-    from thzsync.experiments.parallel import default_workers
-
-    usual = QUICK_SEEDS if quick else FULL_SEEDS
-    effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
-    cores = min(workers or default_workers(), default_workers())
-    work = sum(effort[name] * (seeds or usual[name]) / usual[name] for name in names)
-    parts = ", ".join(f"{name} ({_count(seeds or usual[name], 'seed')})" for name in names)
-    minutes = _count(max(1, round(work / (BUSY_SHARE * cores))), "minute")
-    look = "A quick look at" if quick else "Reproducing"
-    return f"{look} {parts}: about {minutes} on {_count(cores, 'core')}."
-
-
-def _next_step(quick: bool, out: str | None) -> str:
-    steps = []
-    if out is not None:
-        steps.append(f"`thzsync report {out}` makes the page to look at")
-    if quick:
-        steps.append("without --quick, more seeds decide what is open here")
-    steps.append("docs/reproduction.md explains every number")
-    return f"Next: {'; '.join(steps)}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    note(next_step(quick, out))
 
 
 def _figure(
