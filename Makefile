@@ -4,11 +4,12 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 OUT ?= results
 
-.PHONY: run test install bench verify clean
+.PHONY: run test install bench verify docs clean
 
 run: .venv/.installed
-	$(BIN)/thzsync reproduce all --quick --out $(OUT)
-	$(BIN)/thzsync report $(OUT)
+	@$(BIN)/thzsync reproduce all --quick --out $(OUT)
+	@$(BIN)/thzsync report $(OUT)
+	@echo "Open $(OUT)/report.html in a browser; docs/tutorial.md leads to a scenario of your own."
 
 test: .venv/.tested
 	$(BIN)/ruff check .
@@ -23,6 +24,10 @@ verify: .venv/.tested
 bench: .venv/.tested
 	$(BIN)/thzsync bench all
 
+docs: .venv/.documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open build/site/index.html in a browser; to search, run: python3 -m http.server -d build/site"
+
 install: .venv/.installed
 
 .venv/bin/python:
@@ -36,5 +41,9 @@ install: .venv/.installed
 	$(PIP) install -c constraints.txt -e '.[test]'
 	touch $@ .venv/.installed
 
+.venv/.documented: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -c constraints.txt -e '.[docs]'
+	touch $@ .venv/.installed
+
 clean:
-	rm -rf .venv $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(OUT) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -42,6 +42,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The API, for completion and for people: without it, names not used yet would be missing."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Import the public names on first use, so that ``import thzsync`` costs nothing."""
     if name not in _HOMES:

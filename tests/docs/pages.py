@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "docs/architecture.md",
+    "docs/environment.md",
     "docs/extending.md",
+    "docs/index.md",
     "docs/model.md",
     "docs/records.md",
     "docs/report.md",

@@ -109,6 +109,11 @@ def show(table: RenderableType) -> None:
     results().print(table, crop=False)
 
 
+def tell(sentence: str) -> None:
+    """Print a result in words; lines break between words."""
+    results().print(printable(sentence), markup=False)
+
+
 def with_interval(row: Mapping[str, Any], metric: str) -> Interval:
     """A mean with its 95 % half-width, where there is one."""
     return Interval(row[metric], row[f"ci95_{metric}"])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.meter import watching
-from thzsync.cli.output import ForceOption, JsonOption, SetOption, change_scenario, note
+from thzsync.cli.output import ForceOption, JsonOption, SetOption, change_scenario, note, tell
 from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
@@ -113,13 +114,17 @@ def _reproduce(
     as_json: bool,
 ) -> None:
     from thzsync.experiments.reproduction import add_part
+    from thzsync.report.story import STORIES
+    from thzsync.report.tables import marked
     from thzsync.studies.execution import Tally
 
     settings = {name: change_scenario(_preset(name), changes) for name in names}
     documents = {}
+    usual = QUICK_SEEDS if quick else FULL_SEEDS
+    counts = {name: seeds or usual[name] for name in names}
+    note(announcement(counts, quick, workers))
     with claim_folder(out, REPRODUCTION, force):
-        for name in names:
-            count = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)[name]
+        for name, count in counts.items():
             with watching(name) as watch:
 
                 def show(part: str, done: int, total: int, watch: Any = watch) -> None:
@@ -131,9 +136,13 @@ def _reproduce(
                 note(f"{name} written to {add_part(out, name, figure)}")
             if not as_json:
                 for made in TABLES[name](documents[name]):
-                    show_table(TerminalTable(made))
+                    show_table(TerminalTable(marked(made, quick)))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
+        return
+    for name in names:
+        tell(STORIES[name](documents[name]))
+    note(next_step(quick, out))
 
 
 def _preset(figure: str) -> Scenario:
@@ -155,9 +164,9 @@ def _figure(
     if name == "synthesis":
         from thzsync.experiments.reproduction import synthesis_figure
 
-        sizes = {"racks": QUICK_RACKS} if quick else {}
+        sizes: dict[str, Any] = {"racks": QUICK_RACKS} if quick else {}
         return synthesis_figure(
-            seeds, setting, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
+            seeds, setting, quick, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
     if name == "fabric":
         from thzsync.experiments.fabric import reproduce_fabric as run_fabric
@@ -169,7 +178,7 @@ def _figure(
         return run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    return run_weights(seeds, iterations, workers, setting, show)
+    return run_weights(seeds, iterations, workers, setting, show, quick)
 
 
 def _synthesis_tables(document: Document) -> list[Table]:
@@ -193,7 +202,7 @@ def _fabric_tables(document: Document) -> list[Table]:
         tables.policies(document["rows"], window).only(*keys, "regret"),
         tables.choices(document["oracle"]["choices"]),
         tables.gains(document["gains"]),
-        tables.claims(document["claims"].items()),
+        tables.claims(document["claims"].items(), seeds),
     ]
 
 

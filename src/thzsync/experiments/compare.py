@@ -13,7 +13,7 @@ from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.comparison import Comparison
 from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.records import References
-from thzsync.scenario import Scenario
+from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import in_one_line
@@ -56,7 +56,7 @@ def _run(task: _Task) -> _Result:
 
 
 def compare(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     policies: Sequence[str] = (),
     seeds: int | Sequence[int] = 5,
     iterations: int = 20,
@@ -71,17 +71,18 @@ def compare(
     is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
     fails is left out of all policies, and the failure is recorded.
     """
+    setting = Scenario.of(scenario)
     names = known_policies(policies)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
     if not numbers:
         raise ThzSyncError("seeds: compare needs at least one seed")
     with open_executor(workers, scheduler, most=len(numbers) * len(names)) as executor:
         tasks = [
-            _Task(scenario, policy, seed, iterations, reference, seed == numbers[0])
-            for seed, reference in _all_references(executor, scenario, numbers)
+            _Task(setting, policy, seed, iterations, reference, seed == numbers[0])
+            for seed, reference in _all_references(executor, setting, numbers)
             for policy in names
         ]
-        book = _Book(scenario, names, tasks)
+        book = _Book(setting, names, tasks)
         try:
             for position, result in stream_runs(executor, _run, tasks):
                 book.enter(position, result)

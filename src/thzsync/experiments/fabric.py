@@ -10,7 +10,7 @@ from typing import Any
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge, per_event
 from thzsync.experiments.published import published_gain_pct, published_value
-from thzsync.experiments.statistics import interval95
+from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import POLICIES
 from thzsync.scenario import Scenario
 
@@ -26,6 +26,8 @@ class FabricFigure:
     comparison: Comparison
     oracle: Oracle
     first: int
+    quick: bool = False
+    """Whether it is a first look with fewer seeds and iterations than the paper's."""
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per policy with intervals and published values."""
@@ -50,25 +52,26 @@ class FabricFigure:
             )
         return rows
 
-    def claims(self) -> Iterator[tuple[str, bool]]:
-        """What the paper's text says of THz-SynC, and whether it holds beyond paired intervals."""
+    def claims(self) -> Iterator[tuple[str, bool | None]]:
+        """What the paper's text says of THz-SynC, and whether it holds beyond paired intervals.
+
+        None is undecided: there is one seed, or an interval spans zero.
+        """
         rows = {row["policy"]: row for row in self.rows()}
         rivals = [row for policy, row in rows.items() if policy != "thz-sync"]
         for row in rivals:
-            slower = row["diff_completion_ms"] > row["ci95_diff_completion_ms"]
-            yield f"faster than {row['policy']}", bool(slower)
+            yield f"faster than {row['policy']}", _above(row, "completion_ms")
         for row in rivals:
-            worse = -row["diff_reward"] > row["ci95_diff_reward"]
-            yield f"higher reward than {row['policy']}", bool(worse)
-        ends = [rows[p]["energy_j"] for p in ("all-wireless", "all-wired") if p in rows]
-        if len(ends) == 2:
-            between = ends[0] < rows["thz-sync"]["energy_j"] < ends[1]
-            yield "energy between all-wireless and all-wired", between
+            yield f"higher reward than {row['policy']}", _below(row, "reward")
+        if {"all-wireless", "all-wired"} <= rows.keys():
+            ends = (_below(rows["all-wireless"], "energy_j"), _above(rows["all-wired"], "energy_j"))
+            yield "energy between all-wireless and all-wired", _both(*ends)
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
         return self.comparison.document(self.first) | {
             "kind": "fabric",
+            "quick": self.quick,
             "rows": self.rows(),
             "gains": self.gains(),
             "claims": dict(self.claims()),
@@ -78,6 +81,22 @@ class FabricFigure:
     def save(self, folder: str | Path) -> Path:
         """Write the comparison with this figure's summary."""
         return self.comparison.save(folder, self.document())
+
+
+def _above(row: dict[str, Any], metric: str) -> bool | None:
+    """Whether a rival's value is above that of THz-SynC in the same realisations."""
+    return verdict(row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
+
+
+def _below(row: dict[str, Any], metric: str) -> bool | None:
+    return verdict(-row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    """Both hold; one that fails decides, whatever the other is."""
+    if one is False or other is False:
+        return False
+    return None if one is None or other is None else True
 
 
 def reproduce_fabric(
@@ -116,4 +135,4 @@ def reproduce_fabric(
     if not quick:
         report("per-event oracle")(0, 1)
         oracle = replace(oracle, per_event=per_event(setting, choices))
-    return FabricFigure(comparison, oracle, first)
+    return FabricFigure(comparison, oracle, first, quick)

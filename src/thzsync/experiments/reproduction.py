@@ -33,11 +33,14 @@ class SynthesisFigure:
     scenario: Scenario
     seeds: int
     rows: list[dict[str, Any]]
+    quick: bool = False
+    """Whether it is a first look with fewer seeds and sizes than the paper's."""
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
         return {
             "kind": "synthesis",
+            "quick": self.quick,
             "scenario": self.scenario.name,
             "scenario_sha256": self.scenario.digest,
             "seeds": self.seeds,
@@ -55,12 +58,12 @@ class SynthesisFigure:
 
 
 def synthesis_figure(
-    seeds: int, scenario: Scenario | None = None, **options: Any
+    seeds: int, scenario: Scenario | None = None, quick: bool = False, **options: Any
 ) -> SynthesisFigure:
     """Run the synthesis experiment on its preset, or on a variant of it."""
     setting = scenario or Scenario.preset("single-ring")
     rows = reproduce_synthesis(seeds, scenario=setting, **options)
-    return SynthesisFigure(setting, seeds, rows)
+    return SynthesisFigure(setting, seeds, rows, quick)
 
 
 def read_index(folder: str | Path) -> list[str]:

@@ -12,7 +12,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import Scenario
+from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.streams import Streams
 from thzsync.synthesis import Setting, find_method
 from thzsync.topology import Topology
@@ -148,7 +148,7 @@ def synthesize(
     stragglers: bool = False,
     seed: int = 0,
     size_bytes: int | None = None,
-    scenario: Scenario | None = None,
+    scenario: ScenarioLike | None = None,
 ) -> Schedule:
     """Carry out one collective alone on THz: ``a2a``, ``allreduce``, ``p2p``, ``all-gather``, ...
 
@@ -157,5 +157,5 @@ def synthesize(
     if collective not in collective_names():
         known = ", ".join(collective_names())
         raise ThzSyncError(f"{collective}: no such collective; use one of {known}")
-    setting = scenario or Scenario.preset("single-ring")
+    setting = Scenario.of("single-ring" if scenario is None else scenario)
     return Instance(setting, collective, racks, stragglers, seed, size_bytes).run(method)

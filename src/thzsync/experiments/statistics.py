@@ -1,4 +1,4 @@
-"""Means and their 95 % intervals."""
+"""Means, their 95 % intervals, and what may be said on their evidence."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def paired_row(
         row[metric], row[f"ci95_{metric}"] = interval95(values(metric))
         row[f"diff_{metric}"], row[f"ci95_diff_{metric}"] = interval95(pairs(metric))
     return row
+
+
+def verdict(lead: float, half: float) -> bool | None:
+    """Whether a paired difference is positive; None if its interval spans zero or is unknown."""
+    return lead > 0 if abs(lead) > half else None

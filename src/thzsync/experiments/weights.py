@@ -27,6 +27,8 @@ class WeightsFigure:
 
     comparisons: dict[tuple[float, float], Comparison]
     iterations: int
+    quick: bool = False
+    """Whether it is a first look with fewer seeds and iterations than the paper's."""
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per pair of weights."""
@@ -46,6 +48,7 @@ class WeightsFigure:
         comparison = next(iter(self.comparisons.values()))
         return {
             "kind": "weights",
+            "quick": self.quick,
             "scenario": comparison.scenario.name,
             "scenario_sha256": comparison.scenario.digest,
             "seeds": list(comparison.seeds),
@@ -73,6 +76,7 @@ def reproduce_weights(
     workers: int | None = None,
     scenario: Scenario | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    quick: bool = False,
 ) -> WeightsFigure:
     """Train THz-SynC under three pairs of weights in the same realisations."""
     setting = scenario or Scenario.paper()
@@ -89,4 +93,4 @@ def reproduce_weights(
         comparisons[time, energy] = compare(
             weighted, ("thz-sync",), seeds, iterations, workers, report
         )
-    return WeightsFigure(comparisons, iterations)
+    return WeightsFigure(comparisons, iterations, quick)

@@ -13,14 +13,16 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
     """Every table that the results can fill, by the section it belongs to."""
     found: dict[str, list[Table]] = {"headline": [], "synthesis": [], "weights": []}
     if results.rows:
-        found["headline"].append(policy_table(results))
+        found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
     if results.synthesis:
-        found["synthesis"].append(_synthesis_table(results.synthesis))
+        made = _synthesis_table(results.synthesis)
+        found["synthesis"].append(tables.marked(made, "synthesis" in results.quick))
     if results.ablations:
         caption = "How much slower the proposed synthesis becomes without one of its parts."
         found["synthesis"].append(tables.ablations(results.ablations, caption))
     if results.weights:
-        found["weights"].append(tables.weights(results.weights))
+        made = tables.weights(results.weights)
+        found["weights"].append(tables.marked(made, "weights" in results.quick))
     return found
 
 

@@ -125,7 +125,7 @@ def _title(results: Results) -> str:
     title = TITLES.get(results.kind, "Results")
     if results.kind == "run":
         title = f"{label(POLICY_LABELS, results.rows[0]['policy'])}: {title[0].lower()}{title[1:]}"
-    return title
+    return f"{title}: a quick look" if results.quick else title
 
 
 def _facts(results: Results) -> str:

@@ -189,6 +189,7 @@ def fill(text: str, parts: dict[str, Document], source: str = "page") -> tuple[s
         part, make = BLOCKS[name]
         if part in parts:
             lines += ["", make(parts[part]), ""]
+            lines += [tables.QUICK, ""] if parts[part].get("quick") else []
             filled.append(name)
     if inside is not None:
         raise ThzSyncError(f"{source}: block {inside!r} is never closed; add <!-- /table -->")

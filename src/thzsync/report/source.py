@@ -37,6 +37,8 @@ class Results:
     ablations: list[Row] = field(default_factory=list)
     """By how much each ablation of the proposed synthesis is slower [%]."""
     weights: list[Row] = field(default_factory=list)
+    quick: frozenset[str] = frozenset()
+    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``."""
 
 
 def open_results(folder: str | Path) -> Results:
@@ -56,6 +58,11 @@ def open_results(folder: str | Path) -> Results:
 def _open(source: Path, marker: str) -> Results:
     document = _read_json(source / marker)
     kind = document.get("kind")
+    found = _of_kind(source, marker, kind, document)
+    return replace(found, quick=frozenset((str(kind),))) if document.get("quick") is True else found
+
+
+def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
     if marker == "run.json" and kind == "run":
         return _open_run(source, document)
     if marker == "compare.json" and kind in ("compare", "fabric"):
@@ -121,6 +128,7 @@ def _open_reproduction(source: Path, document: Row) -> Results:
         synthesis=synthesis.synthesis,
         ablations=synthesis.ablations,
         weights=weights.weights,
+        quick=frozenset().union(*(part.quick for part in present.values())),
     )
 
 

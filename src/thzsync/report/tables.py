@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from thzsync.display import Column, Interval, Table, number
 from thzsync.display.numbers import DASH, MINUS
@@ -13,6 +14,15 @@ from thzsync.report.kinds import kind_look
 from thzsync.report.labels import METHOD_LABELS, POLICY_LABELS, label, styles
 from thzsync.report.metrics import COMPLETION, ENERGY, METRICS, Metric
 from thzsync.report.source import Row
+
+QUICK: Final = "Quick look: fewer seeds, sizes or iterations than in the paper."
+
+
+def marked(table: Table, quick: bool) -> Table:
+    """The table; if it comes from a quick reproduction, its caption says so."""
+    if not quick:
+        return table
+    return replace(table, caption=f"{QUICK} {table.caption}".rstrip())
 
 
 def policies(rows: Sequence[Row], caption: str = "") -> Table:
@@ -125,11 +135,17 @@ def gains(rows: Iterable[Row]) -> Table:
     return Table("Completion time saved", columns, body)
 
 
-def claims(verdicts: Iterable[tuple[str, bool]]) -> Table:
+def claims(verdicts: Iterable[tuple[str, bool | None]], seeds: int) -> Table:
     """What the paper's text says of THz-SynC, and whether it holds here."""
     columns = (Column("claim", left=True), Column("verdict", left=True))
-    body = [[claim, "holds" if holds else "does not hold"] for claim, holds in verdicts]
+    words = {True: "holds", False: "does not hold", None: undecided(seeds)}
+    body = [[claim, words[holds]] for claim, holds in verdicts]
     return Table("What the paper's text claims of THz-SynC, paired over seeds", columns, body)
+
+
+def undecided(seeds: int) -> str:
+    """Why nothing can be said of a difference."""
+    return "undecided, one seed" if seeds == 1 else "too close to call"
 
 
 def choices(chosen: dict[str, Row]) -> Table:

@@ -23,7 +23,7 @@ from thzsync.scenario.job import (
     Training,
 )
 from thzsync.scenario.learning import Bandit, Ddqn, Learner
-from thzsync.scenario.scenario import Scenario
+from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
     "Background",
@@ -44,6 +44,7 @@ __all__ = [
     "PairBlocked",
     "Reward",
     "Scenario",
+    "ScenarioLike",
     "SlowRack",
     "Stragglers",
     "SubbandJammed",

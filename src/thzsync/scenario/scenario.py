@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, model_validator
 
+from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
 from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
@@ -50,6 +51,17 @@ class Scenario(Model):
         from thzsync.scenario.files import load_scenario
 
         return load_scenario(path)
+
+    @classmethod
+    def of(cls, given: ScenarioLike) -> Scenario:
+        """The scenario itself, or the one that a preset's name or a path stands for."""
+        if isinstance(given, Scenario):
+            return given
+        if isinstance(given, (str, Path)):
+            return cls.load(given)
+        raise ThzSyncError(
+            f"scenario: found {type(given).__name__}; give a Scenario, a preset's name or a path"
+        )
 
     @classmethod
     def preset(cls, name: str) -> Scenario:
@@ -105,3 +117,7 @@ class Scenario(Model):
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+
+ScenarioLike: TypeAlias = Scenario | str | Path
+"""What the public functions take: a scenario, the name of a preset, or the path of a file."""

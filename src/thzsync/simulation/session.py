@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from thzsync.coordinator import Action, Outcome, Policy, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.records import Recorder, References, Run
-from thzsync.scenario import Scenario
+from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
 
@@ -22,18 +22,19 @@ class Session:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: ScenarioLike,
         seed: int = 0,
         iterations: int = 1,
         references: References | None = None,
     ) -> None:
         if iterations < 1:
             raise ThzSyncError(f"iterations: found {iterations}; run at least 1")
-        if not scenario.jobs:
+        setting = Scenario.of(scenario)
+        if not setting.jobs:
             raise ThzSyncError(
-                f"scenario {scenario.name!r} has no job; add a [[jobs]] table, or use `synthesize`"
+                f"scenario {setting.name!r} has no job; add a [[jobs]] table, or use `synthesize`"
             )
-        self._engine = Engine(scenario, seed, iterations, references)
+        self._engine = Engine(setting, seed, iterations, references)
 
     def __iter__(self) -> Iterator[Situation]:
         return self

@@ -9,7 +9,7 @@ from thzsync.coordinator import Policy, make_policy
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
-from thzsync.scenario import Scenario
+from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
 from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
@@ -40,7 +40,7 @@ def mean_costs(events: pl.DataFrame) -> References:
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     policy: str | Policy = "thz-sync",
     iterations: int = 20,
     seed: int = 0,
@@ -48,15 +48,16 @@ def simulate(
     progress: Callable[[Progress], None] | None = None,
     keep_partial: bool = False,
 ) -> Run:
-    """Run a policy for some training iterations and return the record.
+    """Run a policy for some training iterations of a scenario, preset or file; return the record.
 
     With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned.
     """
+    setting = Scenario.of(scenario)
     if references is None:
-        Session(scenario, seed, iterations)  # refuse what cannot run before working for it
-        references = reference_costs(scenario, seed)
-    chosen = make_policy(policy, scenario, Streams(seed)) if isinstance(policy, str) else policy
-    session = Session(scenario, seed, iterations, references)
+        Session(setting, seed, iterations)  # refuse what cannot run before working for it
+        references = reference_costs(setting, seed)
+    chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
+    session = Session(setting, seed, iterations, references)
     driver, done = Driver(chosen), 0
 
     def tell() -> None:

@@ -1,0 +1,40 @@
+"""What a reproduction says before it starts and after it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+QUICK_CPU_MINUTES: Final = {"synthesis": 0.22, "fabric": 4.4, "weights": 1.2}
+"""Measured per seed of a quick look [CPU minutes]."""
+FULL_CPU_MINUTES: Final = {"synthesis": 0.5, "fabric": 7.3, "weights": 2.0}
+"""The same, scaled to the paper's sizes and iterations [CPU minutes]."""
+BUSY_SHARE: Final = 0.8
+"""Of the cores: the last runs of a batch leave some idle."""
+
+
+def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> str:
+    """Which figures will be made with how many seeds, and how long that takes about."""
+    from thzsync.experiments.parallel import default_workers
+
+    cores = min(workers or default_workers(), default_workers())
+    effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
+    work = sum(effort[name] * count for name, count in seeds.items())
+    parts = ", ".join(f"{name} ({_count(count, 'seed')})" for name, count in seeds.items())
+    minutes = max(1, round(work / (BUSY_SHARE * cores)))
+    look = "A quick look at" if quick else "Reproducing"
+    return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
+
+
+def next_step(quick: bool, out: str | None) -> str:
+    """Where to look now."""
+    steps = ["docs/reproduction.md explains every number"]
+    if quick:
+        steps.insert(0, "without --quick, more seeds decide what is open here")
+    if out is not None:
+        steps.insert(0, f"`thzsync report {out}` makes the page to look at")
+    return f"Next: {'; '.join(steps)}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,101 @@
+"""One sentence per reproduced figure: its main numbers, and how certain they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, Final
+
+from thzsync.display import number
+from thzsync.experiments.statistics import verdict
+from thzsync.report.kinds import kind_look
+from thzsync.report.labels import POLICY_LABELS, label
+from thzsync.report.source import Row
+from thzsync.report.tables import undecided
+
+Document = dict[str, Any]
+
+
+def synthesis(document: Document) -> str:
+    """How long the proposed collectives take at the largest size, beside bound and paper."""
+    rows = [r for r in document["rows"] if r["method"] == "proposed" and not r["stragglers"]]
+    racks = max(row["racks"] for row in rows)
+    parts = " and ".join(_collective(row) for row in rows if row["racks"] == racks)
+    return f"Alone on THz among {racks} racks, {parts}; {_seeds(document['seeds'])}."
+
+
+def _collective(row: Row) -> str:
+    compared = [f"{row['mean_ms'] / row['bound_ms']:.2f} times the bound"]
+    if row.get("paper_ms") is not None:
+        compared.append(f"paper {number(row['paper_ms'], 4)} ms")
+    taken = _measured(row["mean_ms"], row.get("ci95_ms"))
+    return f"{kind_look(row['collective']).label} takes {taken} ms ({', '.join(compared)})"
+
+
+def fabric(document: Document) -> str:
+    """What THz-SynC needs on the trace, against fibre alone and against its nearest rival."""
+    seeds = len(document["seeds"])
+    rows = {row["policy"]: row for row in document["rows"]}
+    gains = {gain["policy"]: gain for gain in document["gains"]}
+    nearest = min(gains, key=lambda policy: rows[policy]["completion_ms"])
+    shown = dict.fromkeys(policy for policy in ("all-wired", nearest) if policy in gains)
+    needs = _measured(*(rows["thz-sync"][key] for key in ("completion_ms", "ci95_completion_ms")))
+    against = " and ".join(_gain(gains[policy], seeds) for policy in shown)
+    return f"On the training trace THz-SynC needs {needs} ms per iteration: {against}."
+
+
+def _gain(gain: Row, seeds: int) -> str:
+    mean, half = gain["gain_pct"], gain["ci95_gain_pct"]
+    rival = label(POLICY_LABELS, gain["policy"])
+    remarks = [] if _decided(mean, half) else [undecided(seeds)]
+    if gain["paper_pct"] is not None:
+        remarks.append(f"paper: {number(gain['paper_pct'], 3)} % less")
+    direction = "less" if mean >= 0 else "more"
+    aside = f" ({'; '.join(remarks)})" if remarks else ""
+    return f"{_measured(abs(mean), half, 3)} % {direction} than {rival}{aside}"
+
+
+def weights(document: Document) -> str:
+    """What moving the reward's weights from time to energy changes."""
+    rows = sorted(document["rows"], key=lambda row: -float(row["time_weight"]))
+    fast, green = rows[0], rows[-1]
+    time, energy = (
+        _change(fast, green, key, unit, len(document["seeds"]))
+        for key, unit in (("completion_ms", "ms"), ("energy_j", "J"))
+    )
+    moved = f"from {fast['time_weight']:g} to {green['time_weight']:g}"
+    return f"Moving the weight of time {moved} takes completion time {time} and energy {energy}."
+
+
+def _change(one: Row, other: Row, key: str, unit: str, seeds: int) -> str:
+    before, after = (_measured(row[key], row.get(f"ci95_{key}")) for row in (one, other))
+    halves = [_known(row.get(f"ci95_{key}")) for row in (one, other)]
+    # Rows of different weights carry no paired difference; separate intervals are the safe side.
+    certain = _decided(other[key] - one[key], sum(halves))
+    return f"from {before} to {after} {unit}" + ("" if certain else f" ({undecided(seeds)})")
+
+
+def _decided(lead: float, half: float | None) -> bool:
+    return verdict(lead, _known(half)) is not None
+
+
+def _known(half: float | None) -> float:
+    """The half-width, or infinity where one seed gives none."""
+    return half if half is not None and isfinite(half) else float("inf")
+
+
+def _measured(mean: float, half: float | None, digits: int = 4) -> str:
+    shown = number(mean, digits)
+    return f"{shown} ± {number(half, 2)}" if isfinite(_known(half)) else shown
+
+
+def _seeds(count: int) -> str:
+    return f"± is the 95 % interval over {count} seeds" if count > 1 else undecided(count)
+
+
+STORIES: Final[dict[str, Callable[[Document], str]]] = {
+    "synthesis": synthesis,
+    "fabric": fabric,
+    "weights": weights,
+}
+"""The sentence of each figure, made from its document."""

@@ -1,0 +1,31 @@
+"""What a reproduction announces follows from seeds and cores."""
+
+from __future__ import annotations
+
+import re
+
+from thzsync.cli.announcement import announcement, next_step
+from thzsync.cli.reproduce import FULL_SEEDS, QUICK_SEEDS
+
+
+def minutes(seeds: dict[str, int], quick: bool, workers: int) -> int:
+    (found,) = re.findall(r"about (\d+) minutes? on", announcement(seeds, quick, workers))
+    return int(found)
+
+
+def test_every_figure_is_named_with_its_seeds() -> None:
+    text = announcement(QUICK_SEEDS, quick=True, workers=1)
+    assert text.startswith("A quick look at synthesis (5 seeds), fabric (1 seed), weights (1 seed)")
+    assert text.endswith(" on 1 core.")
+    assert announcement(FULL_SEEDS, quick=False, workers=1).startswith("Reproducing synthesis (30")
+
+
+def test_more_seeds_take_longer_and_a_quick_look_is_quicker() -> None:
+    once, twice = ({"fabric": count} for count in (5, 10))
+    assert minutes(twice, False, 1) > minutes(once, False, 1) > minutes(once, True, 1)
+
+
+def test_the_next_step_names_the_folder_only_if_there_is_one() -> None:
+    assert "`thzsync report here`" in next_step(True, "here")
+    assert "report" not in next_step(True, None)
+    assert "--quick" not in next_step(False, None)

@@ -1,0 +1,72 @@
+"""A quick look is called one wherever its numbers stand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.report.results import save_reproduction
+from thzsync.cli import main, reproduce
+from thzsync.experiments.compare import Comparison
+from thzsync.report import open_results, write_report
+from thzsync.report.headline import page_tables
+from thzsync.report.markdown import fill, read_parts
+from thzsync.report.tables import QUICK
+
+PARTS = {
+    "synthesis": "synthesis/synthesis.json",
+    "fabric": "fabric/compare.json",
+    "weights": "weights/weights.json",
+}
+
+
+def reproduction(comparison: Comparison, folder: Path, *quick: str) -> Path:
+    """A reproduction of which these parts are quick."""
+    save_reproduction(comparison, folder)
+    for part in quick:
+        path = folder / PARTS[part]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"quick": True}))
+    return folder
+
+
+def test_the_page_and_its_tables_say_quick(comparison: Comparison, tmp_path: Path) -> None:
+    folder = reproduction(comparison, tmp_path, *PARTS)
+    page = write_report(open_results(folder)).read_text("utf-8")
+    assert "<h1>The paper, reproduced: a quick look</h1>" in page
+    assert page.count(QUICK) == 3
+
+
+def test_a_full_figure_beside_a_quick_one_is_not_called_quick(
+    comparison: Comparison, tmp_path: Path
+) -> None:
+    results = open_results(reproduction(comparison, tmp_path, "weights"))
+    found = page_tables(results)
+    marked = {section: QUICK in made[0].caption for section, made in found.items()}
+    assert marked == {"headline": False, "synthesis": False, "weights": True}
+
+
+def test_tables_in_markdown_pages_say_quick(comparison: Comparison, tmp_path: Path) -> None:
+    parts = read_parts(reproduction(comparison, tmp_path, "weights"))
+    text, _ = fill("<!-- table:weights -->\n<!-- /table -->\n", parts)
+    assert QUICK in text
+    assert fill(text, parts)[0] == text
+
+
+def test_a_reproduction_announces_itself_and_ends_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reproduce, "QUICK_RACKS", (3,))
+    monkeypatch.setenv("COLUMNS", "400")
+    out = str(tmp_path / "out")
+    command = ["reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1"]
+    assert main([*command, "--out", out]) == 0
+    shown = capsys.readouterr()
+    notes = shown.err.splitlines()
+    assert notes[0] == "A quick look at synthesis (1 seed): about 1 minute on 1 core."
+    assert notes[-1].startswith(f"Next: `thzsync report {out}` makes the page to look at; ")
+    assert QUICK in shown.out
+    assert shown.out.splitlines()[-1].startswith("Alone on THz among 3 racks, All-to-All takes ")
+    assert "undecided, one seed" in shown.out.splitlines()[-1]
+    assert open_results(out).quick == {"synthesis"}

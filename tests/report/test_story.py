@@ -1,0 +1,72 @@
+"""The sentences at the end of a reproduction say what the numbers allow, and no more."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pytest
+
+from tests.report.results import SYNTHESIS, WEIGHTS
+from thzsync.report.story import STORIES
+
+
+def fabric(seeds: int, gain_pct: float, ci95_gain_pct: float) -> str:
+    rows = [
+        {"policy": name, "completion_ms": value, "ci95_completion_ms": nan}
+        for name, value in (("thz-sync", 700.0), ("all-wired", 1300.0), ("ddqn", 720.0))
+    ]
+    gains = [
+        {"policy": "all-wired", "gain_pct": 46.0, "ci95_gain_pct": 1.5, "paper_pct": 22.7},
+        {
+            "policy": "ddqn",
+            "gain_pct": gain_pct,
+            "ci95_gain_pct": ci95_gain_pct,
+            "paper_pct": None,
+        },
+    ]
+    return STORIES["fabric"]({"seeds": list(range(seeds)), "rows": rows, "gains": gains})
+
+
+def weights(seeds: int, **changes: Any) -> str:
+    return STORIES["weights"](
+        {"seeds": list(range(seeds)), "rows": [row | changes for row in WEIGHTS]}
+    )
+
+
+def test_gains_stand_with_their_intervals_beside_the_papers() -> None:
+    story = fabric(5, 3.0, 1.0)
+    assert "THz-SynC needs 700 ms" in story
+    assert "46 ± 1.5 % less than All-wired (paper: 22.7 % less)" in story
+    assert story.endswith("3 ± 1 % less than DDQN.")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "gain", "half", "words"),
+    [
+        (5, 1.0, 3.0, "1 ± 3 % less than DDQN (too close to call)"),
+        (1, 1.0, nan, "1 % less than DDQN (undecided, one seed)"),
+        (5, -4.0, 1.0, "4 ± 1 % more than DDQN."),
+    ],
+)
+def test_a_gain_that_is_not_certain_is_called_so(
+    seeds: int, gain: float, half: float, words: str
+) -> None:
+    assert words in fabric(seeds, gain, half)
+
+
+def test_single_collectives_stand_beside_bound_and_paper() -> None:
+    story = STORIES["synthesis"]({"seeds": 5, "rows": SYNTHESIS})
+    assert story == (
+        "Alone on THz among 12 racks, All-to-All takes 24 ± 0.5 ms (1.25 times the bound, "
+        "paper 25 ms); ± is the 95 % interval over 5 seeds."
+    )
+    assert "undecided, one seed" in STORIES["synthesis"]({"seeds": 1, "rows": SYNTHESIS})
+
+
+def test_a_change_between_weights_needs_intervals_that_do_not_meet() -> None:
+    sure = weights(5, ci95_completion_ms=10.0, ci95_energy_j=0.1)
+    assert "from 1,000 ± 10 to 1,120 ± 10 ms and" in sure
+    assert "too close" not in sure
+    assert "1,120 ± 90 ms (too close to call)" in weights(5, ci95_completion_ms=90.0)
+    assert weights(1, ci95_completion_ms=None).count("undecided, one seed") == 2
