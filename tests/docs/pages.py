@@ -20,6 +20,7 @@ PAGES = (
     "docs/report.md",
     "docs/reproduction.md",
     "docs/studies.md",
+    "docs/trust.md",
     "docs/tutorial.md",
 )
 NOT_RUN = "<!-- not run:"

@@ -1,0 +1,48 @@
+"""What THz cannot send waits for its whole timeout, then takes the fibre."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.simulation.traces import event, traced
+from thzsync.auditor import audit
+from thzsync.collectives import Transfer
+from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, StaticPolicy
+from thzsync.simulation import Run, simulate
+
+TIMEOUT_S = 4e-3
+BLOCKED = {"kind": "pair-blocked", "start_s": 0, "racks": [0, 1]}
+
+
+def one_transfer(folder: Path, policy: StaticPolicy, **more: Any) -> Run:
+    """2 MiB from rack 0 to rack 1."""
+    node = event(0, "p2p", Transfer.of([0], [1], [2 * 2**20]), [0, 1])
+    scenario = traced(folder, [node], thz={"fallback_timeout_s": TIMEOUT_S}, **more)
+    run = simulate(scenario, policy, 1, references={})
+    assert audit(run).violations == []
+    return run
+
+
+def completion_ms(run: Run) -> float:
+    return float(run.events["completion_ms"].item())
+
+
+def test_a_blocked_transfer_takes_its_timeout_and_then_what_the_fibre_takes(tmp_path: Path) -> None:
+    wired = one_transfer(tmp_path, ALL_WIRED)
+    blocked = one_transfer(tmp_path, ALL_WIRELESS, faults=[BLOCKED | {"end_s": 3600.0}])
+    assert blocked.events["fallback_chunks"].item() == blocked.tables["chunks"].height
+    assert completion_ms(blocked) == pytest.approx(1e3 * TIMEOUT_S + completion_ms(wired), rel=1e-9)
+
+
+def test_a_link_that_returns_just_before_the_timeout_keeps_its_chunks(tmp_path: Path) -> None:
+    almost = {"end_s": 0.999 * TIMEOUT_S}
+    free = one_transfer(tmp_path, ALL_WIRELESS)
+    run = one_transfer(tmp_path, ALL_WIRELESS, faults=[BLOCKED | almost])
+    assert run.events["fallback_chunks"].item() == 0
+    assert run.tables["chunks"].filter(~pl.col("thz")).is_empty()
+    waited_ms = 1e3 * almost["end_s"]
+    assert completion_ms(run) == pytest.approx(waited_ms + completion_ms(free), rel=1e-9)

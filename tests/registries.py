@@ -1,0 +1,27 @@
+"""What a test registers is forgotten after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from thzsync.collectives import collective
+from thzsync.synthesis import registry
+
+HOMES = (
+    (registry._added, registry._methods),
+    (collective._added, collective._collectives),
+)
+
+
+@contextmanager
+def forgetting() -> Iterator[None]:
+    """Methods and collectives that are registered inside are unknown outside."""
+    before = [dict(added) for added, _ in HOMES]
+    try:
+        yield
+    finally:
+        for (added, known), old in zip(HOMES, before, strict=True):
+            added.clear()
+            added.update(old)
+            known.cache_clear()
