@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -15,13 +14,12 @@ from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
 from thzsync.collectives import Tensor, collective_names, find_collective
-from thzsync.collectives import collective as registered_collectives
 from thzsync.execution.alone import run_collective
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
-from thzsync.synthesis import Method, find_method, register_method, registry
+from thzsync.synthesis import Method, find_method, register_method
 from thzsync.synthesis.conformance import check_method
 from thzsync.topology import Topology
 from thzsync.transfers.tensors import execute
@@ -31,17 +29,7 @@ from thzsync.workload.tracefile import Trace, write_trace
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extending"
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays_registered() -> Iterator[None]:
-    """What an example registers is forgotten after its test."""
-    homes = ((registry._added, registry._methods), (registered_collectives._added,
-             registered_collectives._collectives))  # fmt: skip
-    before = [dict(added) for added, _ in homes]
-    yield
-    for (added, known), old in zip(homes, before, strict=True):
-        added.clear()
-        added.update(old)
-        known.cache_clear()
+pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 
 
 def load(name: str) -> ModuleType:
