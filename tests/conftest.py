@@ -1,9 +1,14 @@
-"""Hypothesis profiles: few examples by default, many with THZSYNC_THOROUGH=1 (`make verify`)."""
+"""Hypothesis profiles, and what tests of several folders share.
+
+Few examples by default, many with THZSYNC_THOROUGH=1 (`make verify`).
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Deadlines measure the machine, and the first call of a kernel compiles it.
@@ -19,3 +24,21 @@ settings.register_profile(
     "thorough", settings.get_profile("fast"), max_examples=1000, derandomize=False
 )
 settings.load_profile("thorough" if os.environ.get("THZSYNC_THOROUGH") == "1" else "fast")
+
+
+@pytest.fixture
+def nothing_stays_registered() -> Iterator[None]:
+    """Methods and collectives that a test registers are forgotten after it."""
+    from thzsync.collectives import collective
+    from thzsync.synthesis import registry
+
+    homes = (
+        (registry._added, registry._methods),
+        (collective._added, collective._collectives),
+    )
+    before = [dict(added) for added, _ in homes]
+    yield
+    for (added, known), old in zip(homes, before, strict=True):
+        added.clear()
+        added.update(old)
+        known.cache_clear()
