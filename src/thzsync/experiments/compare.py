@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,13 @@ from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically, write_document
-from thzsync.records.run import References, environment, frame_bytes, read_scenario
+from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.run import MARKER as RUN_MARKER
+from thzsync.records.run import SCENARIO, References, environment, frame_bytes, read_scenario
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
 
+MARKER: Final = "compare.json"
 METRICS = ("completion_ms", "energy_j", "reward", "makespan_ms", "thz_share")
 ProgressBar = Callable[[int, int], None]
 
@@ -144,40 +146,39 @@ class Comparison:
 
     def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
         """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
-        target = Path(folder)
+        return write_record(folder, MARKER, document or self.document(), self._files())
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        yield SCENARIO, self.scenario.to_toml().encode()
         for name in ("iterations", "events"):
-            write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
+            yield f"{name}.parquet", frame_bytes(getattr(self, name))
         for policy, run in self.details.items():
-            run.save(target / "runs" / policy)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "compare.json", document or self.document())
-        return target
+            for name, content in with_marker(RUN_MARKER, run.provenance(), run.files()):
+                yield f"runs/{policy}/{name}", content
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
         """Read what ``save`` wrote."""
         source = Path(folder)
         try:
-            document = json.loads((source / "compare.json").read_text("utf-8"))
-            iterations = pl.read_parquet(source / "iterations.parquet")
-            events = pl.read_parquet(source / "events.parquet")
+            document = json.loads((source / MARKER).read_text("utf-8"))
             policies, seeds = tuple(document["policies"]), tuple(document["seeds"])
+            record = Record.at(source, MARKER, document)
+            record.check_seal()
+            iterations, events = (
+                pl.read_parquet(record.read(f"{name}.parquet")) for name in ("iterations", "events")
+            )
+        except ThzSyncError:
+            raise
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
         details = {
-            policy: Run.load(source / "runs" / policy)
+            policy: Run.read(record.inner(f"runs/{policy}", RUN_MARKER))
             for policy in policies
-            if (source / "runs" / policy).exists()
+            if f"runs/{policy}/{RUN_MARKER}" in document[FILES]
         }
-        return cls(
-            read_scenario(source),
-            policies,
-            seeds,
-            iterations,
-            events,
-            details,
-        )
+        return cls(read_scenario(record), policies, seeds, iterations, events, details)
 
 
 def compare(
