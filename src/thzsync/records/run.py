@@ -43,11 +43,20 @@ def environment() -> dict[str, str]:
     }
 
 
-def frame_bytes(frame: pl.DataFrame) -> bytes:
+def frame_bytes(frame: pl.DataFrame, effort: int = 9) -> bytes:
     """A table as compressed Parquet; equal tables give equal bytes."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+    frame.write_parquet(buffer, compression="zstd", compression_level=effort, statistics=False)
     return buffer.getvalue()
+
+
+def until_last_iteration(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The tables without samples of fibres after the last iteration that has ended."""
+    import polars as pl
+
+    ends = tables["iterations"]["end_ps"]
+    until_ps = int(ends.to_numpy().max()) if len(ends) else 0
+    return tables | {"links": tables["links"].filter(pl.col("end_ps") <= until_ps)}
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,14 @@ class Run:
             spans[job] = [min(first, iteration), max(last, iteration)]
         return spans
 
+    def missing(self, iterations: int) -> bool:
+        """Whether a job has not done all it was asked for: ``iterations``, or its own number."""
+        last = {job: span[1] for job, span in self.recorded().items()}
+        return any(
+            last.get(job.name, -1) + 1 < (job.iterations or iterations)
+            for job in self.scenario.jobs
+        )
+
     def save(self, folder: str | Path) -> Path:
         """Write the run; a reader sees the folder's old record or this one, never a mixture."""
         return write_record(folder, MARKER, self.provenance(), self.files())
@@ -168,8 +185,12 @@ class Run:
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
-        """Read a run that ``save`` wrote."""
+        """Read a run that ``save`` wrote, or what an interrupted one had finished."""
+        from thzsync.records.journal import Journal, in_progress
+
         source = Path(folder)
+        if not (source / MARKER).is_file() and in_progress(source):
+            return Journal.open(source).run()
         return cls.read(Record.at(source, MARKER, _read_marker(source)))
 
     @classmethod
