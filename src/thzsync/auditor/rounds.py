@@ -49,17 +49,26 @@ def _channel_gain(book: Book, row: IntArray) -> FloatArray:
 
 def rate(book: Book, findings: Findings) -> None:
     """A transmission lasts long enough for its bytes at its power and gain (eq:thz_rate)."""
-    sent, thz = book.transmissions, book.scenario.thz
-    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
-    noise_w += thz.interference_w
-    snr = np.maximum(sent.power_w * sent.gain, 0) * 10 ** (thz.receive_gain_db / 10) / noise_w
-    capacity = thz.subband_hz * np.log1p(snr) / np.log(2) * (sent.end_ps - sent.start_ps) * 1e-12
+    sent = book.transmissions
+    capacity = capacity_bits(book, np.arange(len(sent)))
     findings.test(
         "rate",
         ~(8.0 * sent.bytes <= capacity * (1 + TOLERANCE)),
         sent.name,
         lambda row: f"carries {8 * sent.bytes[row]} bit, its link only {capacity[row]:.1f} bit",
     )
+
+
+def capacity_bits(book: Book, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
+    """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
+    sent, thz = book.transmissions, book.scenario.thz
+    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
+    noise_w += thz.interference_w
+    received_w = np.maximum(sent.power_w[row] * sent.gain[row], 0) * 10 ** (
+        thz.receive_gain_db / 10
+    )
+    spectral: FloatArray = thz.subband_hz * np.log1p(received_w / noise_w) / np.log(2)
+    return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
 
 
 def transmission_bytes(book: Book, findings: Findings) -> None:
