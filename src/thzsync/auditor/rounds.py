@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.tables import spread, sum_by
+
+if TYPE_CHECKING:
+    from thzsync.channel import ChannelModel
 
 
 def gain(book: Book, findings: Findings) -> None:
@@ -27,15 +32,20 @@ def gain(book: Book, findings: Findings) -> None:
     )
 
 
-def _channel_gain(book: Book, row: IntArray) -> FloatArray:
+def channel_model(book: Book) -> ChannelModel:
+    """The channel of the run, as its seed and scenario make it."""
     from thzsync.channel import ChannelModel
     from thzsync.streams import Streams
     from thzsync.topology import Topology
 
-    sent, scenario = book.transmissions, book.scenario
-    channel = ChannelModel.build(
+    scenario = book.scenario
+    return ChannelModel.build(
         scenario.channel, scenario.thz, Topology(scenario.floor), Streams(book.run.seed)
     )
+
+
+def _channel_gain(book: Book, row: IntArray) -> FloatArray:
+    sent, channel = book.transmissions, channel_model(book)
     order = row[np.argsort(sent.taken_ps[row], kind="stable")]
     instants, first = np.unique(sent.taken_ps[order], return_index=True)
     gains = np.empty(len(sent))
