@@ -55,9 +55,14 @@ def escape_controls(text: str) -> str:
     return _RAW_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def document_bytes(document: object) -> bytes:
+    """Plain values as a file of strict JSON."""
+    return (dump_json(document) + "\n").encode()
+
+
 def write_document(path: str | Path, document: object) -> Path:
     """Write plain values as strict JSON."""
-    return write_atomically(path, (dump_json(document) + "\n").encode())
+    return write_atomically(path, document_bytes(document))
 
 
 def read_bounded(path: str | Path, most_bytes: int, noun: str) -> bytes:

@@ -19,6 +19,7 @@ RUN_TABLES: Final = (
     "iterations",
     "tasks",
     "events",
+    "blocks",
     "flows",
     "chunks",
     "rounds",

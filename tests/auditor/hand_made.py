@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from thzsync.auditor import CHECKS
 from thzsync.channel import ChannelModel
 from thzsync.records.run import Run
 from thzsync.records.schema import TABLES, polars_schema
@@ -26,6 +27,13 @@ from thzsync.topology import Topology
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
+
+ENGINE_ONLY = {
+    "declaration", "workload", "stragglers", "background", "power_needed", "budget_used",
+    "wired_order", "link_spans", "link_progress", "static_policy", "references",
+}  # fmt: skip
+"""Checks of what only a simulator gets right to the picosecond; ``test_forgeries`` covers them."""
+HAND_CHECKS = tuple(check for check in CHECKS if check.__name__ not in ENGINE_ONLY)
 
 US, MS = 10**6, 10**9
 SEED = 7

@@ -3,15 +3,15 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from thzsync.cli import main
 from thzsync.scenario import Scenario
-from thzsync.simulation import simulate
+from thzsync.simulation import Run, simulate
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +73,8 @@ def test_a_damaged_table_is_one_line(
 def test_a_record_without_iterations_is_one_line(
     command: str, record: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = Path(shutil.copytree(record, tmp_path / "demo"))
-    for file in folder.glob("*.parquet"):
-        pl.read_parquet(file).head(0).write_parquet(file)
+    run = Run.load(record)
+    empty = {name: frame.head(0) for name, frame in run.tables.items()}
+    folder = replace(run, tables=empty).save(tmp_path / "demo")
     assert main([command, str(folder)]) == 2
     assert "demo: holds no iteration; record the run anew" in capsys.readouterr().err

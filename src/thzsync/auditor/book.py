@@ -247,6 +247,16 @@ class Book:
         """Whether a job comes from a trace, whose nominal releases are not recorded."""
         return any(job.trace is not None for job in self.scenario.jobs)
 
+    @property
+    def many_jobs(self) -> bool:
+        """Whether jobs run side by side, each with a clock of its own."""
+        return len(self.scenario.jobs) > 1
+
+    @property
+    def cut(self) -> bool:
+        """Whether the record begins in the middle of a run."""
+        return len(self.iterations) > 0 and 0 not in self.iterations.iteration
+
     def ring(self, rack: IntArray) -> IntArray:
         """Ring of every rack."""
         ring: IntArray = rack // self.scenario.floor.lanes

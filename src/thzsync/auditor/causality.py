@@ -112,15 +112,7 @@ def graph_precedence(book: Book, findings: Findings) -> None:
 def chunk_precedence(book: Book, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
     flows, chunks = book.flows, book.chunks
-    successor, predecessor = flows.after_edges()
-    known = predecessor >= 0
-    successor, predecessor = successor[known], predecessor[known]
-    first = np.searchsorted(chunks.flow, successor)
-    count = np.searchsorted(chunks.flow, successor, side="right") - first
-    edge, row = spread(first, count)
-    before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))
-    # Absent chunks are the business of chunks_once and flow_graph.
-    row, before = row[before >= 0], before[before >= 0]
+    row, before = _waits(book)
     findings.test(
         "chunk_precedence",
         chunks.ready_ps[row] < chunks.end_ps[before],
@@ -150,6 +142,30 @@ def local_release(book: Book, findings: Findings) -> None:
     )
 
 
+def ready_time(book: Book, findings: Findings) -> None:
+    """A chunk is ready at the very instant at which the last thing that it waits for is there."""
+    events, flows, chunks = book.events, book.flows, book.chunks
+    seat = events.seat(flows.event, flows.src)
+    row = np.flatnonzero((chunks.event >= 0) & (seat[chunks.flow] >= 0))
+    if not len(row):
+        return
+    flow = chunks.flow[row]
+    latest = chunks.ready_ps.copy()
+    own = np.where(flows.local[flow], events.delay_ps[seat[flow]], 0)
+    latest[row] = events.release_ps[flows.event[flow]] + own
+    later, before = _waits(book)
+    np.maximum.at(latest, later, chunks.end_ps[before])
+    findings.test(
+        "ready_time",
+        chunks.ready_ps[row] > latest[row],
+        lambda k: chunks.name(int(row[k])),
+        lambda k: (
+            f"ready at {chunks.ready_ps[row[k]]} ps, though all it waits for was there at "
+            f"{latest[row[k]]} ps"
+        ),
+    )
+
+
 def round_start(book: Book, findings: Findings) -> None:
     """A round starts when all chunks that it carries are ready."""
     chunks, sent = book.chunks, book.transmissions
@@ -163,6 +179,20 @@ def round_start(book: Book, findings: Findings) -> None:
             f"but its round began at {sent.taken_ps[owner[k]]} ps"
         ),
     )
+
+
+def _waits(book: Book) -> tuple[IntArray, IntArray]:
+    """Rows of chunks, and of the chunks that they wait for."""
+    flows, chunks = book.flows, book.chunks
+    successor, predecessor = flows.after_edges()
+    known = predecessor >= 0
+    successor, predecessor = successor[known], predecessor[known]
+    first = np.searchsorted(chunks.flow, successor)
+    count = np.searchsorted(chunks.flow, successor, side="right") - first
+    edge, row = spread(first, count)
+    before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))
+    # Absent chunks are the business of chunks_once and flow_graph.
+    return row[before >= 0], before[before >= 0]
 
 
 def _of_event(book: Book, event: IntArray, column: IntArray, otherwise: IntArray) -> IntArray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
@@ -9,6 +11,9 @@ from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.steering import PINNED
 from thzsync.auditor.tables import spread, sum_by
+
+if TYPE_CHECKING:
+    from thzsync.channel import ChannelModel
 
 
 def gain(book: Book, findings: Findings) -> None:
@@ -28,15 +33,20 @@ def gain(book: Book, findings: Findings) -> None:
     )
 
 
-def _channel_gain(book: Book, row: IntArray) -> FloatArray:
+def channel_model(book: Book) -> ChannelModel:
+    """The channel of the run, as its seed and scenario make it."""
     from thzsync.channel import ChannelModel
     from thzsync.streams import Streams
     from thzsync.topology import Topology
 
-    sent, scenario = book.transmissions, book.scenario
-    channel = ChannelModel.build(
+    scenario = book.scenario
+    return ChannelModel.build(
         scenario.channel, scenario.thz, Topology(scenario.floor), Streams(book.run.seed)
     )
+
+
+def _channel_gain(book: Book, row: IntArray) -> FloatArray:
+    sent, channel = book.transmissions, channel_model(book)
     order = row[np.argsort(sent.taken_ps[row], kind="stable")]
     instants, first = np.unique(sent.taken_ps[order], return_index=True)
     gains = np.empty(len(sent))
@@ -50,17 +60,26 @@ def _channel_gain(book: Book, row: IntArray) -> FloatArray:
 
 def rate(book: Book, findings: Findings) -> None:
     """A transmission lasts long enough for its bytes at its power and gain (eq:thz_rate)."""
-    sent, thz = book.transmissions, book.scenario.thz
-    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
-    noise_w += thz.interference_w
-    snr = np.maximum(sent.power_w * sent.gain, 0) * 10 ** (thz.receive_gain_db / 10) / noise_w
-    capacity = thz.subband_hz * np.log1p(snr) / np.log(2) * (sent.end_ps - sent.start_ps) * 1e-12
+    sent = book.transmissions
+    capacity = capacity_bits(book, np.arange(len(sent)))
     findings.test(
         "rate",
         ~(8.0 * sent.bytes <= capacity * (1 + TOLERANCE)),
         sent.name,
         lambda row: f"carries {8 * sent.bytes[row]} bit, its link only {capacity[row]:.1f} bit",
     )
+
+
+def capacity_bits(book: Book, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
+    """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
+    sent, thz = book.transmissions, book.scenario.thz
+    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
+    noise_w += thz.interference_w
+    received_w = np.maximum(sent.power_w[row] * sent.gain[row], 0) * 10 ** (
+        thz.receive_gain_db / 10
+    )
+    spectral: FloatArray = thz.subband_hz * np.log1p(received_w / noise_w) / np.log(2)
+    return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
 
 
 def transmission_bytes(book: Book, findings: Findings) -> None:

@@ -8,6 +8,7 @@ from thzsync.arrays import BoolArray, FloatArray
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.tables import real_sum_by, sum_by
+from thzsync.scenario import FibreDegraded
 
 _PS_PER_MS = 10**9
 
@@ -73,6 +74,45 @@ def reward(book: Book, findings: Findings) -> None:
         if reference_j > 0:
             expected[rows] -= weights.energy_weight * energy_j[rows] / reference_j
     compare_events(book, findings, "reward", "reward", expected)
+
+
+def references(book: Book, findings: Findings) -> None:
+    """The reference energy of a collective is what the first iteration would cost on fibre alone.
+
+    It can be told where flows do not depend on the split and an iteration is like another: one
+    generated job, the paper's method, no broken fibre. A time cannot be told, but must be positive.
+    """
+    events, flows, told = book.events, book.flows, book.run.references
+    findings.test(
+        "references",
+        np.array([not (t > 0 and e >= 0) for t, e in told.values()], dtype=np.bool_),
+        lambda k: f"references of {list(told)[k]}",
+        lambda k: f"are {list(told.values())[k]}",
+    )
+    if not _alike(book):
+        return
+    known = np.flatnonzero(flows.event >= 0)
+    bits = (8 * flows.bytes[known] * book.hops(known)).astype(np.float64)
+    wired_j = book.scenario.optical.energy_j_per_bit_hop * real_sum_by(
+        flows.event[known], bits, len(events)
+    )
+    for kind, (_, energy_j) in told.items():
+        mine = (events.kind == kind) & (events.text("method") == "proposed")
+        if mine.any():
+            expected = float(wired_j[mine & (events.iteration == events.iteration.min())].mean())
+            findings.require(
+                "references",
+                bool(np.isclose(energy_j, expected, rtol=1e-6)),
+                f"references of {kind}",
+                f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J",
+            )
+
+
+def _alike(book: Book) -> bool:
+    """Whether all iterations put the same bytes on the same fibres if nothing goes over THz."""
+    jobs = book.scenario.jobs
+    broken = any(isinstance(fault, FibreDegraded) for fault in book.scenario.faults)
+    return len(jobs) == 1 and jobs[0].training is not None and not broken and len(book.events) > 0
 
 
 def iteration_totals(book: Book, findings: Findings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,6 +21,7 @@ from thzsync.cli.output import (
     table,
     with_interval,
 )
+from thzsync.cli.signals import Wish, patient_interruption
 from thzsync.display import Column, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
@@ -27,8 +29,11 @@ from thzsync.folders import COMPARISON, RUN, claim_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
+    from thzsync.coordinator import Policy
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
+    from thzsync.records.journal import Beginning, Journal
+    from thzsync.scenario import Scenario
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
 
@@ -56,6 +61,9 @@ def run(
     changes: SetOption = None,
     out: OutOption = None,
     force: ForceOption = False,
+    resume: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Go on with the run interrupted in DIR.")
+    ] = None,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
     ] = None,
@@ -69,49 +77,106 @@ def run(
 ) -> None:
     """Simulate training iterations under one policy.
 
-    Ctrl-C ends the run after the last finished iteration; what is finished is kept.
+    Ctrl-C ends the run early; what is finished is kept. With --out every finished iteration is on
+    disk at once, and --resume goes on with an interrupted run as if nothing had happened.
     """
-    from thzsync.coordinator import Policy, make_policy
-    from thzsync.simulation import simulate
-    from thzsync.streams import Streams
+    from thzsync.records.journal import Journal
 
+    if resume is not None:
+        if out or load or frozen or changes:
+            raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
+        journal = Journal.open(resume)
+        with claim_folder(resume, RUN):
+            _finish(None, journal, journal.beginning, resume, save, json)
+        return
     setting = load_scenario(scenario, changes)
-    if load is None and frozen:
-        raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    chosen: Policy
-    if load is None:
-        chosen = make_policy(policy, setting, Streams(seed))
-    else:
-        from thzsync.coordinator.saved import load_policy
-
-        chosen = load_policy(load, setting, Streams(seed), frozen=frozen, expected=policy)
-    keep = getattr(chosen, "save", None)
-    if save is not None and keep is None:
+    beginning, chosen = _begin(setting, policy, iterations, seed, load, frozen)
+    if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
         prepare_file(save)
-    with (
-        claim_folder(out, RUN, force),
-        progress(f"{policy}: first iteration", total=iterations) as advance,
-    ):
+    with claim_folder(out, RUN, force):
+        written = Journal.begin(out, beginning) if out is not None else None
+        _finish(chosen, written, beginning, out, save, json)
+
+
+def _begin(
+    setting: Scenario,
+    policy: str,
+    iterations: int,
+    seed: int,
+    load: str | None,
+    frozen: bool,
+) -> tuple[Beginning, Policy]:
+    """What is to be simulated and who decides, once all of it is known to be possible."""
+    from thzsync.records.journal import Beginning
+    from thzsync.simulation.resuming import first_policy
+    from thzsync.simulation.simulator import checked_references
+
+    if load is None and frozen:
+        raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
+    beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
+    chosen = first_policy(beginning)
+    references = checked_references(setting, seed, iterations)
+    return replace(beginning, references=references), chosen
+
+
+def _finish(
+    policy: Policy | None,
+    journal: Journal | None,
+    beginning: Beginning,
+    out: str | None,
+    save: str | None,
+    json: bool,
+) -> None:
+    """Simulate to the end or until interrupted, and write down what is finished."""
+    with patient_interruption() as wish:
+        record, policy = _simulate(policy, journal, beginning, wish)
+        wish.finishing = True
+        complete = not record.missing(beginning.iterations)
+        if out is not None:
+            note(f"record written to {record.save(out)}")
+        if save is not None and hasattr(policy, "save"):
+            policy.save(save)
+        if journal is not None and complete:
+            journal.close()
+        emit(_run_document(record), json, lambda: _run_table(record))
+    if not complete:
+        more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
+        finished = record.iterations["iteration"].n_unique()
+        note(f"interrupted after {finished} of {beginning.iterations} iterations{more}")
+        raise typer.Exit(130)
+
+
+def _simulate(
+    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish
+) -> tuple[Run, Policy]:
+    from thzsync.simulation import simulate
+    from thzsync.simulation.simulator import resume
+
+    name = beginning.policy
+    with progress(f"{name}: first iteration", total=beginning.iterations) as advance:
 
         def show(done: Progress) -> None:
             advance(
-                description=f"{policy}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
+                description=f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
                 f"reward {done.reward:.3f}"
             )
 
-        record = simulate(setting, chosen, iterations, seed, progress=show, keep_partial=True)
-        if out is not None:
-            record.save(out)
-    if out is not None:
-        note(f"record written to {out}")
-    if save is not None and keep is not None:
-        keep(save)
-    emit(_run_document(record), json, lambda: _run_table(record))
-    if record.iterations.height < iterations:
-        note(f"interrupted after {record.iterations.height} of {iterations} iterations")
-        raise typer.Exit(130)
+        if policy is None:
+            assert journal is not None
+            return resume(journal, show, wish.asked)
+        record = simulate(
+            beginning.scenario,
+            policy,
+            beginning.iterations,
+            beginning.seed,
+            beginning.references,
+            show,
+            journal=journal,
+            stop=wish.asked,
+        )
+        return record, policy
 
 
 def _run_document(record: Run) -> dict[str, Any]:

@@ -173,6 +173,7 @@ class DdqnPolicy:
         progress = {
             "rewarded": self.rewarded,
             "trainings": self.trainings,
+            "waiting": sorted(self._waiting.items()),
             "generator": self.generator.bit_generator.state,
         }
         write_policy(path, self.name, self.shape, progress, arrays)
@@ -183,6 +184,10 @@ class DdqnPolicy:
         self.replay.restore(under(arrays, "replay."))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
+
+    def reopen(self, progress: Mapping[str, Any]) -> None:
+        """Wait again for the outcomes that were still to come when the state was saved."""
+        self._waiting = {int(decision): int(serial) for decision, serial in progress["waiting"]}
 
 
 def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:

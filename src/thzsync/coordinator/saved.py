@@ -22,10 +22,12 @@ def load_policy(
     streams: Streams,
     frozen: bool = False,
     expected: str | None = None,
+    midway: bool = False,
 ) -> LearningPolicy:
     """The policy saved in a file; a frozen one neither explores nor learns.
 
-    ``expected`` names the policy that the caller asked for, if he asked for one.
+    ``expected`` names the policy that the caller asked for, if he asked for one. ``midway`` goes on
+    in the run in which it was saved: decisions that waited for their outcome then wait on.
     """
     name, shape, progress, arrays = read_policy(path)
     if expected is not None and name != expected:
@@ -37,6 +39,8 @@ def load_policy(
     check_arrays(path, shape, arrays)
     try:
         policy.restore(progress, arrays)
+        if midway and isinstance(policy, DdqnPolicy):
+            policy.reopen(progress)
     except ThzSyncError as error:
         raise ThzSyncError(f"{path}: {error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,15 +15,17 @@ from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.statistics import paired_row
-from thzsync.files import write_atomically, write_document
 from thzsync.folders import RUN
-from thzsync.records.run import environment, frame_bytes, read_scenario
+from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.run import MARKER as RUN_MARKER
+from thzsync.records.run import SCENARIO, environment, frame_bytes, read_scenario
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MARKER: Final = "compare.json"
 METRIC_TITLES: Final = {
     "completion_ms": "Completion time [ms]",
     "energy_j": "Energy [J]",
@@ -135,37 +138,38 @@ class Comparison:
         target = Path(folder)
         for stale in {path.name for path in target.glob("runs/*")} - self.details.keys():
             RUN.remove_from(target / "runs" / stale)
+        return write_record(folder, MARKER, document or self.document(), self._files())
+
+    def _files(self) -> Iterator[tuple[str, bytes]]:
+        yield SCENARIO, self.scenario.to_toml().encode()
         for name in ("iterations", "events"):
-            write_atomically(target / f"{name}.parquet", frame_bytes(getattr(self, name)))
+            yield f"{name}.parquet", frame_bytes(getattr(self, name))
         for policy, run in self.details.items():
-            run.save(target / "runs" / policy)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "compare.json", document or self.document())
-        return target
+            for name, content in with_marker(RUN_MARKER, run.provenance(), run.files()):
+                yield f"runs/{policy}/{name}", content
 
     @classmethod
     def load(cls, folder: str | Path) -> Comparison:
         """Read what ``save`` wrote."""
         source = Path(folder)
         try:
-            document = json.loads((source / "compare.json").read_text("utf-8"))
-            iterations = pl.read_parquet(source / "iterations.parquet")
-            events = pl.read_parquet(source / "events.parquet")
+            document = json.loads((source / MARKER).read_text("utf-8"))
             policies, seeds = tuple(document["policies"]), tuple(document["seeds"])
+            record = Record.at(source, MARKER, document)
+            record.check_seal()
+            iterations, events = (
+                pl.read_parquet(record.read(f"{name}.parquet")) for name in ("iterations", "events")
+            )
+        except ThzSyncError:
+            raise
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: not a readable comparison ({reason})") from None
         details = {
-            policy: Run.load(source / "runs" / policy)
+            policy: Run.read(record.inner(f"runs/{policy}", RUN_MARKER))
             for policy in policies
-            if (source / "runs" / policy).exists()
+            if f"runs/{policy}/{RUN_MARKER}" in document[FILES]
         }
-        return cls(
-            read_scenario(source),
-            policies,
-            seeds,
-            iterations,
-            events,
-            details,
-            tuple(document.get("failures", ())),
-        )
+        failures = tuple(document.get("failures", ()))
+        scenario = read_scenario(record)
+        return cls(scenario, policies, seeds, iterations, events, details, failures)

@@ -29,6 +29,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self._parts: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in TABLES}
+        self._taken = dict.fromkeys(TABLES, 0)
 
     def add(self, table: str, rows: int = 1, **columns: Any) -> None:
         """Append rows; every column of the table must be given."""
@@ -43,12 +44,18 @@ class Recorder:
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """All tables, in the order in which things were added."""
-        return {name: self._frame(name) for name in TABLES}
+        return {name: self._frame(name, 0) for name in TABLES}
 
-    def _frame(self, table: str) -> pl.DataFrame:
+    def new_frames(self) -> dict[str, pl.DataFrame]:
+        """What was added since this was last asked."""
+        frames = {name: self._frame(name, self._taken[name]) for name in TABLES}
+        self._taken = {name: len(parts) for name, parts in self._parts.items()}
+        return frames
+
+    def _frame(self, table: str, first: int) -> pl.DataFrame:
         import polars as pl
 
-        schema, parts = polars_schema(table), self._parts[table]
+        schema, parts = polars_schema(table), self._parts[table][first:]
         if not parts:
             return pl.DataFrame(schema=schema)
         series = []

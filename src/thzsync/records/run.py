@@ -5,20 +5,24 @@ from __future__ import annotations
 import io
 import json
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
-from thzsync.files import write_atomically, write_document
+from thzsync.records.folder import Record, write_record
 from thzsync.records.schema import TABLES, polars_schema
 from thzsync.scenario import Scenario
+from thzsync.scenario.files import parse_scenario
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl
 
+MARKER: Final = "run.json"
+SCENARIO: Final = "scenario.toml"
 FORMAT: Final = 2
 """Raised whenever a table changes."""
 
@@ -39,11 +43,20 @@ def environment() -> dict[str, str]:
     }
 
 
-def frame_bytes(frame: pl.DataFrame) -> bytes:
+def frame_bytes(frame: pl.DataFrame, effort: int = 9) -> bytes:
     """A table as compressed Parquet; equal tables give equal bytes."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+    frame.write_parquet(buffer, compression="zstd", compression_level=effort, statistics=False)
     return buffer.getvalue()
+
+
+def until_last_iteration(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """The tables without samples of fibres after the last iteration that has ended."""
+    import polars as pl
+
+    ends = tables["iterations"]["end_ps"]
+    until_ps = int(ends.to_numpy().max()) if len(ends) else 0
+    return tables | {"links": tables["links"].filter(pl.col("end_ps") <= until_ps)}
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,8 @@ class Run:
     seed: int
     references: References
     tables: dict[str, pl.DataFrame]
+    declared: dict[str, Any] | None = None
+    """What ``run.json`` says of a run that was read from disk; the auditor holds it to that."""
 
     @property
     def iterations(self) -> pl.DataFrame:
@@ -101,7 +116,7 @@ class Run:
                 tables[name] = frame.filter(inside)
             else:
                 tables[name] = frame.join(events, on="number", how="semi", maintain_order="left")
-        return replace(self, tables=tables)
+        return replace(self, tables=tables, declared=None)
 
     def __repr__(self) -> str:
         iterations = self.iterations["iteration"].n_unique()
@@ -127,75 +142,109 @@ class Run:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """What made this run, as plain values."""
+        """What made this run and what it holds, as plain values."""
         return {
             "format": FORMAT,
             "kind": "run",
             "policy": self.policy,
             "seed": self.seed,
             "iterations": self.iterations.height,
+            "recorded": self.recorded(),
+            "rows": {name: frame.height for name, frame in self.tables.items()},
             "scenario": self.scenario.name,
             "scenario_sha256": self.scenario.digest,
             "references": {k: list(v) for k, v in self.references.items()},
             "environment": environment(),
         }
 
+    def recorded(self) -> dict[str, list[int]]:
+        """First and last recorded iteration of every job."""
+        spans: dict[str, list[int]] = {}
+        for job, iteration in self.iterations.select("job", "iteration").iter_rows():
+            first, last = spans.get(job, [iteration, iteration])
+            spans[job] = [min(first, iteration), max(last, iteration)]
+        return spans
+
+    def missing(self, iterations: int) -> bool:
+        """Whether a job has not done all it was asked for: ``iterations``, or its own number."""
+        last = {job: span[1] for job, span in self.recorded().items()}
+        return any(
+            last.get(job.name, -1) + 1 < (job.iterations or iterations)
+            for job in self.scenario.jobs
+        )
+
     def save(self, folder: str | Path) -> Path:
-        """Write the run; a reader never sees a half-written table."""
-        target = Path(folder)
+        """Write the run; a reader sees the folder's old record or this one, never a mixture."""
+        return write_record(folder, MARKER, self.provenance(), self.files())
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Name and content of everything beside the marker."""
+        yield SCENARIO, self.scenario.to_toml().encode()
         for name, frame in self.tables.items():
-            write_atomically(target / f"{name}.parquet", frame_bytes(frame))
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "run.json", self.provenance())
-        return target
+            yield f"{name}.parquet", frame_bytes(frame)
 
     @classmethod
     def load(cls, folder: str | Path) -> Run:
-        """Read a run that ``save`` wrote."""
-        import polars as pl
+        """Read a run that ``save`` wrote, or what an interrupted one had finished."""
+        from thzsync.records.journal import Journal, in_progress
 
         source = Path(folder)
-        provenance = _read_provenance(source)
-        tables = {}
-        for name in TABLES:
-            file = source / f"{name}.parquet"
-            try:
-                tables[name] = pl.read_parquet(file)
-            except (OSError, pl.exceptions.PolarsError) as error:
-                reason = str(error).splitlines()[0]
-                raise ThzSyncError(
-                    f"{file}: missing or damaged ({reason}); record the run anew"
-                ) from None
-            expected = polars_schema(name)
-            if dict(tables[name].schema) != expected:
-                raise ThzSyncError(
-                    f"{file}: its columns are not those of format {FORMAT}; record it anew"
-                )
+        if not (source / MARKER).is_file() and in_progress(source):
+            return Journal.open(source).run()
+        return cls.read(Record.at(source, MARKER, _read_marker(source)))
+
+    @classmethod
+    def read(cls, record: Record) -> Run:
+        """A run from its record, if all of it is what the marker lists."""
+        declared = _checked_provenance(record.folder / MARKER, record.document)
+        record.check_seal()
+        tables = {name: read_table(record, name) for name in TABLES}
         if not tables["iterations"].height:
-            raise ThzSyncError(f"{source}: holds no iteration; record the run anew")
+            raise ThzSyncError(f"{record.folder}: holds no iteration; record the run anew")
         return cls(
-            scenario=read_scenario(source),
-            policy=provenance["policy"],
-            seed=provenance["seed"],
-            references={k: (v[0], v[1]) for k, v in provenance["references"].items()},
+            scenario=read_scenario(record),
+            policy=declared["policy"],
+            seed=declared["seed"],
+            references={k: (v[0], v[1]) for k, v in declared["references"].items()},
             tables=tables,
+            declared=declared,
         )
 
 
-def read_scenario(folder: Path) -> Scenario:
+def read_table(record: Record, name: str) -> pl.DataFrame:
+    """A table of a record, if it has the columns of this format."""
+    import polars as pl
+
+    file, content = f"{name}.parquet", record.read(f"{name}.parquet")
+    try:
+        frame = pl.read_parquet(content)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise ThzSyncError(
+            f"{record.folder / file}: missing or damaged ({reason}); record the run anew"
+        ) from None
+    if dict(frame.schema) != polars_schema(name):
+        raise ThzSyncError(
+            f"{record.folder / file}: its columns are not those of format {FORMAT}; record it anew"
+        )
+    return frame
+
+
+def read_scenario(record: Record) -> Scenario:
     """The scenario of a record; without it the record says nothing."""
-    file = folder / "scenario.toml"
-    if not file.is_file():
-        raise ThzSyncError(f"{file}: missing; the record is incomplete, record it anew")
-    return Scenario.load(file)
+    try:
+        text = record.read(SCENARIO).decode("utf-8")
+    except UnicodeDecodeError:
+        raise ThzSyncError(f"{record.folder / SCENARIO}: not a text file; record it anew") from None
+    return parse_scenario(text, str(record.folder / SCENARIO))
 
 
-def _read_provenance(folder: Path) -> dict[str, Any]:
-    file = folder / "run.json"
+def _read_marker(folder: Path) -> Any:
+    file = folder / MARKER
     if folder.exists() and not folder.is_dir():
         raise ThzSyncError(f"{folder}: is a file; give a folder that `thzsync run --out` wrote")
     try:
-        found = json.loads(file.read_text("utf-8"))
+        return json.loads(file.read_text("utf-8"))
     except FileNotFoundError:
         raise ThzSyncError(
             f"{folder}: no run.json here; give a folder that `thzsync run --out` wrote"
@@ -205,6 +254,9 @@ def _read_provenance(folder: Path) -> dict[str, Any]:
         raise ThzSyncError(f"{file}: cannot be read ({error.strerror})") from None
     except (RecursionError, ValueError) as error:
         raise ThzSyncError(f"{file}: not valid JSON ({error}); record the run anew") from None
+
+
+def _checked_provenance(file: Path, found: Any) -> dict[str, Any]:
     expected = {"policy": str, "seed": int, "references": dict}
     if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("kind") != "run":
         raise ThzSyncError(f"{file}: not a run of format {FORMAT}; record it anew")

@@ -18,6 +18,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.execution import Agenda, Executor, Finished, Priority, Work
 from thzsync.execution.faults import FaultTimeline
 from thzsync.records import Recorder, References, Run
+from thzsync.records.run import until_last_iteration
 from thzsync.scenario import Scenario
 from thzsync.simulation.jobs import JobRun
 from thzsync.simulation.metrics import Progress, Weights, event_cost, wired_bytes_per_flow
@@ -273,10 +274,5 @@ class Engine:
 
     def record(self, policy: str) -> Run:
         """All finished iterations as a run."""
-        import polars as pl
-
-        world, tables = self.world, self.recorder.frames()
-        ends = tables["iterations"]["end_ps"]
-        until_ps = int(ends.to_numpy().max()) if len(ends) else 0
-        tables["links"] = tables["links"].filter(pl.col("end_ps") <= until_ps)
+        world, tables = self.world, until_last_iteration(self.recorder.frames())
         return Run(world.scenario, policy, world.streams.seed, self.references, tables)

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from thzsync.coordinator import Action, Outcome, Policy, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.records import Recorder, References, Run
+from thzsync.records.journal import Decision
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Session:
@@ -75,6 +80,10 @@ class Session:
         twin._engine = copy.deepcopy(engine, memo)
         return twin
 
+    def new_rows(self) -> dict[str, pl.DataFrame]:
+        """Rows of what has finished since this was last asked."""
+        return self._engine.recorder.new_frames()
+
     def record(self, policy: str) -> Run:
         """All iterations that are complete, as a run under this name."""
         return self._engine.record(policy)
@@ -84,18 +93,35 @@ class Driver:
     """Lets a policy answer a session, and learn from what becomes of its answers."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policy = policy
         self._open: dict[int, tuple[Situation, Action]] = {}
+        self._new: list[Decision] = []
 
-    def answer(self, session: Session, situation: Situation) -> None:
+    def answer(self, session: Session, situation: Situation) -> Action:
         """Learn from what is known by now, then decide."""
         self.learn(session)
-        action = self._policy.decide(situation)
+        action = self.policy.decide(situation)
+        self._carry_out(session, situation, action)
+        return action
+
+    def repeat(self, session: Session, situation: Situation, action: Action) -> None:
+        """Carry out what the policy decided in another life, and has learnt from since."""
+        for outcome in session.outcomes():
+            del self._open[outcome.decision]
+        self._carry_out(session, situation, action)
+
+    def new_decisions(self) -> list[Decision]:
+        """What was decided since this was last asked."""
+        decisions, self._new = self._new, []
+        return decisions
+
+    def _carry_out(self, session: Session, situation: Situation, action: Action) -> None:
         session.send(action)
         self._open[situation.decision] = (situation, action)
+        self._new.append((action.thz_chunks, action.power))
 
     def learn(self, session: Session) -> None:
         """Hand new outcomes to the policy, each with the situation and action that led to it."""
         for outcome in session.outcomes():
             situation, action = self._open.pop(outcome.decision)
-            self._policy.learn(situation, action, outcome)
+            self.policy.learn(situation, action, outcome)

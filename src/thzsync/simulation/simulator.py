@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from thzsync.coordinator import Policy, make_policy
+from thzsync.coordinator import Policy, Situation, make_policy
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
+from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
+from thzsync.simulation.resuming import Keeper, replay
 from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
@@ -18,6 +21,10 @@ from thzsync.streams import Streams
 if TYPE_CHECKING:
     import polars as pl
 
+Tell = Callable[[Progress], None]
+"""Is told of every iteration that has ended."""
+Stop = Callable[[], bool]
+"""Whether the run should end here."""
 REFERENCE_ITERATIONS = 3
 """Iterations of All-Wired over which the reward's references are averaged."""
 
@@ -39,42 +46,105 @@ def mean_costs(events: pl.DataFrame) -> References:
     return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
 
 
+def checked_references(scenario: Scenario, seed: int, iterations: int) -> References:
+    """The reference costs of a run that can be simulated."""
+    Session(scenario, seed, iterations)  # refuse what cannot run before working for it
+    return reference_costs(scenario, seed)
+
+
 def simulate(
     scenario: ScenarioLike,
     policy: str | Policy = "thz-sync",
     iterations: int = 20,
     seed: int = 0,
     references: References | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell | None = None,
     keep_partial: bool = False,
+    journal: Journal | None = None,
+    stop: Stop | None = None,
 ) -> Run:
     """Run a policy for some training iterations of a scenario, preset or file; return the record.
 
-    With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned.
+    With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned; so does
+    ``stop``, which is asked before every decision. A ``journal`` gets what is finished as it comes.
     """
     setting = Scenario.of(scenario)
     if references is None:
-        Session(setting, seed, iterations)  # refuse what cannot run before working for it
-        references = reference_costs(setting, seed)
+        references = checked_references(setting, seed, iterations)
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
     session = Session(setting, seed, iterations, references)
-    driver, done = Driver(chosen), 0
+    drive = _Drive(session, Driver(chosen), progress, journal, stop)
+    return drive.record(keep_partial)
+
+
+def resume(
+    journal: Journal, progress: Tell | None = None, stop: Stop | None = None
+) -> tuple[Run, Policy]:
+    """Go on with an interrupted run; the record and the policy that it would have left."""
+    begun = journal.beginning
+    session = Session(begun.scenario, begun.seed, begun.iterations, begun.references)
 
     def tell() -> None:
-        nonlocal done
         for ended in session.finished():
-            done += 1
             if progress is not None:
                 progress(ended)
 
-    try:
-        for situation in session:
-            tell()
-            driver.answer(session, situation)
-        driver.learn(session)
-        tell()
-    except BaseException as error:
-        tell()
-        if not (keep_partial and done and interrupted(error)):
-            raise
-    return refuse_not_finite(session.record(chosen.name))
+    driver, waiting = replay(journal, session, tell)
+    drive = _Drive(session, driver, progress, journal, stop, waiting)
+    drive.done = journal.parts
+    return drive.record(keep_partial=True), driver.policy
+
+
+class _Drive:
+    """A session on its way: who decides, who is told, and where it is written down."""
+
+    def __init__(
+        self,
+        session: Session,
+        driver: Driver,
+        progress: Tell | None,
+        journal: Journal | None,
+        stop: Stop | None,
+        waiting: Situation | None = None,
+    ) -> None:
+        self.session, self.driver, self.progress = session, driver, progress
+        self.keeper = Keeper(journal, session, driver) if journal is not None else None
+        self.stop = stop or (lambda: False)
+        self.waiting = waiting
+        self.done = 0
+
+    def record(self, keep_partial: bool) -> Run:
+        """Go on to the end, or until it is stopped; everything that is finished."""
+        try:
+            self._run()
+        except BaseException as error:
+            self._tell()
+            if not (keep_partial and self.done and interrupted(error)):
+                raise
+        return refuse_not_finite(self.session.record(self.driver.policy.name))
+
+    def _run(self) -> None:
+        first = () if self.waiting is None else (self.waiting,)
+        for situation in chain(first, self.session):
+            self._ended()
+            if self.stop():
+                if not self.done:
+                    raise KeyboardInterrupt
+                return
+            self.driver.answer(self.session, situation)
+        # What a journal keeps of the policy is its state before it learns from the last outcomes.
+        self._ended()
+        self.driver.learn(self.session)
+
+    def _ended(self) -> None:
+        if self._tell() and self.keeper is not None:
+            self.keeper.keep()
+
+    def _tell(self) -> bool:
+        """Whether iterations have ended since this was last asked."""
+        finished = self.session.finished()
+        self.done += len(finished)
+        for ended in finished:
+            if self.progress is not None:
+                self.progress(ended)
+        return bool(finished)

@@ -16,7 +16,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
 from thzsync.files import write_atomically, write_document
-from thzsync.records.run import environment, frame_bytes, read_scenario
+from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.studies.plan import Plan, digest
 from thzsync.studies.specification import Specification, specify
@@ -171,7 +171,9 @@ class Sweep:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: the sweep is unfinished ({reason}); resume it") from None
         specification = specify(document["specification"], str(source / "sweep.json"))
-        return cls(specification, read_scenario(source), points, frame, failures, missing)
+        return cls(
+            specification, Scenario.load(source / "scenario.toml"), points, frame, failures, missing
+        )
 
 
 def read_document(folder: Path) -> Row:

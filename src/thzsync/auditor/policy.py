@@ -1,0 +1,43 @@
+"""Policies that never learn decide what their names say."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from thzsync.auditor.book import Book
+from thzsync.auditor.findings import TOLERANCE, Findings
+
+_STATIC: Final = {"all-wired": (0.0, 0.0), "all-wireless": (1.0, 1.0), "fixed-ratio": (0.5, 0.5)}
+"""Share of the chunks on THz, and of the power."""
+_PER_FLOW: Final = "proposed"
+"""The method whose units are its flows for every collective of the paper."""
+
+
+def static_policy(book: Book, findings: Findings) -> None:
+    """All-Wired, All-Wireless and Fixed ratio split every flow alike, at one power."""
+    if book.run.policy not in _STATIC:
+        return
+    share, power = _STATIC[book.run.policy]
+    events, flows = book.events, book.flows
+    expected = np.rint(flows.needed * share).astype(np.int64)
+    method = events.text("method")
+    known = flows.event >= 0
+    if len(events):
+        paper = np.isin(events.kind, ("p2p", "a2a", "allreduce")) & (method == _PER_FLOW)
+        known &= (share in (0.0, 1.0)) | paper[flows.event]
+    findings.test(
+        "static_policy",
+        known & (flows.thz_chunks != expected),
+        flows.name,
+        lambda row: f"{flows.thz_chunks[row]} THz chunks, {book.run.policy} takes {expected[row]}",
+    )
+    levels = np.array(book.scenario.coordinator.power_levels)
+    level = float(levels[np.argmin(np.abs(levels - power))])
+    findings.test(
+        "static_policy",
+        (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE),
+        lambda k: f"{events.name(int(events.racks.owner[k]))}, rack {events.racks.values[k]}",
+        lambda k: f"power budget {events.power[k]:g}, {book.run.policy} takes {level:g}",
+    )

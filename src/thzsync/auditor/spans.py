@@ -1,0 +1,67 @@
+"""Samples of the fibres against the clock, and against the chunks that crossed them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.auditor.book import Book
+from thzsync.auditor.fibre import chunk_links
+from thzsync.auditor.findings import Findings
+from thzsync.auditor.tables import sum_by
+
+SPAN_PS: Final = 20 * 10**9
+"""Samples are taken every 20 ms, and wherever an iteration ends [ps]."""
+
+
+def link_spans(book: Book, findings: Findings) -> None:
+    """A sample lasts from one instant of sampling to the next."""
+    links, ends = book.links, np.unique(book.iterations["end_ps"])
+    start, end = links["start_ps"], links["end_ps"]
+    grid = (start // SPAN_PS + 1) * SPAN_PS
+    following = np.searchsorted(ends, start, side="right")
+    padded = np.append(ends, np.iinfo(np.int64).max)
+    known = (start % SPAN_PS == 0) | np.isin(start, ends)
+    if book.cut:
+        known |= np.isin(start, book.iterations["start_ps"])
+    if book.many_jobs:  # a job may have ended an iteration that is not recorded
+        known, wrong = np.ones(len(links), np.bool_), (end > grid) | (end <= start)
+    else:
+        wrong = end != np.minimum(grid, padded[following])
+    findings.test(
+        "link_spans",
+        wrong | ~known,
+        lambda row: f"link {links.key[row]}",
+        lambda row: f"the sample from {start[row]} to {end[row]} ps is none",
+    )
+
+
+def link_progress(book: Book, findings: Findings) -> None:
+    """By the end of every sample a fibre has carried all chunks that have arrived, and no others
+    than those that were ready."""
+    chunks, links = book.chunks, book.links
+    if not len(links) or not len(book.iterations) or (book.cut and book.many_jobs):
+        return  # chunks of another job may have been on their way when the record begins
+    edges = np.unique(links["end_ps"])
+    for link, rows in chunk_links(book, np.flatnonzero(~chunks.thz)):
+        size = chunks.bytes[rows]
+        arrived = _by(edges, chunks.end_ps[rows], size)
+        ready = _by(edges, chunks.ready_ps[rows], size)
+        first, end = np.searchsorted(links.key, (link, link + 1))
+        carried = _by(edges, links["end_ps"][first:end], links["bytes"][first:end])
+        findings.test(
+            "link_progress",
+            (carried < arrived) | (carried > ready),
+            lambda k, link=link: f"link {link}, until {edges[k]} ps",  # type: ignore[misc]
+            lambda k, c=carried, a=arrived, r=ready: (  # type: ignore[misc]
+                f"carried {c[k]} bytes; chunks of {a[k]} bytes had arrived, of {r[k]} were ready"
+            ),
+        )
+
+
+def _by(edges: IntArray, instants: IntArray, values: IntArray) -> IntArray:
+    """Sum of the values that belong to instants up to every edge."""
+    at = np.searchsorted(edges, instants)
+    return np.cumsum(sum_by(at, values, len(edges) + 1))[:-1]

@@ -1,0 +1,231 @@
+"""A run in progress on disk: how it began, and after every iteration what is new.
+
+Each part holds the rows of what has finished, the decisions that were made since the part before,
+and, for a policy that learns, its state at that instant. A process that dies loses at most the
+iteration that it was in: the parts are a run of their own, and they say how to go on.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.errors import ThzSyncError
+from thzsync.files import content_digest, read_bounded, write_atomically
+from thzsync.records.folder import Record, write_record
+from thzsync.records.run import (
+    FORMAT,
+    SCENARIO,
+    References,
+    Run,
+    environment,
+    frame_bytes,
+    read_scenario,
+    read_table,
+    until_last_iteration,
+)
+from thzsync.records.schema import TABLES
+from thzsync.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PROGRESS: Final = ".progress"
+"""Folder of the parts, inside the run's own."""
+BEGUN: Final = "begun.json"
+PART: Final = "part.json"
+DECISIONS: Final = "decisions.parquet"
+START: Final = "start.safetensors"
+LARGEST_POLICY_BYTES: Final = 2**34
+
+Decision = tuple[IntArray, FloatArray]
+"""THz chunks per unit and power per rack."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """All that a run needs to begin again."""
+
+    scenario: Scenario
+    policy: str
+    seed: int
+    iterations: int
+    references: References
+    frozen: bool = False
+    start: str | Path | None = None
+    """A saved policy from which it starts, if any."""
+
+    def document(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "format": FORMAT,
+            "kind": "run in progress",
+            "policy": self.policy,
+            "seed": self.seed,
+            "iterations": self.iterations,
+            "references": {k: list(v) for k, v in self.references.items()},
+            "frozen": self.frozen,
+            "from": self.start is not None,
+            "environment": environment(),
+        }
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The scenario and the saved policy, so that resuming needs nothing from elsewhere."""
+        yield SCENARIO, self.scenario.to_toml().encode()
+        if self.start is not None:
+            yield START, read_bounded(self.start, LARGEST_POLICY_BYTES, "a saved policy")
+
+
+class Journal:
+    """The progress of one run, which grows by a part after every finished iteration."""
+
+    def __init__(self, folder: Path, beginning: Beginning, parts: list[Record]) -> None:
+        self.folder, self.beginning, self._parts = folder, beginning, parts
+
+    @classmethod
+    def begin(cls, folder: str | Path, beginning: Beginning) -> Journal:
+        """Start anew; what an earlier run left unfinished here is dropped."""
+        place = Path(folder) / PROGRESS
+        _remove(place)
+        write_record(place, BEGUN, beginning.document(), beginning.files())
+        return cls(place, beginning, [])
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Journal:
+        """The journal that an interrupted run left behind."""
+        place = Path(folder) / PROGRESS
+        begun = _marked(place, BEGUN)
+        if begun is None:
+            raise ThzSyncError(
+                f"{folder}: no interrupted run here; --resume takes a folder in which "
+                "`thzsync run --out` was interrupted"
+            )
+        return cls(place, _beginning(begun), list(_complete_parts(place)))
+
+    @property
+    def parts(self) -> int:
+        """How many there are."""
+        return len(self._parts)
+
+    def policy_file(self, part: int) -> Path:
+        """Where the policy's state after a part lies; the last one's is kept."""
+        return self.folder / f"policy-{part:06d}.safetensors"
+
+    def add(self, tables: dict[str, pl.DataFrame], decisions: Sequence[Decision]) -> None:
+        """Write what is new; the policy, if it has a state, was saved to ``policy_file`` before."""
+        number = len(self._parts)
+        state = content_digest(self.policy_file(number))
+        files = [(f"{name}.parquet", frame_bytes(frame, 1)) for name, frame in tables.items()]
+        files.append((DECISIONS, frame_bytes(_decision_frame(decisions), 1)))
+        place = self.folder / f"part-{number:06d}"
+        write_record(place, PART, {"kind": "part", "policy": state}, files)
+        self._parts += _complete_parts(self.folder, number)
+        if number:
+            self.policy_file(number - 1).unlink(missing_ok=True)
+
+    def saved_policy(self) -> Path | None:
+        """The policy's state after the last part; None if it has none."""
+        if not self._parts or self._parts[-1].document["policy"] is None:
+            return None
+        file = self.policy_file(len(self._parts) - 1)
+        if content_digest(file) != self._parts[-1].document["policy"]:
+            raise ThzSyncError(f"{file}: missing or damaged; record the run anew")
+        return file
+
+    def decisions(self) -> list[Decision]:
+        """Everything that was decided before the last part was written."""
+        return [decision for part in self._parts for decision in _decisions(part)]
+
+    def run(self) -> Run:
+        """The finished iterations as a run."""
+        import polars as pl
+
+        begun = self.beginning
+        if not self._parts:
+            raise ThzSyncError(
+                f"{self.folder.parent}: was interrupted before an iteration was finished; "
+                f"`thzsync run --resume {self.folder.parent}` goes on"
+            )
+        tables = {
+            name: pl.concat([read_table(part, name) for part in self._parts]) for name in TABLES
+        }
+        whole = until_last_iteration(tables)
+        return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
+
+    def close(self) -> None:
+        """The run is complete and on disk: its progress is no longer needed."""
+        _remove(self.folder)
+
+
+def in_progress(folder: str | Path) -> bool:
+    """Whether an interrupted run lies here."""
+    return (Path(folder) / PROGRESS / BEGUN).is_file()
+
+
+def _remove(place: Path) -> None:
+    if place.exists():
+        (place / BEGUN).unlink(missing_ok=True)  # without it the rest means nothing
+        shutil.rmtree(place)
+
+
+def _marked(folder: Path, marker: str) -> Record | None:
+    """The record of a folder; None where its marker has not been written."""
+    try:
+        document = json.loads((folder / marker).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, RecursionError, ValueError) as error:
+        raise ThzSyncError(f"{folder / marker}: damaged ({error}); record it anew") from None
+    record = Record.at(folder, marker, document if isinstance(document, dict) else {})
+    record.check_seal()
+    return record
+
+
+def _beginning(record: Record) -> Beginning:
+    told = record.document
+    if told.get("format") != FORMAT:
+        raise ThzSyncError(f"{record.folder / BEGUN}: not of format {FORMAT}; record it anew")
+    if told["from"]:
+        write_atomically(record.folder / START, record.read(START))
+    return Beginning(
+        scenario=read_scenario(record),
+        policy=told["policy"],
+        seed=told["seed"],
+        iterations=told["iterations"],
+        references={k: (v[0], v[1]) for k, v in told["references"].items()},
+        frozen=told["frozen"],
+        start=record.folder / START if told["from"] else None,
+    )
+
+
+def _complete_parts(folder: Path, first: int = 0) -> Iterator[Record]:
+    """Parts in order, up to the one that was being written when the process ended."""
+    while (part := _marked(folder / f"part-{first:06d}", PART)) is not None:
+        yield part
+        first += 1
+
+
+def _decision_frame(decisions: Sequence[Decision]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "thz_chunks": [chunks.tolist() for chunks, _ in decisions],
+            "power": [power.tolist() for _, power in decisions],
+        },
+        schema={"thz_chunks": pl.List(pl.Int64()), "power": pl.List(pl.Float64())},
+    )
+
+
+def _decisions(part: Record) -> Iterator[Decision]:
+    import polars as pl
+
+    for chunks, power in pl.read_parquet(part.read(DECISIONS)).iter_rows():
+        yield np.array(chunks, dtype=np.int64), np.array(power, dtype=np.float64)

@@ -1,0 +1,105 @@
+"""Writing a run down as it goes, and going on where it was cut.
+
+A cut lies before a decision. The decisions up to it are carried out again without asking anybody;
+then the policy is what it was, and the outcomes that it had not been told are still to come. So the
+rest is the same to the bit as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from thzsync.coordinator import Action, Policy, Situation, make_policy
+from thzsync.coordinator.saved import LearningPolicy, load_policy
+from thzsync.errors import ThzSyncError
+from thzsync.records.journal import Beginning, Decision, Journal
+from thzsync.simulation.session import Driver, Session
+from thzsync.streams import Streams
+
+
+class Keeper:
+    """Adds to a journal whenever iterations have finished."""
+
+    def __init__(self, journal: Journal, session: Session, driver: Driver) -> None:
+        self._journal, self._session, self._driver = journal, session, driver
+
+    def keep(self) -> None:
+        """Write what is new; the next decision must not have been made."""
+        policy = self._driver.policy
+        if isinstance(policy, LearningPolicy):
+            policy.save(self._journal.policy_file(self._journal.parts))
+        self._journal.add(self._session.new_rows(), self._driver.new_decisions())
+
+
+def first_policy(beginning: Beginning) -> Policy:
+    """The policy with which a run begins."""
+    scenario, streams = beginning.scenario, Streams(beginning.seed)
+    if beginning.start is None:
+        return make_policy(beginning.policy, scenario, streams)
+    return load_policy(
+        beginning.start, scenario, streams, frozen=beginning.frozen, expected=beginning.policy
+    )
+
+
+def policy_at_cut(journal: Journal) -> Policy | None:
+    """The policy as it was; None if it cannot be saved and has to decide anew."""
+    file, beginning = journal.saved_policy(), journal.beginning
+    if file is None:
+        return None
+    streams = Streams(beginning.seed)
+    return load_policy(file, beginning.scenario, streams, frozen=beginning.frozen, midway=True)
+
+
+def replay(
+    journal: Journal, session: Session, tell: Callable[[], None]
+) -> tuple[Driver, Situation | None]:
+    """Carry out what was decided before the cut; who decides on, and the situation to decide."""
+    restored = policy_at_cut(journal)
+    driver = Driver(restored or first_policy(journal.beginning))
+    for decision in journal.decisions():
+        situation = next(session, None)
+        if situation is None:
+            raise _differs(journal)
+        tell()
+        _repeat(journal, driver, session, situation, decision, asking=restored is None)
+    waiting = next(session, None)
+    tell()
+    session.new_rows(), driver.new_decisions()  # the journal has them
+    _check_rows(journal, session)
+    return driver, waiting
+
+
+def _repeat(
+    journal: Journal,
+    driver: Driver,
+    session: Session,
+    situation: Situation,
+    decision: Decision,
+    asking: bool,
+) -> None:
+    action = Action(*decision)
+    if not asking:
+        driver.repeat(session, situation, action)
+        return
+    again = driver.answer(session, situation)
+    same = np.array_equal(again.thz_chunks, action.thz_chunks)
+    if not (same and np.array_equal(again.power, action.power)):
+        raise _differs(journal)
+
+
+def _check_rows(journal: Journal, session: Session) -> None:
+    """What was simulated again must be what was recorded."""
+    if not journal.parts:
+        return
+    told, found = journal.run(), session.record(journal.beginning.policy)
+    if any(not found.tables[name].equals(table) for name, table in told.tables.items()):
+        raise _differs(journal)
+
+
+def _differs(journal: Journal) -> ThzSyncError:
+    return ThzSyncError(
+        f"{journal.folder.parent}: this installation computes other numbers than the one that "
+        "began the run; record it anew"
+    )

@@ -1,0 +1,231 @@
+"""A run that is cut anywhere loses at most an iteration, and goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from thzsync.auditor import audit
+from thzsync.cli import main
+from thzsync.coordinator import Action, Outcome, Situation
+from thzsync.coordinator.static import ALL_WIRELESS
+from thzsync.coordinator.store import read_policy
+from thzsync.errors import ThzSyncError
+from thzsync.records.journal import PROGRESS, Beginning, Journal, in_progress
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, simulate
+from thzsync.simulation.resuming import first_policy
+from thzsync.simulation.simulator import reference_costs, resume
+
+POLICIES = ("thz-sync", "ddqn", "fixed-ratio")
+ITERATIONS = 4
+TWO_JOBS = {
+    "name": "two",
+    "floor": {"rings": 2, "slots_per_ring": 4},
+    "stragglers": {"probability": 0.2, "min_delay_s": 1e-4, "max_delay_s": 1e-3},
+    "jobs": [
+        {
+            "name": name,
+            "first_lane": 2 * k,
+            "lanes": 2,
+            "start_s": 0.004 * k,
+            "training": {
+                "microbatches": 2 + k,
+                "allreduce_buckets": 1,
+                "allreduce_bytes": 2**21,
+                "p2p_bytes": 2**20,
+                "a2a_bytes_per_rack": 2**20,
+                "moe_stages": [1],
+                "forward_s": 1e-3,
+                "backward_s": 2e-3,
+            },
+        }
+        for k, name in enumerate(("train", "second"))
+    ],
+}
+"""Iterations of one job end while decisions of the other wait for their outcomes."""
+
+
+@pytest.fixture(scope="module", params=["one job", "two jobs"])
+def scenario(request: pytest.FixtureRequest) -> Scenario:
+    if request.param == "one job":
+        return Scenario.preset("tiny")
+    return Scenario.model_validate(TWO_JOBS)
+
+
+def begin(scenario: Scenario, policy: str) -> Beginning:
+    return Beginning(scenario, policy, 5, ITERATIONS, reference_costs(scenario, 5))
+
+
+def journaled(beginning: Beginning, folder: Path) -> Run:
+    return simulate(
+        beginning.scenario,
+        first_policy(beginning),
+        beginning.iterations,
+        beginning.seed,
+        beginning.references,
+        journal=Journal.begin(folder, beginning),
+    )
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def kill_at(step: int, patch: pytest.MonkeyPatch) -> None:
+    """Let the process end before its ``step``-th rename."""
+    done, rename = 0, Path.replace
+
+    def replace(self: Path, target: Path) -> Path:
+        nonlocal done
+        done += 1
+        if done > step:
+            raise Killed
+        return rename(self, target)
+
+    patch.setattr(Path, "replace", replace)
+
+
+def same_files(one: Path, other: Path) -> bool:
+    names = sorted(file.name for file in one.iterdir())
+    return names == sorted(file.name for file in other.iterdir()) and all(
+        (one / name).read_bytes() == (other / name).read_bytes() for name in names
+    )
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
+    policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beginning = begin(scenario, policy)
+    whole = journaled(beginning, tmp_path / "whole")
+    rng = np.random.default_rng(7)
+    with monkeypatch.context() as patch:
+        kill_at(int(rng.integers(26, 60)), patch)
+        with pytest.raises(Killed):
+            journaled(beginning, tmp_path / "cut")
+    with monkeypatch.context() as patch:
+        kill_at(int(rng.integers(1, 22)), patch)
+        with pytest.raises(Killed):
+            resume(Journal.open(tmp_path / "cut"))
+    record, _ = resume(Journal.open(tmp_path / "cut"))
+    assert same_files(record.save(tmp_path / "a"), whole.save(tmp_path / "b"))
+
+
+@pytest.mark.parametrize("policy", POLICIES[:2])
+def test_a_learner_goes_on_with_what_it_had_learnt(
+    policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beginning = begin(scenario, policy)
+    trained = first_policy(beginning)
+    simulate(scenario, trained, ITERATIONS, 5, beginning.references)
+    with monkeypatch.context() as patch:
+        kill_at(40, patch)
+        with pytest.raises(Killed):
+            journaled(beginning, tmp_path / "cut")
+    _, resumed = resume(Journal.open(tmp_path / "cut"))
+    trained.save(tmp_path / "trained")  # type: ignore[attr-defined]
+    resumed.save(tmp_path / "resumed")  # type: ignore[attr-defined]
+    (*told, arrays), (*found, others) = (read_policy(tmp_path / n) for n in ("trained", "resumed"))
+    assert told == found
+    assert all(np.array_equal(arrays[k], others[k], equal_nan=True) for k in arrays | others)
+
+
+def test_what_was_finished_can_be_read_and_audited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patch:
+        kill_at(40, patch)
+        with pytest.raises(Killed):
+            journaled(begin(Scenario.preset("tiny"), "fixed-ratio"), tmp_path / "cut")
+    run = Run.load(tmp_path / "cut")
+    assert 0 < run.iterations.height < ITERATIONS
+    assert audit(run).violations == []
+    assert main(["audit", str(tmp_path / "cut")]) == 0
+
+
+class Moody:
+    """Cannot be saved, and would decide otherwise a second time."""
+
+    name = "fixed-ratio"
+
+    def decide(self, situation: Situation) -> Action:
+        return ALL_WIRELESS.decide(situation)
+
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None: ...
+
+
+def test_a_policy_that_decides_otherwise_than_recorded_is_refused(tmp_path: Path) -> None:
+    tiny = Scenario.preset("tiny")
+    beginning = begin(tiny, "fixed-ratio")
+    journal = Journal.begin(tmp_path / "cut", beginning)
+    simulate(tiny, Moody(), 2, 5, beginning.references, journal=journal)
+    with pytest.raises(ThzSyncError, match="computes other numbers"):
+        resume(Journal.open(tmp_path / "cut"))
+
+
+def test_nothing_to_resume_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--resume", str(tmp_path)]) == 2
+    assert "no interrupted run here" in capsys.readouterr().err
+    assert main(["run", "--resume", str(tmp_path), "--out", "elsewhere"]) == 2
+    assert "leave the other options out" in capsys.readouterr().err
+
+
+def test_a_damaged_part_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    journaled(begin(Scenario.preset("tiny"), "ddqn"), tmp_path / "cut")
+    (policy,) = (tmp_path / "cut" / PROGRESS).glob("policy-*")
+    policy.write_bytes(policy.read_bytes()[:-1])
+    assert main(["run", "--resume", str(tmp_path / "cut")]) == 2
+    assert f"{policy.name}: missing or damaged" in capsys.readouterr().err
+
+
+# -- real processes -------------------------------------------------------------------------------
+
+
+def start(folder: Path, policy: str) -> subprocess.Popen[bytes]:
+    asked = ["run", "tiny", "--policy", policy, "--iterations", "8", "--out", str(folder)]
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen([sys.executable, "-m", "thzsync", *asked], stdout=quiet, stderr=quiet)
+
+
+def until_part(folder: Path, process: subprocess.Popen[bytes]) -> None:
+    """Wait until some iterations are on disk."""
+    while process.poll() is None and not (folder / PROGRESS / "part-000001/part.json").exists():
+        time.sleep(0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_killed_process_is_resumed_to_the_same_bytes(policy: str, tmp_path: Path) -> None:
+    asked = ["run", "tiny", "--policy", policy, "--iterations", "8", "--out"]
+    assert main([*asked, str(tmp_path / "whole")]) == 0
+    process = start(tmp_path / "cut", policy)
+    until_part(tmp_path / "cut", process)
+    time.sleep(np.random.default_rng().uniform(0, 0.2))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if in_progress(tmp_path / "cut"):
+        assert main(["run", "--resume", str(tmp_path / "cut")]) == 0
+    assert same_files(tmp_path / "cut", tmp_path / "whole")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_process_that_is_asked_to_end_writes_what_is_finished(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    process = start(tmp_path / "cut", "fixed-ratio")
+    until_part(tmp_path / "cut", process)
+    process.send_signal(number)
+    status = process.wait()
+    told = json.loads((tmp_path / "cut" / "run.json").read_text())
+    assert (status, in_progress(tmp_path / "cut")) == (
+        (0, False) if told["iterations"] == 8 else (130, True)
+    )
+    assert audit(Run.load(tmp_path / "cut")).ok
