@@ -26,7 +26,10 @@ RUN_TABLES: Final = (
     "transmissions",
     "links",
 )
-_RUN_FILES: Final = ("run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES))
+_RUN_FILES: Final = (
+    "run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES), ".incoming/**/*",
+    ".progress/**/*",
+)  # fmt: skip
 _COMPARE_FILES: Final = (
     "compare.json",
     "scenario.toml",
