@@ -138,6 +138,16 @@ def test_the_warm_up_spreads_uniform_actions_over_share_and_power() -> None:
     assert counts.min() >= 5
 
 
+@pytest.mark.parametrize("warm_up", [0, 12])
+def test_only_a_bandit_that_is_not_frozen_tries_what_it_knows_nothing_about(warm_up: int) -> None:
+    """Before any reward all means are zero: ties go to the fibre, and only curiosity leaves it."""
+    context = ToyFloor(0).context(0, "p2p")
+    curious, frozen = bandits(warm_up=warm_up), bandits(warm_up=warm_up)
+    frozen.frozen = True
+    assert curious.decide(context).thz_chunks.any()
+    assert not frozen.decide(context).thz_chunks.any()
+
+
 @pytest.mark.parametrize("reward", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])
 def test_a_reward_that_is_no_number_is_refused_by_name(name: str, reward: float) -> None:

@@ -115,8 +115,9 @@ def test_a_wider_beam_never_ends_below_the_best_uniform_action(seed: int) -> Non
     assert search(encoder, head, features, LEVELS, Search(5, 4, 0.0))[2] >= uniform - 1e-12
 
 
-def test_a_prohibitive_deviation_cost_leaves_the_uniform_action() -> None:
-    encoder, head, features = random_event(3, flows=5)
+@pytest.mark.parametrize("seed", range(8))
+def test_a_prohibitive_deviation_cost_leaves_the_uniform_action(seed: int) -> None:
+    encoder, head, features = random_event(seed, flows=5)
     even = features._replace(chunks=np.full(5, 8))
     counts, level, score = search(encoder, head, even, LEVELS, Search(5, 4, 1e9))
     assert len(set(counts.tolist())) == 1

@@ -24,11 +24,11 @@ from tests.wireless.worlds import (
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.errors import ThzSyncError
-from thzsync.execution.alone import run_collective
+from thzsync.execution.alone import run_collective, run_graph
 from thzsync.scenario import Floor, Scenario, Thz
 from thzsync.synthesis import BUILT_IN, find_method
 from thzsync.topology import Topology
-from thzsync.transfers import Schedule
+from thzsync.transfers import Flow, Schedule, graph_of
 from thzsync.transfers.tensors import execute
 
 METHODS = [(method.collective, method.name) for method in BUILT_IN]
@@ -142,6 +142,23 @@ def test_a_late_source_delays_only_its_own_chunks() -> None:
     from_late = schedule.plan.src[schedule.flow] == 1
     assert schedule.end_ps[~from_late].max() < 0.01e12
     assert schedule.start_ps[from_late].min() == 500_000_000_000
+
+
+def test_a_late_rack_passes_on_at_once_what_comes_from_others() -> None:
+    """Rack 1 relays from rack 0 to rack 2; only its own chunk for rack 3 has to wait for it."""
+    thz = Thz()
+    flows = [
+        Flow(0, 1, CHUNK, thz=True),
+        Flow(1, 2, CHUNK, after=(0,), local=False, thz=True),
+        Flow(1, 3, CHUNK, block=1, shard=1, thz=True),
+    ]
+    demand = Transfer.of([0, 1], [2, 3], [CHUNK, CHUNK])
+    graph = graph_of("a2a", demand, np.arange(4), CHUNK, flows)
+    late_ps = np.array([0, 500_000_000_000, 0, 0])
+    schedule = run_graph(graph, thz, channel_of(even_gains(thz, 4)), 4, late_ps)
+    end_s = schedule.end_ps[np.argsort(schedule.flow)] * 1e-12
+    each_s = seconds(8 * CHUNK, 100.0, thz)
+    assert end_s == pytest.approx([each_s, 2 * each_s, 0.5 + each_s], rel=1e-6)
 
 
 def test_permutations_wait_for_a_late_source() -> None:

@@ -29,11 +29,12 @@ def test_one_task_per_rank_leaves_idle_what_the_longest_outlasts_the_others(tmp_
 
 
 def test_overlapping_tasks_of_one_rank_count_once(tmp_path: Path) -> None:
-    """0..4 ms and, within it, 0..1 ms and 1..3 ms: the rank is never idle."""
+    """0..4 ms and, within it, 0..1, 1..2 and 2..4 ms: the rank is never idle."""
     tasks = [
         task(0, 4e-3, rank=0),
         task(1, 1e-3, rank=0),
-        task(2, 2e-3, after=[1], rank=0),
+        task(2, 1e-3, after=[1], rank=0),
+        task(3, 2e-3, after=[2], rank=0),
     ]
     assert simulated_bubble(tmp_path, tasks) == pytest.approx(0.0, abs=1e-12)
 

@@ -21,9 +21,9 @@ from thzsync.topology import Topology
 HOUR_S = 3600.0
 
 
-def tiny_with(fault: dict[str, Any], **more: Any) -> Scenario:
+def tiny_with(*faults: dict[str, Any], **more: Any) -> Scenario:
     quick = {"fallback_timeout_s": 2e-3, **more.pop("thz", {})}
-    return build_scenario({"preset": "tiny", "faults": [fault], "thz": quick, **more}, "test")
+    return build_scenario({"preset": "tiny", "faults": list(faults), "thz": quick, **more}, "test")
 
 
 def run_clean(scenario: Scenario, policy: Any) -> Run:
@@ -99,6 +99,15 @@ def test_a_fibre_at_a_tenth_of_its_rate_slows_what_crosses_it() -> None:
     healthy = simulate(Scenario.preset("tiny"), ALL_WIRED, 1, references={}).events
     fast = healthy.filter(pl.col("kind") == "p2p")
     assert slow["completion_ms"].sum() > 4 * fast["completion_ms"].sum()
+
+
+def test_of_overlapping_faults_of_a_fibre_the_worst_counts_and_outlasts_the_others() -> None:
+    def dim(share: float, end_s: float = HOUR_S) -> dict[str, Any]:
+        return {"kind": "fibre", "start_s": 0, "end_s": end_s, "rack": 0, "rate_share": share}
+
+    worst = run_clean(tiny_with(dim(0.1)), ALL_WIRED).events
+    for others in ([dim(0.1), dim(0.5)], [dim(0.5), dim(0.1)], [dim(0.1), dim(0.5, 1e-3)]):
+        assert run_clean(tiny_with(*others), ALL_WIRED).events.equals(worst)
 
 
 def test_frozen_compute_delays_that_racks_data_until_it_thaws() -> None:

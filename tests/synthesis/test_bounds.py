@@ -106,6 +106,17 @@ def test_a_late_rack_starts_when_its_data_is_there():
     assert a2a_s(matrix, thz, release_s=[0, 9.0, 0]) == pytest.approx(2 * alone_s, rel=1e-6)
 
 
+def test_what_late_racks_send_to_one_rack_follows_each_other_after_their_release():
+    """Racks 0 and 1 are late; rack 2 hears from both, and from rack 3 meanwhile."""
+    thz = Thz(subbands=1)
+    alone_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    matrix = np.zeros((4, 4), dtype=int)
+    matrix[[0, 1, 3], 2] = MEGABYTE
+    late_s = 10 * alone_s
+    release_s = [late_s, late_s, 0, 0]
+    assert a2a_s(matrix, thz, release_s=release_s) == pytest.approx(late_s + 2 * alone_s, rel=1e-6)
+
+
 def test_nothing_takes_no_time_and_the_impossible_for_ever():
     thz = Thz()
     assert a2a_s(np.zeros((3, 3), dtype=int), thz) == 0.0

@@ -60,6 +60,27 @@ def test_delayed_racks_are_roots_the_most_delayed_first() -> None:
         assert tree.parent[5] == tree.root
 
 
+def roots(plan: TransferGraph) -> list[int]:
+    """By shard: the rack to which sums lead and from which none goes on."""
+    found = []
+    for shard in np.unique(plan.shard):
+        up = (plan.shard == shard) & plan.reduces
+        found += np.setdiff1d(plan.dst[up], plan.src[up]).tolist()
+    return found
+
+
+def test_the_proposed_plan_knows_who_is_late_and_the_single_tree_does_not() -> None:
+    """Racks are named by their numbers on the floor, delays by position."""
+    racks, delay_s = np.arange(10, 18), np.zeros(8)
+    delay_s[5], delay_s[2] = 0.05, 0.09
+    setting = Setting(np.ones((8, 8, 4)), delay_s, Thz())
+    planned = {
+        name: roots(plan_of("allreduce", name)(Tensor(8000), racks, 100, setting))
+        for name in ("proposed", "single-tree")
+    }
+    assert planned == {"proposed": [12, 15, 10, 11], "single-tree": [10]}
+
+
 def test_a_delayed_rack_with_bad_links_is_no_root() -> None:
     link_db = flat_db(8)
     link_db[3, :] = link_db[:, 3] = -140.0

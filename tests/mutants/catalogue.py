@@ -1,0 +1,7 @@
+"""All mutants, by what they harm."""
+
+from __future__ import annotations
+
+from tests.mutants import of_fabrics, of_judges, of_simulation
+
+MUTANTS = (*of_simulation.MUTANTS, *of_fabrics.MUTANTS, *of_judges.MUTANTS)

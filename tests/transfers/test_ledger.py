@@ -1,0 +1,97 @@
+"""The ledger alone: a chunk is ready when all it waits for has arrived, for whoever owns it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from thzsync.errors import ThzSyncError
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.ledger import Ledger
+from thzsync.transfers.precedence import AIR, DONE, FIBRE, FRESH, JOIN, READY, TIMER
+
+
+def entered(kind: list[int], *edges: tuple[int, int], release_ps: int = 0) -> Ledger:
+    """A ledger with one batch that begins now; the last node tells when it is done."""
+    before, after = zip(*edges, strict=True) if edges else ((), ())
+    notify = np.arange(len(kind)) == len(kind) - 1
+    ledger = Ledger()
+    ledger.submit(
+        ChunkBatch.build(
+            kind, src=0, dst=1, size_bytes=1, before=before, after=after,
+            release_ps=np.where(np.array(kind) == TIMER, release_ps, 0), notify=notify,
+        ),
+        0,
+    )  # fmt: skip
+    return ledger
+
+
+def told(ledger: Ledger, until_ps: int = 0) -> list[tuple[int, int]]:
+    """Pairs of node and READY or DONE."""
+    reports = ledger.advance(until_ps)
+    return list(zip(reports.node.tolist(), reports.what.tolist(), strict=True))
+
+
+def arrive(ledger: Ledger, *nodes: int) -> None:
+    ledger.complete(np.array(nodes), ledger.now_ps)
+
+
+def fresh(ledger: Ledger) -> int:
+    """Chunks that the fibre is to take."""
+    return int(ledger.clock[FRESH])
+
+
+def test_a_chunk_waits_for_every_one_of_its_predecessors() -> None:
+    ledger = entered([AIR, AIR, AIR, JOIN], (0, 2), (1, 2), (2, 3))
+    assert told(ledger) == [(0, READY), (1, READY)]
+    arrive(ledger, 1)
+    assert told(ledger) == []
+    arrive(ledger, 0)
+    assert told(ledger) == [(2, READY)]
+    arrive(ledger, 2)
+    assert told(ledger) == [(3, DONE)]
+
+
+def test_a_chunk_that_moves_to_the_fibre_before_it_is_ready_waits_there() -> None:
+    ledger = entered([AIR, AIR, JOIN], (0, 1), (1, 2))
+    told(ledger)
+    ledger.to_fibre(np.array([1]), 0)
+    assert ledger.on_air(0, 2).tolist() == [True, False]
+    assert fresh(ledger) == 0
+    arrive(ledger, 0)
+    assert told(ledger) == []  # the fibre need not be told: it looks for itself
+    assert fresh(ledger) == 1
+
+
+def test_a_ready_chunk_that_moves_to_the_fibre_may_leave_at_once() -> None:
+    ledger = entered([AIR, JOIN], (0, 1))
+    told(ledger)
+    ledger.to_fibre(np.array([0]), 0)
+    assert fresh(ledger) == 1
+
+
+def test_a_timer_holds_its_chunks_until_its_release() -> None:
+    ledger = entered([AIR, TIMER, JOIN], (1, 0), (0, 2), release_ps=70)
+    assert told(ledger, 50) == []
+    assert ledger.now_ps == 50
+    assert told(ledger, 100) == [(0, READY)]
+    assert ledger.now_ps == 70
+    assert ledger.finished(0, 1).ready_ps.tolist() == [70]
+
+
+@pytest.mark.parametrize(
+    ("kind", "node"), [([AIR, AIR], 1), ([FIBRE, AIR], 0)], ids=["not ready", "of the fibre"]
+)
+def test_only_ready_chunks_of_the_air_arrive_over_it(kind: list[int], node: int) -> None:
+    ledger = entered(kind, (0, 1))
+    told(ledger)
+    with pytest.raises(ThzSyncError, match=f"node {node} is not a ready, unfinished chunk"):
+        arrive(ledger, node)
+
+
+def test_no_chunk_arrives_twice() -> None:
+    ledger = entered([AIR, JOIN], (0, 1))
+    told(ledger)
+    arrive(ledger, 0)
+    with pytest.raises(ThzSyncError, match="node 0 is not a ready, unfinished chunk"):
+        arrive(ledger, 0)

@@ -1,0 +1,75 @@
+"""Streams: how flows of a rack share its power, and when chunks follow each other unasked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.wireless.worlds import CHUNK, admit, channel_of, gains_for_snr, method_of, play
+from thzsync.arrays import FloatArray
+from thzsync.collectives import Transfer
+from thzsync.scenario import Thz
+from thzsync.wireless import Overlay, Round
+
+THZ = Thz(subbands=4)
+P2P = method_of("p2p")
+
+
+def overlay(snr: FloatArray) -> Overlay:
+    """Rack 0 reaches racks 1, 2, ... with these signal-to-noise ratios, by (rack, subband)."""
+    racks = len(snr)
+    links = np.full((racks, racks, THZ.subbands), 100.0)
+    links[0] = snr
+    return Overlay(THZ, channel_of(gains_for_snr(THZ, links, racks)), racks)
+
+
+def of_flow(rounds: list[Round], flow: int) -> list[Round]:
+    return [r for r in rounds if r.flow.tolist() == [flow]]
+
+
+def test_a_flow_in_the_air_keeps_its_share_of_the_budget() -> None:
+    """Three flows begin at a third each; when one is through, the next chunk gets a half."""
+    snr = np.array([[100.0], [100.0], [100.0], [5.0]]) * np.ones(4)
+    on = overlay(snr)
+    sizes = [2 * CHUNK, CHUNK, CHUNK]  # the third, over a weak link, outlasts the others
+    admit(on, 0, Transfer.of([0, 0, 0], [1, 2, 3], sizes), 4, P2P, THZ)
+    first, second = of_flow(play(on), 0)
+    assert first.power_w.item() == pytest.approx(THZ.max_power_w / 3)
+    assert second.power_w.item() == pytest.approx(THZ.max_power_w / 2)
+
+
+def test_chunks_on_the_best_subband_follow_each_other_as_one_train() -> None:
+    on = overlay(np.array([[100.0] * 4, [400.0, 100.0, 100.0, 100.0]]))
+    admit(on, 0, Transfer.of([0], [1], [4 * CHUNK]), 2, P2P, THZ)
+    (train,) = play(on)
+    assert train.chunks.tolist() == [4]
+    assert train.subband.tolist() == [0]
+
+
+def test_a_flow_moves_to_the_better_subband_when_that_becomes_free() -> None:
+    """A younger event holds subband 0 for one chunk; the older one goes there for its second."""
+    on = overlay(np.array([[100.0] * 4, [400.0, 100.0, 50.0, 50.0]]))
+    half_w = THZ.max_power_w / 2
+    admit(on, 8, Transfer.of([0], [1], [CHUNK]), 2, P2P, THZ, budget_w=half_w)
+    (younger,) = on.dispatch(0)
+    admit(on, 7, Transfer.of([0], [1], [3 * CHUNK]), 2, P2P, THZ, budget_w=half_w)
+    (first,) = on.dispatch(0)
+    assert (younger.subband.item(), first.subband.item()) == (0, 1)
+    assert first.chunks.tolist() == [1]
+    assert younger.end_ps < first.end_ps
+    on.finish(younger)
+    on.finish(first)
+    (rest,) = on.dispatch(first.end_ps)
+    assert rest.subband.tolist() == [0]
+    assert rest.chunks.tolist() == [2]
+
+
+def test_a_striped_flow_sends_on_all_subbands_at_a_quarter_of_its_power_each() -> None:
+    on = overlay(np.full((2, 4), 100.0))
+    demand = Transfer.of([0], [1], [4 * CHUNK])
+    admit(on, 0, demand, 2, replace(P2P, discipline="striping"), THZ)
+    flights = play(on)
+    assert sorted(r.subband.item() for r in flights) == [0, 1, 2, 3]
+    assert [r.power_w.item() for r in flights] == pytest.approx([THZ.max_power_w / 4] * 4)
