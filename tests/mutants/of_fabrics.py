@@ -197,4 +197,11 @@ MUTANTS = (
         ("tests/workload/test_one_f_one_b.py",),
         "gradients do not retrace the exchanges",
     ),
+    Mutant(
+        "collectives/reductions.py",
+        "return Blocks.of((size, racks, [int(r)]) for",
+        "return Blocks.of((size, [int(r)], racks) for",
+        (f"{ALONE}::test_schedules_move_real_tensors_to_the_right_result",),
+        "a reduce-scatter gathers",
+    ),
 )

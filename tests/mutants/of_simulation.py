@@ -158,4 +158,11 @@ MUTANTS = (
         FAULTS,
         "chunks leave the fibres that work",
     ),
+    Mutant(
+        "records/run.py",
+        'self.iterations.group_by("job", maintain_order=True).last()',
+        'self.iterations.group_by("job", maintain_order=True).first()',
+        ("tests/simulation/test_engine.py::test_the_last_iteration_alone_audits_clean",),
+        "the last iteration of a run is its first",
+    ),
 )
