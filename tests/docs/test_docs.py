@@ -43,6 +43,7 @@ def run_console(block: Block, page: str, capsys: pytest.CaptureFixture[str]) -> 
                 assert found, f"{place}: does not print\n{line}\nbut\n{printed}"
 
 
+@pytest.mark.usefixtures("nothing_stays_registered")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_block_of_a_page_runs(
     page: str,

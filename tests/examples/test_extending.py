@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.registries import forgetting
 from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
@@ -28,14 +26,8 @@ from thzsync.transfers.tensors import execute
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 from thzsync.workload.tracefile import Trace, write_trace
 
+pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extending"
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_registered() -> Iterator[None]:
-    """What an example registers is forgotten after its test."""
-    with forgetting():
-        yield
 
 
 def load(name: str) -> ModuleType:
