@@ -7,16 +7,18 @@ from contextlib import contextmanager
 
 from thzsync.collectives import collective
 from thzsync.synthesis import registry
+from thzsync.wireless import discipline
 
 HOMES = (
     (registry._added, registry._methods),
     (collective._added, collective._collectives),
+    (discipline._added, discipline._disciplines),
 )
 
 
 @contextmanager
 def forgetting() -> Iterator[None]:
-    """Methods and collectives that are registered inside are unknown outside."""
+    """Methods, collectives and disciplines that are registered inside are unknown outside."""
     before = [dict(added) for added, _ in HOMES]
     try:
         yield

@@ -26,6 +26,7 @@ from thzsync.transfers.tensors import execute
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 from thzsync.workload.tracefile import Trace, write_trace
 
+pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extending"
 
 

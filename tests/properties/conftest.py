@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-
-from tests.registries import forgetting
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays_registered() -> Iterator[None]:
-    with forgetting():
-        yield
+def independent(nothing_stays_registered: None) -> None:
+    """Every property stands alone."""

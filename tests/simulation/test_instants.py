@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tests.registries import forgetting
 from tests.simulation.traces import event, task, traced
 from thzsync.arrays import IntArray
 from thzsync.auditor import audit
@@ -20,6 +18,7 @@ from thzsync.transfers import Flow, TransferGraph, graph_of
 from thzsync.workload import Node
 
 MIB = 2**20
+pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 PAIR = Transfer.of([0], [1], [MIB])
 
 
@@ -35,12 +34,6 @@ class BesideARelay:
             Flow(0, 3, MIB, block=1, shard=1),
         ]
         return graph_of("a2a", demand, racks, chunk_bytes, flows)
-
-
-@pytest.fixture(autouse=True)
-def nothing_stays_registered() -> Iterator[None]:
-    with forgetting():
-        yield
 
 
 def run_clean(folder: Path, nodes: list[Node], **more: object) -> Run:
