@@ -50,6 +50,12 @@ def run(
     iterations: IterationsOption = 20,
     seed: SeedOption = 0,
     out: OutOption = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--trace", metavar="FILE", help="Replay this trace as the scenario's only job."
+        ),
+    ] = None,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
     ] = None,
@@ -70,6 +76,10 @@ def run(
     from thzsync.streams import Streams
 
     setting = load_scenario(scenario)
+    if trace is not None:
+        from thzsync.scenario import Job
+
+        setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
     if out is not None:
         prepare_folder(out)
     if load is None and frozen:

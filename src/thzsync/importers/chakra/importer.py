@@ -139,6 +139,8 @@ class _RankReader:
 
     def _after(self, node: ChakraNode) -> tuple[int, ...]:
         found: dict[int, None] = {}
+        if self.by_data and node.ctrl_deps:
+            self.passed_over["call-stack dependencies"] += len(node.ctrl_deps)
         for dep in node.data_deps if self.by_data else (*node.data_deps, *node.ctrl_deps):
             place = self.position.get(dep)
             if place is None:
