@@ -7,7 +7,7 @@ import json
 import re
 import zlib
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from thzsync.errors import ThzSyncError
 
@@ -16,6 +16,7 @@ MOST_BYTES: Final = 1 << 30
 MOST_JSON_BYTES: Final = 1 << 28
 """Longest JSON file; parsed, it may take twenty times the memory [bytes]."""
 HEAD_BYTES: Final = 1 << 12
+_PIECE_BYTES: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
 _RANK: Final = re.compile(r"(\d+)")
 
@@ -40,10 +41,7 @@ def _read(path: Path, count: int) -> bytes:
         with path.open("rb") as plain:
             zipped = plain.read(2) == _GZIP
             plain.seek(0)
-            if not zipped:
-                return plain.read(count)
-            with gzip.GzipFile(fileobj=plain) as unpacked:
-                return unpacked.read(count)
+            return _at_most(gzip.GzipFile(fileobj=plain) if zipped else plain, count)
     except FileNotFoundError:
         raise ThzSyncError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
@@ -52,6 +50,15 @@ def _read(path: Path, count: int) -> bytes:
         raise ThzSyncError(f"{path}: gzip data that is truncated or damaged") from None
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _at_most(file: IO[bytes], count: int) -> bytes:
+    """Piece by piece: a read takes memory for what is asked for, not for what is there."""
+    pieces, left = [], count
+    while left > 0 and (piece := file.read(min(left, _PIECE_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
 
 
 def read_json(path: Path) -> Any:

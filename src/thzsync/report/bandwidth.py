@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def with_bandwidth(events: pl.DataFrame) -> pl.DataFrame:
     """Events with ``algbw_gb_s`` and ``busbw_gb_s`` [GB/s, 1e9 bytes].
 
-    ``events`` needs kind, racks, payload_bytes and completion_ms. A record has the sum of a directed
-    demand, not its pairs: All-to-All and P2P are taken as even, which is exact where they are.
+    ``events`` needs kind, racks, payload_bytes and completion_ms. A record has the sum of a
+    directed demand, not its pairs: All-to-All and P2P are taken as even, which is exact where they
+    are.
     """
     import polars as pl
 
