@@ -2,7 +2,7 @@
 
 Covers: importing op timings, evening out the stragglers, simulating both on both fabrics.
 
-    python examples/traces/stragglers.py trace-ST.parquet llama3-8b
+    python examples/traces/stragglers.py trace-ST.parquet llama3-8b [ITERATIONS]
 
 The step is replayed as it was recorded and with all workers equally fast. The stragglers' cost is
 the difference on fibre alone; what the overlay wins back is how much shorter it makes the step that
@@ -72,11 +72,13 @@ def study(path: Path, model: str, iterations: int = 10) -> dict[str, tuple[float
 
 
 def main(arguments: Sequence[str]) -> None:
-    path, model = Path(arguments[0]), arguments[1]
-    found = study(path, model)
+    path, model, *rest = arguments
+    found = study(Path(path), model, int(rest[0]) if rest else 10)
     slow_s, even_s = found["all-wired"]
     cost_s = slow_s - even_s
-    print(f"{path.name} with sizes of {model}: stragglers cost {cost_s:.3f} s of {slow_s:.3f} s")
+    print(
+        f"{Path(path).name} with sizes of {model}: stragglers cost {cost_s:.3f} s of {slow_s:.3f} s"
+    )
     for policy, (with_s, without_s) in found.items():
         won = (slow_s - with_s) / cost_s
         print(f"{policy:12} {with_s:8.3f} s, {without_s:8.3f} s if equal; wins back {won:6.1%}")

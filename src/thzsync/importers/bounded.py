@@ -6,8 +6,9 @@ import gzip
 import json
 import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 
@@ -41,7 +42,8 @@ def _read(path: Path, count: int) -> bytes:
         with path.open("rb") as plain:
             zipped = plain.read(2) == _GZIP
             plain.seek(0)
-            return _at_most(gzip.GzipFile(fileobj=plain) if zipped else plain, count)
+            source = gzip.GzipFile(fileobj=plain) if zipped else plain
+            return _at_most(source.read, count)
     except FileNotFoundError:
         raise ThzSyncError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
@@ -52,10 +54,10 @@ def _read(path: Path, count: int) -> bytes:
         raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _at_most(file: IO[bytes], count: int) -> bytes:
+def _at_most(read: Callable[[int], bytes], count: int) -> bytes:
     """Piece by piece: a read takes memory for what is asked for, not for what is there."""
     pieces, left = [], count
-    while left > 0 and (piece := file.read(min(left, _PIECE_BYTES))):
+    while left > 0 and (piece := read(min(left, _PIECE_BYTES))):
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)

@@ -6,8 +6,11 @@ end of a transfer between stages, or a collective at either end of the step.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -83,6 +86,11 @@ def read_steps(path: Path) -> dict[int, TimedStep]:
 
 
 def _frame(path: Path) -> pl.DataFrame:
+    with _silence():
+        return _checked_frame(path)
+
+
+def _checked_frame(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
@@ -102,11 +110,25 @@ def _frame(path: Path) -> pl.DataFrame:
         ).collect()
     except FileNotFoundError:
         raise ThzSyncError(f"{path}: no such file; check the path") from None
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = (str(error).splitlines() or ["damaged"])[0][:120]
         raise ThzSyncError(f"{path}: cannot be read as Parquet ({reason})") from None
     _check_values(frame, path)
     return frame
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without what Polars says when it panics over a damaged file; the error says it in a line."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _check_values(frame: pl.DataFrame, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -52,8 +52,8 @@ class Busy:
     end_us: list[float]
 
     def last_end(self, time_us: float) -> float | None:
-        """Where the last stretch before ``time_us`` ended; None while one goes on."""
-        place = bisect_right(self.begin_us, time_us) - 1
+        """Where the last stretch before ``time_us`` ended; None while one goes on across it."""
+        place = bisect_left(self.begin_us, time_us) - 1
         if place < 0:
             return -math.inf
         end = self.end_us[place]
