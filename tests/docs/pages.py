@@ -17,6 +17,7 @@ PAGES = (
     "docs/records.md",
     "docs/report.md",
     "docs/reproduction.md",
+    "docs/traces.md",
     "docs/tutorial.md",
 )
 NOT_RUN = "<!-- not run:"

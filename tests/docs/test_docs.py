@@ -15,7 +15,10 @@ from tests.docs.pages import PAGES, ROOT, Block, alike, blocks
 from thzsync.cli import main
 
 MOST_NOT_RUN = 8
-SLOW = ("make", "git", "pip", "thzsync reproduce", "thzsync bench", "python -m thzsync.report")
+SLOW = (
+    "make", "git", "pip", "thzsync reproduce", "thzsync bench", "python -m thzsync.report",
+    "python examples/traces",
+)  # fmt: skip
 """What a block that is not run may consist of."""
 
 TEXT = {page: (ROOT / page).read_text("utf-8") for page in PAGES}

@@ -19,11 +19,7 @@ def fill(recording: Recording, world: int | None) -> Recording:
     """Ranks without a trace do what the lowest rank with one does."""
     if world is None or not recording.ranks:
         return recording
-    highest = max(recording.ranks)
-    if highest >= world:
-        raise ThzSyncError(
-            f"--world: found {world}, but there is a trace of rank {highest}; use more"
-        )
+    check_world(world, max(recording.ranks))
     model = recording.ranks[min(recording.ranks)]
     if any(isinstance(part, Message) for part in model):
         raise ThzSyncError(
@@ -32,6 +28,14 @@ def fill(recording: Recording, world: int | None) -> Recording:
         )
     ranks = {rank: recording.ranks.get(rank, model) for rank in range(world)}
     return replace(recording, ranks=ranks)
+
+
+def check_world(world: int, highest: int) -> None:
+    """Refuse fewer ranks than there are traces of."""
+    if highest >= world:
+        raise ThzSyncError(
+            f"--world: found {world}, but there is a trace of rank {highest}; use more"
+        )
 
 
 def rescale(recording: Recording, rescaling: Rescaling) -> Recording:

@@ -21,6 +21,7 @@ from thzsync.importers.chakra.nodes import ChakraFile, ChakraNode, read_chakra
 from thzsync.importers.chakra.schema import NodeKind
 from thzsync.importers.options import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work
+from thzsync.importers.rescale import check_world
 from thzsync.workload import Phase
 
 _SUFFIXES = (".et", ".et.gz", ".eg")
@@ -45,7 +46,10 @@ class ChakraImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """All ranks' nodes as operations."""
         traces = _sorted(paths)
-        world = tuple(range(options.world)) if options.world else tuple(sorted(traces))
+        world = tuple(sorted(traces))
+        if options.world is not None:
+            check_world(options.world, max(traces))
+            world = tuple(range(options.world))
         groups = _given_groups(paths, options)
         passed_over: Counter[str] = Counter()
         ranks = {}
