@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importers.files import collective, node, receive, send, write_chakra
+from tests.importers.files import collective, integer, node, receive, send, write_chakra
 from thzsync.cli import main
 from thzsync.workload.tracefile import read_trace
 
@@ -110,3 +110,18 @@ def test_a_wrong_option_is_one_line(
     assert message in error
     assert error.count("\n") == 1
     assert not out.exists()
+
+
+def test_show_has_the_bandwidths_that_were_reached_where_collectives_were_timed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    timed = node(0, 7, integer("comm_size", 4_000_000), micros=1000)
+    files = [str(path) for path in write_chakra(tmp_path, *[[timed]] * 4)]
+    out = str(tmp_path / "job.trace")
+    assert main(["trace", "import", *files, "--out", out]) == 0
+    assert main(["trace", "show", out, "--json"]) == 0
+    reached = json.loads(capsys.readouterr().out)["kinds"]["allreduce"]
+    assert reached["recorded_algbw_gb_s"] == pytest.approx(4)  # 4 MB in a millisecond
+    assert reached["recorded_busbw_gb_s"] == pytest.approx(6)
+    assert main(["trace", "show", out]) == 0
+    assert "busbw [GB/s]" in capsys.readouterr().out

@@ -20,12 +20,14 @@ MOST_COLUMNS = 16
 def summarize(trace: Trace) -> dict[str, Any]:
     """Counts, bytes and nominal lengths of a trace."""
     graph = trace.graph
+    found = volumes(graph)
     kinds = {
         kind: {
             "events": len(events := [e for e in graph.events if e.kind == kind]),
             "payload_bytes": sum(e.payload_bytes for e in events),
             "largest_event_bytes": max((e.payload_bytes for e in events), default=0),
         }
+        | _recorded_bandwidth(trace, kind, found)
         for kind in dict.fromkeys(e.kind for e in graph.events)
     }
     return {
@@ -37,8 +39,21 @@ def summarize(trace: Trace) -> dict[str, Any]:
         "makespan_s": graph.critical_path_s(),
         "events": len(graph.events),
         "kinds": kinds,
-        "groups": [_group(volume) for volume in volumes(graph)],
+        "groups": [_group(volume) for volume in found],
         "origin": dict(trace.origin),
+    }
+
+
+def _recorded_bandwidth(trace: Trace, kind: str, found: list[Volume]) -> dict[str, float | None]:
+    """What a collective reached when it was recorded, where the trace says how long it took."""
+    timed = trace.origin.get("recorded_event_s")
+    seconds = timed.get(kind) if isinstance(timed, dict) else None
+    if not isinstance(seconds, (int, float)) or seconds <= 0:
+        return {"recorded_algbw_gb_s": None, "recorded_busbw_gb_s": None}
+    of_kind = [volume for volume in found if volume.kind == kind]
+    return {
+        "recorded_algbw_gb_s": sum(v.buffer_bytes for v in of_kind) / seconds * 1e-9,
+        "recorded_busbw_gb_s": sum(v.bus_bytes for v in of_kind) / seconds * 1e-9,
     }
 
 
@@ -64,15 +79,25 @@ def show_tables(title: str, document: dict[str, Any], trace: Trace) -> Renderabl
 
 def _kinds(title: str, document: dict[str, Any]) -> RenderableType:
     rows = [
-        (kind, of["events"], size_text(of["payload_bytes"]), size_text(of["largest_event_bytes"]))
+        [
+            kind,
+            of["events"],
+            size_text(of["payload_bytes"]),
+            size_text(of["largest_event_bytes"]),
+            of["recorded_algbw_gb_s"],
+            of["recorded_busbw_gb_s"],
+        ]
         for kind, of in document["kinds"].items()
     ]
+    columns = ["kind", "events", "payload", "largest event", "algbw [GB/s]", "busbw [GB/s]"]
+    if all(row[-1] is None for row in rows):  # nothing was timed
+        columns, rows = columns[:-2], [row[:-2] for row in rows]
     caption = (
         f"{document['racks']} racks, {document['stages']} stages, "
         f"{document['computes']} compute tasks; "
         f"{document['makespan_s'] * 1e3:.6g} ms with free communication"
     )
-    return table(title, ("kind", "events", "payload", "largest event"), rows, caption)
+    return table(title, columns, rows, caption)
 
 
 def _groups(document: dict[str, Any]) -> RenderableType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from thzsync.collectives import (
     Demand,
     Tensor,
     Transfer,
-    collective_names,
     find_collective,
     split_bytes,
 )
@@ -184,18 +183,9 @@ def _exchange(racks: IntArray, sizes: IntArray) -> tuple[IntArray, Transfer, int
     return present, Transfer(present[src], present[dst], total[src, dst]), inside
 
 
-@cache
+@lru_cache(maxsize=4096)
 def volume_bytes(kind: str, tensor_bytes: int, parties: int) -> int:
     """Bytes that a collective of one tensor moves at least among so many parties."""
     meaning = find_collective(kind)
     demand = Tensor(tensor_bytes, 0 if meaning.rooted else None)
     return meaning.blocks(demand, np.arange(parties, dtype=np.int64)).volume_bytes
-
-
-def check_kind(kind: str | None, name: str, place: str) -> str:
-    """The collective that a format's name stands for; refuse one that means nothing here."""
-    if kind is None:
-        raise ThzSyncError(
-            f"{place}: collective {name!r} is not known; known are {', '.join(collective_names())}"
-        )
-    return kind

@@ -81,10 +81,11 @@ def rank_in_name(path: Path) -> int | None:
     return int(numbers[-1]) if numbers and len(numbers[-1]) < 10 else None
 
 
-def by_rank(paths: dict[int, Path], rank: int | None, path: Path) -> None:
-    """File a path under its rank; refuse one without a rank, and a rank that comes twice."""
+def by_rank(paths: dict[int, Path], rank: int | None, path: Path) -> int:
+    """File a path under its rank, which is returned; refuse no rank, and a rank twice."""
     if rank is None:
         raise ThzSyncError(f"{path}: the name tells no rank; call it such as trace.0{path.suffix}")
     if rank in paths:
         raise ThzSyncError(f"{path}: rank {rank} has {paths[rank]} already; give each rank once")
     paths[rank] = path
+    return rank

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -96,5 +97,15 @@ def _origin(
         "in_rack_events": made.dropped.events,
         "in_rack_bytes": made.dropped.in_rack_bytes,
         "passed_over": dict(made.passed_over),
+        "recorded_event_s": _event_seconds(made),
         "thzsync": __version__,
     }
+
+
+def _event_seconds(made: Assembled) -> dict[str, float]:
+    """Time in every collective of which all events were timed [s]."""
+    seconds: dict[str, float] = {}
+    for event in made.graph.events:
+        took = made.recorded_s.get(event.id, math.nan)
+        seconds[event.kind] = seconds.get(event.kind, 0.0) + took
+    return {kind: total for kind, total in seconds.items() if total > 0}

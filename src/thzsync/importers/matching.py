@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from thzsync.collectives import Transfer, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Work
 
@@ -103,9 +104,10 @@ def _check_agreement(place: str, members: tuple[Member, ...], parts: tuple[Opera
     assert isinstance(first, Call)
     for (rank, _), part in zip(members, parts, strict=True):
         assert isinstance(part, Call)
-        # What ranks hand in may differ in an All-to-All, and nowhere else.
-        sizes = {first.size_bytes, part.size_bytes} if first.kind != "a2a" else {0}
-        if part.kind != first.kind or len(sizes) > 1 or part.root != first.root:
+        # What ranks hand in may differ where each has bytes of its own for each other.
+        uneven = find_collective(first.kind).demand is Transfer
+        same_size = uneven or part.size_bytes == first.size_bytes
+        if part.kind != first.kind or not same_size or part.root != first.root:
             raise ThzSyncError(
                 f"{place}: rank {members[0][0]} does {_described(first)} but rank {rank} "
                 f"{_described(part)}; are the traces of the same step?"

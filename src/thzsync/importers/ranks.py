@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from thzsync.collectives import collective_names
+from thzsync.errors import ThzSyncError
 from thzsync.workload import Phase
 
 
@@ -91,3 +93,12 @@ class Recording:
     """What was in the files and is not used, with how often."""
     recorded_s: float | None = None
     """How long the step took when it was recorded [s]."""
+
+
+def known_kind(kind: str | None, name: str, place: str) -> str:
+    """The collective that a format's name stands for; refuse one that means nothing here."""
+    if kind is None:
+        raise ThzSyncError(
+            f"{place}: collective {name!r} is not known; known are {', '.join(collective_names())}"
+        )
+    return kind

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.assemble import check_kind
 from thzsync.importers.bounded import by_rank, rank_in_name
-from thzsync.importers.chakra.groups import (
+from thzsync.importers.chakra.nodes import ChakraFile, ChakraNode, read_chakra
+from thzsync.importers.chakra.schema import NodeKind
+from thzsync.importers.groups import (
     Groups,
     looks_like_groups,
     members,
     pytorch_groups,
     read_groups,
 )
-from thzsync.importers.chakra.nodes import ChakraFile, ChakraNode, read_chakra
-from thzsync.importers.chakra.schema import NodeKind
 from thzsync.importers.options import ReadOptions
-from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work
+from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work, known_kind
 from thzsync.importers.rescale import check_world
 from thzsync.workload import Phase
 
@@ -182,7 +181,7 @@ class _RankReader:
 
     def _call(self, node: ChakraNode, after: tuple[int, ...]) -> Call:
         place, number = self._place(node), node.whole("comm_type")
-        kind = check_kind(self.file.layout.collectives.get(number), f"type {number}", place)
+        kind = known_kind(self.file.layout.collectives.get(number), f"type {number}", place)
         channel = node.text("pg_name")
         group = members(channel, self.groups, self.world, place)
         if self.rank not in group:

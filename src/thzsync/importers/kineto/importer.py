@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.assemble import check_kind
 from thzsync.importers.bounded import by_rank, rank_in_name, read_json
-from thzsync.importers.chakra.groups import configured
+from thzsync.importers.groups import configured
 from thzsync.importers.kineto.names import collective_kind, element_bytes, whole_elements
 from thzsync.importers.kineto.spans import Span, Traffic, busy, read_spans, steps, traffic, within
 from thzsync.importers.kineto.timeline import operations
 from thzsync.importers.options import ReadOptions
-from thzsync.importers.ranks import Call, Message, Operation, Recording
+from thzsync.importers.ranks import Call, Message, Operation, Recording, known_kind
 
 _MOST_ELEMENTS = 1 << 50
 
@@ -39,10 +38,8 @@ class KinetoImporter:
         lengths = []
         for path in paths:
             profile = _Profile(path, read_json(path), options)
-            named = rank_in_name(path)
-            by_rank(files, profile.rank if profile.rank is not None else named, path)
-            rank = max(files, key=lambda r: files[r] == path)
-            ranks[rank], length_s = profile.operations()
+            told = rank_in_name(path) if profile.rank is None else profile.rank
+            ranks[by_rank(files, told, path)], length_s = profile.operations()
             lengths.append(length_s)
         return Recording(str(paths[0]), ranks, Counter(), max(lengths, default=None))
 
@@ -96,7 +93,7 @@ class _Profile:
             peer = _whole(arguments, "Dst Rank" if sends else "Src Rank", place)
             bytes_ = (into or out) * size
             return Message(after, sends, peer, bytes_, 0, asked.name, took_s)
-        kind = check_kind(collective_kind(asked.name), asked.name, place)
+        kind = known_kind(collective_kind(asked.name), asked.name, place)
         channel, group = self._group(arguments, place)
         total = whole_elements(kind, into, out, len(group)) * size
         parts = _parts(arguments, total, len(group), place) if kind == "a2a" else ()

@@ -14,6 +14,7 @@ from thzsync.importers.bounded import read_json
 Groups = Mapping[str, tuple[int, ...]]
 
 _CONFIGURATION = re.compile(r"\[\s*\{.*\}\s*\]", re.DOTALL)
+_MOST_RANKS = 1 << 31
 _EVERYBODY = ("", "0")
 """Names that mean all ranks, unless a group of that name is known."""
 
@@ -67,8 +68,9 @@ def members(name: str, groups: Groups, world: tuple[int, ...], place: str) -> tu
     )
 
 
-def _ranks(ranks: object, place: str) -> tuple[int, ...]:
-    whole = isinstance(ranks, list) and all(type(r) is int and 0 <= r < 2**31 for r in ranks)
-    if not whole or not ranks or len(set(ranks)) < len(ranks):  # type: ignore[call-overload, arg-type]
+def _ranks(listed: Any, place: str) -> tuple[int, ...]:
+    ranks = listed if isinstance(listed, list) else []
+    whole = all(type(rank) is int and 0 <= rank < _MOST_RANKS for rank in ranks)
+    if not ranks or not whole or len(set(ranks)) < len(ranks):
         raise ThzSyncError(f"{place}: it must be a list of different ranks")
-    return tuple(sorted(ranks))  # type: ignore[call-overload]
+    return tuple(sorted(ranks))
