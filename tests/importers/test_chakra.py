@@ -22,6 +22,7 @@ from tests.importers.files import (
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.importers import Imported, Placement, ReadOptions, import_trace
+from thzsync.importers.bounded import rank_in_name
 from thzsync.importers.wire import put_bytes, put_frame, put_int
 
 MIB = 2**20
@@ -194,6 +195,24 @@ def test_a_trace_that_counts_operations_takes_the_time_of_its_speed(tmp_path: Pa
     rank = [node(0, 4, integer("num_ops", 6_000_000))]
     imported = import_trace(write_chakra(tmp_path, rank), options=ReadOptions(flops=2e9))
     assert imported.trace.graph.critical_path_s() == pytest.approx(3e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [("moe.10.et", 10), ("rank3_step100.json", 3), ("2gpu.rank-1.et.gz", 1), ("trace.et", None)],
+)
+def test_a_name_tells_its_rank(name: str, rank: int | None) -> None:
+    assert rank_in_name(Path(name)) == rank
+
+
+def test_a_name_of_several_lines_stays_in_one(tmp_path: Path) -> None:
+    message = collective(0, 0, 64).replace(put_bytes(2, b"n0"), put_bytes(2, b"a\nb"))
+    (event,) = import_trace(write_chakra(tmp_path, [message], [message])).trace.graph.events
+    assert event.label == "a b"
+    odd = node(0, 7, text("pg_name", "dp")).replace(put_bytes(2, b"n0"), put_bytes(2, b"a\nb"))
+    with pytest.raises(ThzSyncError) as caught:
+        import_trace(write_chakra(tmp_path, [odd]))
+    assert "\n" not in str(caught.value)
 
 
 def test_files_need_a_rank_in_their_name(tmp_path: Path) -> None:

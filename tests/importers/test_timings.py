@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from statistics import fmean
 
@@ -158,3 +159,12 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(ThzSyncError, match="cannot be read as Parquet"):
         import_trace([path], options=SIZED)
+
+
+@pytest.mark.slow
+def test_the_study_of_what_an_overlay_wins_back_runs(tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "examples" / "traces" / "stragglers.py"
+    study = runpy.run_path(str(script))["study"]
+    found = study(write(tmp_path, rows()), "llama3-8b", 1)
+    slow_s, even_s = found["all-wired"]
+    assert slow_s > even_s > 3.5  # the slow replica's stage takes a second longer than the other

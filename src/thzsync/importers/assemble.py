@@ -111,7 +111,7 @@ class _Builder:
             return self._compute(joint, number, after, 0.0)
         stage, spot = self._spot(joint)
         release_s = max(p.release_s for p in joint.parts if not isinstance(p, Work))
-        label = first.label[:_LABEL]
+        label = " ".join(first.label.split())[:_LABEL]
         return Event(
             number, JOB, kind, stage, spot.phase, spot.microbatch, label, racks, demand, after,
             release_s,

@@ -19,7 +19,8 @@ MOST_JSON_BYTES: Final = 1 << 28
 HEAD_BYTES: Final = 1 << 12
 _PIECE_BYTES: Final = 1 << 20
 _GZIP: Final = b"\x1f\x8b"
-_RANK: Final = re.compile(r"(\d+)")
+_RANK: Final = re.compile(r"rank[-_.]?(\d+)")
+_NUMBER: Final = re.compile(r"\d+")
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -76,8 +77,8 @@ def read_json(path: Path) -> Any:
 
 
 def rank_in_name(path: Path) -> int | None:
-    """The last number in a file's name, such as 3 in ``moe.3.et`` or ``rank3.json.gz``."""
-    numbers = _RANK.findall(path.name)
+    """The number behind ``rank`` in a file's name, or else the last one: 3 in ``moe.3.et``."""
+    numbers = _RANK.findall(path.name) or _NUMBER.findall(path.name)
     return int(numbers[-1]) if numbers and len(numbers[-1]) < 10 else None
 
 

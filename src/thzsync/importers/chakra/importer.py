@@ -170,7 +170,7 @@ class _RankReader:
         return Spot(stage, phase, microbatch)
 
     def _place(self, node: ChakraNode) -> str:
-        return f"{self.file.path}: node {node.id} ({node.name[:40]})"
+        return f"{self.file.path}: node {node.id} ({node.name[:40]!r})"
 
     def _size_bytes(self, node: ChakraNode) -> int:
         size = node.whole("comm_size", -1) * self.unit_bytes

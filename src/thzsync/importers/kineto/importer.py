@@ -84,7 +84,7 @@ class _Profile:
         return within(self.spans, *known[self.options.step])
 
     def _operation(self, asked: Traffic, after: tuple[int, ...]) -> Operation:
-        place = f"{self.path}: {asked.name} at {asked.issued_us:.0f} us"
+        place = f"{self.path}: {asked.name[:40]!r} at {asked.issued_us:.0f} us"
         arguments = asked.run.arguments
         took_s = (asked.run.end_us - asked.run.begin_us) * 1e-6
         size, into, out = self._sizes(arguments, place)
