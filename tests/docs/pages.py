@@ -21,6 +21,7 @@ PAGES = (
     "docs/reproduction.md",
     "docs/studies.md",
     "docs/trust.md",
+    "docs/traces.md",
     "docs/tutorial.md",
 )
 NOT_RUN = "<!-- not run:"

@@ -24,6 +24,7 @@ SLOW = (
     "thzsync reproduce",
     "thzsync bench",
     "python -m thzsync.report",
+    "python examples/traces",
 )
 """What a block that is not run may consist of."""
 

@@ -41,7 +41,7 @@ COMMANDS: Final = (
     Entry(
         "scenario", "thzsync.cli.scenario", "scenario_app", "Show, describe and start scenarios."
     ),
-    Entry("trace", "thzsync.cli.trace", "trace_app", "Generate, show and check training traces."),
+    Entry("trace", "thzsync.cli.trace", "trace_app", "Generate, import, show and check traces."),
     Entry("report", "thzsync.cli.report", "report", "Turn a result directory into one HTML file."),
     Entry("audit", "thzsync.cli.audit", "audit", "Re-check a recorded run from its records alone."),
     Entry("bench", "thzsync.cli.bench", "bench", "Measure speed against the budgets."),

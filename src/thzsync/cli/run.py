@@ -14,6 +14,7 @@ from thzsync.cli.output import (
     ScenarioArgument,
     SeedOption,
     SetOption,
+    change_scenario,
     emit,
     load_scenario,
     note,
@@ -64,6 +65,12 @@ def run(
     resume: Annotated[
         str | None, typer.Option(metavar="DIR", help="Go on with the run interrupted in DIR.")
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--trace", metavar="FILE", help="Replay this trace as the scenario's only job."
+        ),
+    ] = None,
     load: Annotated[
         str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
     ] = None,
@@ -83,13 +90,18 @@ def run(
     from thzsync.records.journal import Journal
 
     if resume is not None:
-        if out or load or frozen or changes:
+        if out or load or frozen or changes or trace:
             raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
         journal = Journal.open(resume)
         with claim_folder(resume, RUN):
             _finish(None, journal, journal.beginning, resume, save, json)
         return
     setting = load_scenario(scenario, changes)
+    if trace is not None:
+        from thzsync.scenario import Job
+
+        setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
+        setting = change_scenario(setting, None, trace)
     beginning, chosen = _begin(setting, policy, iterations, seed, load, frozen)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")

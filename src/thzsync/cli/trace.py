@@ -1,12 +1,13 @@
-"""``thzsync trace``: generate, show and check training traces."""
+"""``thzsync trace``: generate, import, export, show and check training traces."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from thzsync.cli.imports import export_file, import_files
 from thzsync.cli.output import (
     JsonOption,
     ScenarioArgument,
@@ -23,11 +24,14 @@ from thzsync.files import dump_json
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from thzsync.workload.tracefile import Trace
 
-trace_app = typer.Typer(no_args_is_help=True, help="Generate, show and check training traces.")
+trace_app = typer.Typer(
+    no_args_is_help=True, help="Generate, import, show and check training traces."
+)
+
+trace_app.command("import")(import_files)
+trace_app.command("export")(export_file)
 
 TraceArgument = Annotated[Path, typer.Argument(help="A trace file.")]
 
@@ -42,6 +46,7 @@ def generate(
     as_json: JsonOption = False,
 ) -> None:
     """Write one iteration of a scenario's jobs as a trace file."""
+    from thzsync.cli.trace_view import summarize
     from thzsync.streams import Streams
     from thzsync.topology import Topology
     from thzsync.workload import scenario_graph
@@ -77,7 +82,8 @@ def show(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Summarise a trace: counts, bytes per kind, and its length with free communication."""
+    """Summarise a trace: bytes by kind and group, bus factors, and who sends how much to whom."""
+    from thzsync.cli.trace_view import show_tables, summarize
     from thzsync.workload.tracefile import read_trace
 
     with progress(f"reading {file}"):
@@ -88,7 +94,7 @@ def show(
 
             draw_gantt(trace.graph, gantt, title=str(trace.origin.get("scenario", file.name)))
             document["gantt"] = str(gantt)
-    emit(document, as_json, lambda: _summary_table(str(file), document))
+    emit(document, as_json, lambda: show_tables(str(file), document, trace))
     if gantt is not None and not as_json:
         note(f"drew {gantt}")
 
@@ -114,30 +120,6 @@ def check(
     emit(document, as_json, lambda: table(f"{file}: no problem found", ("checked", "count"), rows))
 
 
-def summarize(trace: Trace) -> dict[str, Any]:
-    """Counts, bytes and nominal lengths of a trace."""
-    graph = trace.graph
-    kinds = {
-        kind: {
-            "events": len(events := [e for e in graph.events if e.kind == kind]),
-            "payload_bytes": sum(e.payload_bytes for e in events),
-            "largest_event_bytes": max((e.payload_bytes for e in events), default=0),
-        }
-        for kind in dict.fromkeys(e.kind for e in graph.events)
-    }
-    return {
-        "racks": trace.rack_count,
-        "jobs": sorted({node.job for node in graph.nodes}),
-        "stages": len({(node.job, node.stage) for node in graph.computes}),
-        "computes": len(graph.computes),
-        "compute_s": sum(node.duration_s for node in graph.computes),
-        "makespan_s": graph.critical_path_s(),
-        "events": len(graph.events),
-        "kinds": kinds,
-        "origin": dict(trace.origin),
-    }
-
-
 def _check_floor(file: Path, trace: Trace, scenario: str) -> None:
     racks = load_scenario(scenario).floor.racks
     for node in trace.graph.nodes:
@@ -147,23 +129,3 @@ def _check_floor(file: Path, trace: Trace, scenario: str) -> None:
                 f"{file}: {node.name}: rack {highest} does not exist in scenario {scenario}; "
                 f"its racks are 0..{racks - 1}"
             )
-
-
-def _summary_table(title: str, document: dict[str, Any]) -> RenderableType:
-    rows = [
-        (kind, of["events"], _bytes(of["payload_bytes"]), _bytes(of["largest_event_bytes"]))
-        for kind, of in document["kinds"].items()
-    ]
-    caption = (
-        f"{document['racks']} racks, {document['stages']} stages, "
-        f"{document['computes']} compute tasks; "
-        f"{document['makespan_s'] * 1e3:.6g} ms with free communication"
-    )
-    return table(title, ("kind", "events", "payload", "largest event"), rows, caption)
-
-
-def _bytes(count: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if count >= size:
-            return f"{count / size:.4g} {unit}"
-    return f"{count} B"

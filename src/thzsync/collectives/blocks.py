@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import FloatArray, IntArray
 
 Racks = Sequence[int] | IntArray
 
@@ -66,9 +66,43 @@ class Blocks:
         targets hear of it; it may be a source and a target itself.
         """
         sources, targets = np.diff(self.source_start), np.diff(self.target_start)
-        met = [bool(np.isin(self.sources(b), self.targets(b)).any()) for b in range(len(self))]
-        hops = sources + targets - 1 - np.array(met, dtype=np.int64)
-        return int((self.size_bytes * hops).sum())
+        holds = self._keys(self.source_start, self.source)
+        meets = np.isin(holds, self._keys(self.target_start, self.target))
+        block = np.repeat(np.arange(len(self)), sources)
+        met = np.bincount(block[meets], minlength=len(self)) > 0
+        return int((self.size_bytes * (sources + targets - 1 - met)).sum())
+
+    @property
+    def bus_bytes(self) -> float:
+        """Bytes that the busiest rack sends or receives, in the best case.
+
+        Every source sends its part unless it alone is to have it, every target receives unless it
+        alone has it, and all together move ``volume_bytes``. Divided by the time, this is what
+        nccl-tests calls the bus bandwidth: (n - 1) / n of an all-gather's tensor, twice that of an
+        AllReduce's, all of a broadcast's.
+        """
+        racks = np.union1d(self.source, self.target)
+        sent = self._loads(racks, self.source_start, self.source, self.target_start, self.target)
+        got = self._loads(racks, self.target_start, self.target, self.source_start, self.source)
+        spread = self.volume_bytes / max(1, len(racks))
+        return max(float(sent.max(initial=0)), float(got.max(initial=0)), spread)
+
+    def _loads(
+        self, racks: IntArray, start: IntArray, here: IntArray, far_start: IntArray, far: IntArray
+    ) -> FloatArray:
+        """Bytes of every rack's blocks, but for those that stay where they are."""
+        block = np.repeat(np.arange(len(self)), np.diff(start))
+        stays = (np.diff(far_start)[block] == 1) & (far[far_start[:-1][block]] == here)
+        place = np.searchsorted(racks, here[~stays])
+        loads = np.zeros(len(racks))
+        np.add.at(loads, place, self.size_bytes[block[~stays]])
+        return loads
+
+    def _keys(self, start: IntArray, racks: IntArray) -> IntArray:
+        """One number per block and rack."""
+        block = np.repeat(np.arange(len(self)), np.diff(start))
+        width = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
+        return block * width + racks
 
     def own_bytes(self) -> dict[int, int]:
         """Bytes that every source must send of its own, unless it alone is to have them."""

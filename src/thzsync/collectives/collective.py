@@ -30,6 +30,8 @@ class Collective:
     """Pre- and postcondition of a demand among racks (ascending)."""
     rooted: bool = False
     """Whether the demand names a root."""
+    keeps_part: bool = False
+    """Whether a rack's buffer has a part for itself too, which the demand leaves out."""
 
     def check(self, demand: Demand, place: str, racks: IntArray) -> None:
         """Refuse a demand that is not this collective's, or not among these racks."""
@@ -46,6 +48,16 @@ class Collective:
         """Pre- and postcondition of a checked demand."""
         self.check(demand, f"{self.name} demand", racks)
         return self.conditions(demand, racks)
+
+    def buffer_bytes(self, demand: Demand, racks: IntArray) -> float:
+        """What nccl-tests calls the size: the tensor, or the busiest rack's buffer [bytes].
+
+        Divided by the time, it is the algorithm bandwidth.
+        """
+        if isinstance(demand, Tensor):
+            return float(demand.tensor_bytes)
+        sent = self.blocks(demand, racks).bus_bytes
+        return sent * len(racks) / (len(racks) - 1) if self.keeps_part else sent
 
 
 _added: dict[str, Collective] = {}

@@ -37,6 +37,6 @@ def _scatter(demand: Demand, racks: IntArray) -> Blocks:
 
 
 P2P: Final = Collective("p2p", "P2P", Transfer, _pairs)
-A2A: Final = Collective("a2a", "All-to-All", Transfer, _pairs)
+A2A: Final = Collective("a2a", "All-to-All", Transfer, _pairs, keeps_part=True)
 GATHER: Final = Collective("gather", "Gather", Tensor, _gather, rooted=True)
 SCATTER: Final = Collective("scatter", "Scatter", Tensor, _scatter, rooted=True)

@@ -1,0 +1,157 @@
+"""``thzsync trace import`` and ``export``: traces of other tools, in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thzsync.cli.output import JsonOption, note, progress
+from thzsync.errors import ThzSyncError
+from thzsync.files import dump_json
+
+if TYPE_CHECKING:
+    from thzsync.importers import Imported
+
+EXPORTS = ("chakra",)
+
+
+def import_files(
+    files: Annotated[list[Path], typer.Argument(help="The files of all ranks.")],
+    out: Annotated[Path, typer.Option(help="The trace file to write, such as job.trace.")],
+    format: Annotated[
+        str, typer.Option(help="auto, chakra, kineto, timings, simai, or a package's own.")
+    ] = "auto",
+    ranks_per_rack: Annotated[int, typer.Option(min=1, help="Neighbours in one rack.")] = 1,
+    stages: Annotated[
+        int | None, typer.Option(min=1, help="Pipeline stages: equal runs of ranks, one per ring.")
+    ] = None,
+    lanes: Annotated[
+        int | None, typer.Option(min=1, help="With --stages: racks on a ring of the floor.")
+    ] = None,
+    placement: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="A table rank,rack instead of rules.")
+    ] = None,
+    groups: Annotated[
+        Path | None, typer.Option(metavar="JSON", help='Ranks of every group: {"name": [ranks]}.')
+    ] = None,
+    world: Annotated[
+        int | None, typer.Option(min=1, help="Ranks in all; absent ones do as the lowest given.")
+    ] = None,
+    data_parallel: Annotated[
+        int, typer.Option(min=1, metavar="K", help="K times the recorded data-parallel width.")
+    ] = 1,
+    groups_joined: Annotated[
+        str, typer.Option(metavar="NAMES", help="With --data-parallel: the groups that grow.")
+    ] = "",
+    step: Annotated[int | None, typer.Option(help="Which step of a file with several.")] = None,
+    element_bytes: Annotated[
+        int | None, typer.Option(min=1, max=16, help="Bytes per element, where sizes count those.")
+    ] = None,
+    flops: Annotated[
+        float | None, typer.Option(min=1, help="Speed of a rank, where work counts operations.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Model of the zoo that gives sizes a trace lacks.")
+    ] = None,
+    p2p_bytes: Annotated[
+        int | None, typer.Option(min=1, help="Stage to stage, per micro-batch, if not recorded.")
+    ] = None,
+    gradient_bytes: Annotated[
+        int | None, typer.Option(min=1, help="Gradients of a stage, if not recorded.")
+    ] = None,
+    skip_empty: Annotated[
+        bool, typer.Option("--skip-empty", help="Pass over collectives without bytes.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn a trace that another tool wrote into a trace file: `thzsync run --trace` replays it."""
+    from thzsync.importers import Placement, ReadOptions, Rescaling, import_trace
+    from thzsync.importers.options import DEFAULT_FLOPS
+    from thzsync.workload.tracefile import write_trace
+
+    options = ReadOptions(
+        groups, world, element_bytes, flops or DEFAULT_FLOPS, step, skip_empty, model, p2p_bytes,
+        gradient_bytes,
+    )  # fmt: skip
+    joined = tuple(name.strip() for name in groups_joined.split(",") if name.strip())
+    where = Placement(ranks_per_rack, stages, lanes, placement)
+    with progress(f"importing {files[0]}"):
+        imported = import_trace(files, format, options, where, Rescaling(data_parallel, joined))
+        write_trace(out, imported.trace)
+    document = _document(out, imported)
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    for line in _lines(document):
+        note(line)
+
+
+def _document(out: Path, imported: Imported) -> dict[str, Any]:
+    graph = imported.trace.graph
+    return {
+        "file": str(out),
+        "format": imported.trace.origin["format"],
+        "ranks": imported.trace.origin["ranks"],
+        "racks": imported.trace.rack_count,
+        "events": len(graph.events),
+        "computes": len(graph.computes),
+        "in_rack_events": imported.dropped.events,
+        "in_rack_bytes": imported.dropped.in_rack_bytes,
+        "passed_over": dict(imported.passed_over),
+        "recorded_s": imported.recorded_s,
+        "replayed_s": imported.replayed_s if imported.event_s else None,
+    }
+
+
+def _lines(document: dict[str, Any]) -> list[str]:
+    from thzsync.cli.trace_view import size_text
+
+    lines = [
+        f"wrote {document['file']}: {document['events']} events and {document['computes']} compute "
+        f"tasks of {document['ranks']} ranks in {document['racks']} racks ({document['format']})"
+    ]
+    if document["in_rack_bytes"]:
+        lines.append(
+            f"{size_text(document['in_rack_bytes'])} stay inside racks and were dropped, with them "
+            f"{document['in_rack_events']} whole events"
+        )
+    lines += [f"passed over: {count} {what}" for what, count in document["passed_over"].items()]
+    if document["replayed_s"] is not None and document["recorded_s"]:
+        change = document["replayed_s"] / document["recorded_s"] - 1
+        lines.append(
+            f"recorded in {document['recorded_s'] * 1e3:.4g} ms; with communication as recorded, "
+            f"the graph takes {document['replayed_s'] * 1e3:.4g} ms ({change:+.1%})"
+        )
+    return lines
+
+
+def export_file(
+    file: Annotated[Path, typer.Argument(help="A trace file.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.", metavar="DIR")],
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(EXPORTS)}.")] = "chakra",
+    prefix: Annotated[str, typer.Option(help="Files are called PREFIX.RACK.et.")] = "trace",
+    as_json: JsonOption = False,
+) -> None:
+    """Write a trace in another tool's format; a rack becomes a rank."""
+    from thzsync.importers.chakra import export_chakra
+    from thzsync.workload.tracefile import read_trace
+
+    if format not in EXPORTS:
+        raise ThzSyncError(f"--format: cannot write {format!r}; use one of {', '.join(EXPORTS)}")
+    if "/" in prefix or "." in prefix or not prefix:
+        raise ThzSyncError(f"--prefix: found {prefix!r}; use letters, digits, - and _")
+    exported = export_chakra(read_trace(file).graph, prefix)
+    exported.write(out)
+    document = {
+        "folder": str(out), "files": sorted(exported.files), "lost_dependencies": exported.lost
+    }  # fmt: skip
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    note(f"wrote {len(exported.files)} files to {out}")
+    if exported.lost:
+        note(
+            f"{exported.lost} dependencies join nodes that share no rack; the format has none such"
+        )

@@ -1,0 +1,191 @@
+"""From matched operations and a placement to the training graph, with what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.collectives import (
+    Demand,
+    Tensor,
+    Transfer,
+    find_collective,
+    split_bytes,
+)
+from thzsync.errors import ThzSyncError
+from thzsync.importers.matching import Joint, Member
+from thzsync.importers.placement import Floor
+from thzsync.importers.ranks import Call, Message, Recording, Spot, Work
+from thzsync.ordering import topological_order
+from thzsync.workload import Compute, Event, Node, TrainingGraph
+
+JOB = "train"
+_LABEL = 80
+"""Longest label; names of GPU kernels go on for lines."""
+
+
+@dataclass
+class Dropped:
+    """Traffic that never leaves a rack."""
+
+    events: int = 0
+    """Collectives and messages among ranks of one rack."""
+    in_rack_bytes: int = 0
+    """Bytes that pass between ranks of the same rack, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """A training graph and how it came about."""
+
+    graph: TrainingGraph
+    dropped: Dropped
+    passed_over: Counter[str]
+    recorded_s: dict[int, float] = field(default_factory=dict)
+    """How long every event took when it was recorded, by id [s]."""
+
+
+def assemble(
+    recording: Recording, joints: list[Joint], floor: Floor, skip_empty: bool = False
+) -> Assembled:
+    """One node per joint, in an order in which everything follows what it waits for."""
+    after = _dependencies(joints)
+    number = _numbering(after)
+    builder = _Builder(recording, floor, skip_empty)
+    nodes: list[Node | None] = [None] * len(joints)
+    recorded = {}
+    for joint, before, new in zip(joints, after, number, strict=True):
+        waits = tuple(sorted(number[b] for b in before))
+        nodes[new] = node = builder.node(joint, new, waits)
+        took = joint.recorded_s
+        if isinstance(node, Event) and took is not None:
+            recorded[new] = took
+    graph = TrainingGraph(tuple(n for n in nodes if n), floor.racks, recording.source)
+    return Assembled(graph, builder.dropped, builder.passed_over, recorded)
+
+
+def _dependencies(joints: list[Joint]) -> list[list[int]]:
+    of: dict[Member, int] = {m: n for n, joint in enumerate(joints) for m in joint.stands_for}
+    return [list(dict.fromkeys(of[member] for member in joint.after)) for joint in joints]
+
+
+def _numbering(after: list[list[int]]) -> list[int]:
+    """The new number of every joint; on a cycle the old ones, for the graph to complain about."""
+    lengths = np.array([len(row) for row in after], dtype=np.int64)
+    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
+    flat = np.array([p for row in after for p in row], dtype=np.int64)
+    order = topological_order(start, flat)
+    number = np.arange(len(after), dtype=np.int64)
+    if len(order) == len(after):
+        number[order] = np.arange(len(after), dtype=np.int64)
+    return [int(n) for n in number]
+
+
+class _Builder:
+    """Makes nodes and counts what it leaves out."""
+
+    def __init__(self, recording: Recording, floor: Floor, skip_empty: bool) -> None:
+        self.floor = floor
+        self.source = recording.source
+        self.skip_empty = skip_empty
+        self.dropped = Dropped()
+        self.passed_over = Counter(recording.passed_over)
+
+    def node(self, joint: Joint, number: int, after: tuple[int, ...]) -> Node:
+        first = joint.parts[0]
+        if isinstance(first, Work):
+            return self._compute(joint, number, after, first.duration_s)
+        racks, demand, inside_bytes = self._demand(joint)
+        kind = first.kind if isinstance(first, Call) else "p2p"
+        if demand.payload_bytes == 0 and inside_bytes == 0 and kind != "barrier":
+            self._refuse_empty(kind, joint)
+            return self._compute(joint, number, after, 0.0)
+        self.dropped.in_rack_bytes += inside_bytes
+        if len(racks) < 2:
+            # Nothing leaves the rack, but the order that it imposed remains.
+            self.dropped.events += 1
+            return self._compute(joint, number, after, 0.0)
+        stage, spot = self._spot(joint)
+        release_s = max(p.release_s for p in joint.parts if not isinstance(p, Work))
+        label = " ".join(first.label.split())[:_LABEL]
+        return Event(
+            number, JOB, kind, stage, spot.phase, spot.microbatch, label, racks, demand, after,
+            release_s,
+        )  # fmt: skip
+
+    def _compute(
+        self, joint: Joint, number: int, after: tuple[int, ...], duration_s: float
+    ) -> Compute:
+        stage, spot = self._spot(joint)
+        rank = joint.ranks[0]
+        racks = np.array([self.floor.rack[rank]], dtype=np.int64)
+        return Compute(
+            number, JOB, stage, spot.phase, spot.microbatch, racks, duration_s, after, rank
+        )
+
+    def _spot(self, joint: Joint) -> tuple[int, Spot]:
+        spot = joint.parts[0].spot
+        stage = self.floor.stage[joint.ranks[0]] if spot.stage is None else spot.stage
+        return stage, spot
+
+    def _demand(self, joint: Joint) -> tuple[IntArray, Demand, int]:
+        """Racks, what passes between them, and the bytes that stay inside."""
+        ranks = joint.ranks
+        racks = np.array([self.floor.rack[rank] for rank in ranks], dtype=np.int64)
+        first = joint.parts[0]
+        if isinstance(first, Message):
+            sizes = np.array([[0, first.size_bytes], [0, 0]], dtype=np.int64)
+            return _exchange(racks, sizes)
+        assert isinstance(first, Call)
+        if find_collective(first.kind).demand is Transfer:
+            return _exchange(racks, _matrix(joint))
+        present = np.unique(racks)
+        among_ranks = volume_bytes(first.kind, first.size_bytes, len(ranks))
+        among_racks = volume_bytes(first.kind, first.size_bytes, len(present))
+        root = None
+        if find_collective(first.kind).rooted:
+            root = self.floor.rack[ranks[0] if first.root is None else first.root]
+        return present, Tensor(first.size_bytes, root), among_ranks - among_racks
+
+    def _refuse_empty(self, kind: str, joint: Joint) -> None:
+        if not self.skip_empty:
+            raise ThzSyncError(
+                f"{self.source}: rank {joint.ranks[0]}: {kind} {joint.parts[0].label[:40]!r} "
+                "has no bytes; if it should not have any, pass over it with --skip-empty"
+            )
+        self.passed_over[f"{kind} without bytes"] += 1
+
+
+def _matrix(joint: Joint) -> IntArray:
+    """Bytes from every member to every other; what a rank keeps for itself is not sent."""
+    rows = []
+    for part in joint.parts:
+        assert isinstance(part, Call)
+        even = not part.parts
+        rows.append(split_bytes(part.size_bytes, len(part.group)) if even else part.parts)
+    sizes = np.array(rows, dtype=np.int64)
+    np.fill_diagonal(sizes, 0)
+    return sizes
+
+
+def _exchange(racks: IntArray, sizes: IntArray) -> tuple[IntArray, Transfer, int]:
+    """Directed bytes among ranks, added up by rack."""
+    present, place = np.unique(racks, return_inverse=True)
+    total = np.zeros((len(present), len(present)), dtype=np.int64)
+    np.add.at(total, (place[:, None], place[None, :]), sizes)
+    inside = int(np.trace(total))
+    np.fill_diagonal(total, 0)
+    src, dst = np.nonzero(total)
+    return present, Transfer(present[src], present[dst], total[src, dst]), inside
+
+
+@lru_cache(maxsize=4096)
+def volume_bytes(kind: str, tensor_bytes: int, parties: int) -> int:
+    """Bytes that a collective of one tensor moves at least among so many parties."""
+    meaning = find_collective(kind)
+    demand = Tensor(tensor_bytes, 0 if meaning.rooted else None)
+    return meaning.blocks(demand, np.arange(parties, dtype=np.int64)).volume_bytes

@@ -1,0 +1,92 @@
+"""Files from outside, read within bounds: plain or gzip, never unpacked further than allowed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from thzsync.errors import ThzSyncError
+
+MOST_BYTES: Final = 1 << 30
+"""Longest file that is read, unpacked [bytes]."""
+MOST_JSON_BYTES: Final = 1 << 28
+"""Longest JSON file; parsed, it may take twenty times the memory [bytes]."""
+HEAD_BYTES: Final = 1 << 12
+_PIECE_BYTES: Final = 1 << 20
+_GZIP: Final = b"\x1f\x8b"
+_RANK: Final = re.compile(r"rank[-_.]?(\d+)")
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """A whole file, unpacked if it is gzip; one that is longer than ``most`` is refused."""
+    content = _read(path, most + 1)
+    if len(content) > most:
+        raise ThzSyncError(
+            f"{path}: longer than {most >> 20} MiB unpacked; record fewer steps, or split it"
+        )
+    return content
+
+
+def read_head(path: Path) -> bytes:
+    """The beginning of a file, unpacked."""
+    return _read(path, HEAD_BYTES)
+
+
+def _read(path: Path, count: int) -> bytes:
+    try:
+        with path.open("rb") as plain:
+            zipped = plain.read(2) == _GZIP
+            plain.seek(0)
+            source = gzip.GzipFile(fileobj=plain) if zipped else plain
+            return _at_most(source.read, count)
+    except FileNotFoundError:
+        raise ThzSyncError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise ThzSyncError(f"{path}: a folder; name the files in it") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise ThzSyncError(f"{path}: gzip data that is truncated or damaged") from None
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _at_most(read: Callable[[int], bytes], count: int) -> bytes:
+    """Piece by piece: a read takes memory for what is asked for, not for what is there."""
+    pieces, left = [], count
+    while left > 0 and (piece := read(min(left, _PIECE_BYTES))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document of bounded length."""
+    content = read_bytes(path, MOST_JSON_BYTES)
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ThzSyncError(f"{path}: lists nested too deep to be a trace") from None
+    except ValueError as error:
+        reason = str(error).splitlines()[0][:120]
+        raise ThzSyncError(f"{path}: not valid JSON ({reason}); record it again") from None
+
+
+def rank_in_name(path: Path) -> int | None:
+    """The number behind ``rank`` in a file's name, or else the last one: 3 in ``moe.3.et``."""
+    numbers = _RANK.findall(path.name) or _NUMBER.findall(path.name)
+    return int(numbers[-1]) if numbers and len(numbers[-1]) < 10 else None
+
+
+def by_rank(paths: dict[int, Path], rank: int | None, path: Path) -> int:
+    """File a path under its rank, which is returned; refuse no rank, and a rank twice."""
+    if rank is None:
+        raise ThzSyncError(f"{path}: the name tells no rank; call it such as trace.0{path.suffix}")
+    if rank in paths:
+        raise ThzSyncError(f"{path}: rank {rank} has {paths[rank]} already; give each rank once")
+    paths[rank] = path
+    return rank

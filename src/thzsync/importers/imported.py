@@ -1,0 +1,111 @@
+"""From files of any known format to a trace: read, widen, match, place, assemble."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thzsync.errors import ThzSyncError
+from thzsync.importers.assemble import Assembled, Dropped, assemble
+from thzsync.importers.importer import find_importer
+from thzsync.importers.matching import join
+from thzsync.importers.options import Placement, ReadOptions, Rescaling
+from thzsync.importers.placement import Floor, place
+from thzsync.importers.ranks import Recording
+from thzsync.importers.rescale import fill, rescale
+from thzsync.version import __version__
+from thzsync.workload.tracefile import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Imported:
+    """A trace, and what became of the files that it was made from."""
+
+    trace: Trace
+    dropped: Dropped
+    passed_over: Counter[str]
+    event_s: dict[int, float]
+    """How long events took when they were recorded, by id, where the format says [s]."""
+    recorded_s: float | None
+    """How long the step took when it was recorded [s]."""
+
+    @property
+    def replayed_s(self) -> float:
+        """Length of the step with every event as long as recorded [s]."""
+        return self.trace.graph.critical_path_s(lambda event: self.event_s.get(event.id, 0.0))
+
+
+def import_trace(
+    paths: Sequence[str | Path],
+    format: str = "auto",
+    options: ReadOptions | None = None,
+    placement: Placement | None = None,
+    rescaling: Rescaling | None = None,
+) -> Imported:
+    """Read the files of all ranks and merge them into one iteration on racks."""
+    files = [Path(path) for path in paths]
+    options, placement = options or ReadOptions(), placement or Placement()
+    importer = find_importer(format, files)
+    with _no_collection():
+        recording = fill(importer.read(files, options), options.world)
+        recording = rescale(recording, rescaling or Rescaling())
+        return merge_ranks(recording, placement, options.skip_empty, importer.name)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the cycle collector, which would scan a growing heap of operations over and over:
+    ten times the nodes cost fifteen times as much with it, and ten times without."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
+
+
+def merge_ranks(
+    recording: Recording,
+    placement: Placement,
+    skip_empty: bool = False,
+    format_name: str = "",
+) -> Imported:
+    """One training graph from what all ranks did."""
+    if not any(recording.ranks.values()):
+        raise ThzSyncError(f"{recording.source}: holds no operation; is it the right file?")
+    floor = place(recording.ranks, placement)
+    made = assemble(recording, join(recording), floor, skip_empty)
+    origin = _origin(recording, made, floor, format_name)
+    trace = Trace(made.graph, floor.racks, origin)
+    return Imported(trace, made.dropped, made.passed_over, made.recorded_s, recording.recorded_s)
+
+
+def _origin(
+    recording: Recording, made: Assembled, floor: Floor, format_name: str
+) -> dict[str, Any]:
+    return {
+        "format": format_name,
+        "source": Path(recording.source).name,
+        "ranks": len(recording.ranks),
+        "in_rack_events": made.dropped.events,
+        "in_rack_bytes": made.dropped.in_rack_bytes,
+        "passed_over": dict(made.passed_over),
+        "recorded_event_s": _event_seconds(made),
+        "thzsync": __version__,
+    }
+
+
+def _event_seconds(made: Assembled) -> dict[str, float]:
+    """Time in every collective of which all events were timed [s]."""
+    seconds: dict[str, float] = {}
+    for event in made.graph.events:
+        took = made.recorded_s.get(event.id, math.nan)
+        seconds[event.kind] = seconds.get(event.kind, 0.0) + took
+    return {kind: total for kind, total in seconds.items() if total > 0}

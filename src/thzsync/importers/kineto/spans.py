@@ -1,0 +1,175 @@
+"""Stretches of time in a Kineto profile: what communicates, and when the rank is busy."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from thzsync.errors import ThzSyncError
+from thzsync.importers.kineto.names import collective_kind
+
+_DEVICE: Final = ("kernel", "gpu_memcpy", "gpu_memset")
+_COMMS: Final = "record_param_comms"
+_COLLECTIVE: Final = "Collective name"
+_STEP: Final = re.compile(r"ProfilerStep#(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One entry of the profile that lasts."""
+
+    category: str
+    name: str
+    lane: str
+    """Thread or stream."""
+    begin_us: float
+    end_us: float
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Something that a rank sends or takes part in."""
+
+    issued_us: float
+    """When the rank asked for it."""
+    run: Span
+    """When it was carried out."""
+    name: str
+
+
+@dataclass(frozen=True)
+class Busy:
+    """When a rank computes: disjoint stretches, rising."""
+
+    begin_us: list[float]
+    end_us: list[float]
+
+    def last_end(self, time_us: float) -> float | None:
+        """Where the last stretch before ``time_us`` ended; None while one goes on across it."""
+        place = bisect_left(self.begin_us, time_us) - 1
+        if place < 0:
+            return -math.inf
+        end = self.end_us[place]
+        return end if end <= time_us else None
+
+
+def read_spans(document: Any, path: Path) -> list[Span]:
+    """All lasting entries, by time; the step to look at is chosen later."""
+    events = document.get("traceEvents") if isinstance(document, dict) else None
+    if not isinstance(events, list):
+        raise ThzSyncError(f"{path}: no traceEvents; give a trace that torch.profiler exported")
+    spans = [span for event in events if (span := _span(event)) is not None]
+    return sorted(spans, key=lambda span: span.begin_us)
+
+
+def _span(event: Any) -> Span | None:
+    if not isinstance(event, dict) or event.get("ph") != "X":
+        return None
+    begin, length = event.get("ts"), event.get("dur")
+    if begin is None or length is None or not (_is_time(begin) and _is_time(length)):
+        return None
+    arguments = event.get("args")
+    lane = f"{event.get('pid')}/{event.get('tid')}"
+    return Span(
+        str(event.get("cat")), str(event.get("name")), lane, begin, begin + length,
+        arguments if isinstance(arguments, dict) else {},
+    )  # fmt: skip
+
+
+def _is_time(value: Any) -> bool:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and 0 <= value < 1e18
+
+
+def steps(spans: Iterable[Span]) -> dict[int, tuple[float, float]]:
+    """Begin and end of every profiled step; as the device saw it, where it did [us]."""
+    found: dict[int, tuple[float, float]] = {}
+    on_device = set()
+    for span in spans:
+        match = _STEP.fullmatch(span.name)
+        if match and len(match[1]) < 10:
+            number, device = int(match[1]), span.category == "gpu_user_annotation"
+            if device or number not in on_device:
+                found[number] = (span.begin_us, span.end_us)
+            if device:
+                on_device.add(number)
+    return found
+
+
+def within(spans: Iterable[Span], begin_us: float, end_us: float) -> list[Span]:
+    """Spans that begin in a window."""
+    return [span for span in spans if begin_us <= span.begin_us < end_us]
+
+
+def traffic(spans: list[Span], path: Path) -> list[Traffic]:
+    """What is sent, in the order in which the rank asked for it.
+
+    NCCL's kernels carry the arguments of the call; on a CPU its records do; and Gloo is known by
+    its own annotations, which PyTorch's operators on the caller's thread announce.
+    """
+    described = [s for s in spans if _COLLECTIVE in s.arguments]
+    for wanted in (_DEVICE, ("cpu_op",)):
+        found = [s for s in described if s.category in wanted and _sends(s)]
+        if found:
+            return [Traffic(s.begin_us, s, str(s.arguments[_COLLECTIVE])) for s in found]
+    if any(s.name == _COMMS for s in spans) and not described:
+        raise ThzSyncError(
+            f"{path}: its record_param_comms carry no sizes; record it with PyTorch 2.3 or newer"
+        )
+    return sorted(_gloo(spans), key=lambda t: t.issued_us)
+
+
+def _sends(span: Span) -> bool:
+    return str(span.arguments[_COLLECTIVE]) not in (
+        "wait",
+        "init",
+        "startCoalescing",
+        "endCoalescing",
+    )
+
+
+def _gloo(spans: list[Span]) -> Iterator[Traffic]:
+    """Gloo's threads may pick up calls in another order than the caller's: pair them in turn."""
+    asked: dict[tuple[str | None, str], deque[Span]] = defaultdict(deque)
+    for span in spans:
+        if span.name.startswith("c10d::"):
+            kind = collective_kind(span.name.removeprefix("c10d::"))
+            asked[kind, _shape(span)].append(span)
+    for span in spans:
+        if span.name.startswith("gloo:"):
+            name = span.name.removeprefix("gloo:")
+            queue = asked[collective_kind(name), _shape(span)]
+            issued = queue.popleft().begin_us if queue else span.begin_us
+            yield Traffic(min(issued, span.begin_us), span, name)
+
+
+def _shape(span: Span) -> str:
+    """The first tensor's dimensions, however deep in lists they stand."""
+    dims = span.arguments.get("Input Dims")
+    while isinstance(dims, list) and dims and isinstance(dims[0], list):
+        dims = dims[0]
+    return str(dims)[:100]
+
+
+def busy(spans: list[Span], traffic_lanes: set[str]) -> Busy:
+    """When the rank computes: on its device if it has one, else on its threads."""
+    device = [s for s in spans if s.category in _DEVICE]
+    working = [s for s in device if _COLLECTIVE not in s.arguments and "nccl" not in s.name]
+    if not device:
+        working = [s for s in spans if s.category == "cpu_op" and s.lane not in traffic_lanes]
+    begin: list[float] = []
+    end: list[float] = []
+    for span in working:  # by time
+        if end and span.begin_us <= end[-1]:
+            end[-1] = max(end[-1], span.end_us)
+        else:
+            begin.append(span.begin_us)
+            end.append(span.end_us)
+    return Busy(begin, end)

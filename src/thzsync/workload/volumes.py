@@ -1,0 +1,70 @@
+"""Who sends how much to whom in a training graph, whatever carries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thzsync.arrays import FloatArray
+from thzsync.collectives import find_collective
+from thzsync.workload.graph import TrainingGraph
+from thzsync.workload.nodes import Event
+
+
+@dataclass
+class Volume:
+    """All events of one collective among the same racks."""
+
+    kind: str
+    racks: tuple[int, ...]
+    events: int = 0
+    payload_bytes: int = 0
+    """Directed demand, or size of the tensors [bytes]."""
+    buffer_bytes: float = 0.0
+    """Sizes as nccl-tests counts them [bytes]."""
+    bus_bytes: float = 0.0
+    """What the busiest rack sends or receives, at best [bytes]."""
+
+    @property
+    def bus_factor(self) -> float | None:
+        """Bus bandwidth over algorithm bandwidth; None where nothing is sent."""
+        return self.bus_bytes / self.buffer_bytes if self.buffer_bytes else None
+
+
+def volumes(graph: TrainingGraph) -> list[Volume]:
+    """What every group sends, by collective, in order of appearance."""
+    found: dict[tuple[str, tuple[int, ...]], Volume] = {}
+    for event in graph.events:
+        racks = tuple(event.racks.tolist())
+        volume = found.setdefault((event.kind, racks), Volume(event.kind, racks))
+        collective = find_collective(event.kind)
+        volume.events += 1
+        volume.payload_bytes += event.payload_bytes
+        volume.buffer_bytes += collective.buffer_bytes(event.demand, event.racks)
+        volume.bus_bytes += collective.blocks(event.demand, event.racks).bus_bytes
+    return list(found.values())
+
+
+def traffic_matrix(graph: TrainingGraph, racks: int) -> FloatArray:
+    """Bytes from every rack (row) to every other that must pass at least.
+
+    Where the collective leaves the route open, its bytes are spread over all pairs of its racks.
+    """
+    matrix = np.zeros((racks, racks))
+    for event in graph.events:
+        _add(matrix, event)
+    return matrix
+
+
+def _add(matrix: FloatArray, event: Event) -> None:
+    blocks = find_collective(event.kind).blocks(event.demand, event.racks)
+    single = blocks.single
+    src = blocks.source[blocks.source_start[single]]
+    dst = blocks.target[blocks.target_start[single]]
+    sizes = np.where(src != dst, blocks.size_bytes[single], 0)
+    np.add.at(matrix, (src, dst), sizes)
+    parties = len(event.racks)
+    if parties > 1:
+        spread = (blocks.volume_bytes - int(sizes.sum())) / (parties * (parties - 1))
+        matrix[np.ix_(event.racks, event.racks)] += spread * (1 - np.eye(parties))
