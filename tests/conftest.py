@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.registries import forgetting
+
 # Deadlines measure the machine, and the first call of a kernel compiles it.
 # The fast profile tries the same examples every time; only the thorough one looks for new ones.
 settings.register_profile(
@@ -28,17 +30,6 @@ settings.load_profile("thorough" if os.environ.get("THZSYNC_THOROUGH") == "1" el
 
 @pytest.fixture
 def nothing_stays_registered() -> Iterator[None]:
-    """Methods and collectives that a test registers are forgotten after it."""
-    from thzsync.collectives import collective
-    from thzsync.synthesis import registry
-
-    homes = (
-        (registry._added, registry._methods),
-        (collective._added, collective._collectives),
-    )
-    before = [dict(added) for added, _ in homes]
-    yield
-    for (added, known), old in zip(homes, before, strict=True):
-        added.clear()
-        added.update(old)
-        known.cache_clear()
+    """What a test registers, the next one does not know."""
+    with forgetting():
+        yield

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from thzsync.collectives import collective
+from thzsync.importers import importer
 from thzsync.synthesis import registry
 from thzsync.wireless import discipline
 
@@ -13,6 +14,7 @@ HOMES = (
     (registry._added, registry._methods),
     (collective._added, collective._collectives),
     (discipline._added, discipline._disciplines),
+    (importer._added, importer._importers),
 )
 
 

@@ -19,7 +19,7 @@ from thzsync.folders import (
     Record,
     claim_folder,
 )
-from thzsync.simulation.schema import TABLES
+from thzsync.records.schema import TABLES
 
 
 def put(folder: Path, record: Record) -> None:

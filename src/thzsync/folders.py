@@ -49,10 +49,13 @@ class Record:
     """What the marker's ``kind`` may say."""
     files: tuple[str, ...]
     """Patterns, relative to the folder."""
+    progress: str | None = None
+    """Folder in which an unfinished record waits to be gone on with."""
 
     def lives_in(self, folder: Path) -> bool:
         """Whether the folder holds such a record, or one that was being written."""
-        return self.complete_in(folder) or _unfinished(folder) == self.marker
+        unfinished = self.progress is not None and (folder / self.progress).is_dir()
+        return self.complete_in(folder) or unfinished or _unfinished(folder) == self.marker
 
     def complete_in(self, folder: Path) -> bool:
         """Whether the folder holds such a record, and not just a file of that name."""
@@ -76,7 +79,7 @@ class Record:
                     (folder / above).rmdir()
 
 
-RUN: Final = Record("a run", "run.json", ("run",), _RUN_FILES)
+RUN: Final = Record("a run", "run.json", ("run",), _RUN_FILES, ".progress")
 COMPARISON: Final = Record("a comparison", "compare.json", ("compare", "fabric"), _COMPARE_FILES)
 REPRODUCTION: Final = Record(
     "a reproduction",

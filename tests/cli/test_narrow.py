@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def words(text: str) -> set[str]:
-    return set(re.findall(r"[+-]?\d[\d.,]*(?:e[+-]?\d+)?", text))
+    return set(re.findall(r"[+-]?\d(?:[\d.,]*\d)?(?:e[+-]?\d+)?", text))
 
 
 def screen(monkeypatch: pytest.MonkeyPatch, width: int) -> io.StringIO:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from thzsync.experiments.compare import METRICS, Comparison
+from thzsync.experiments.comparison import METRICS, Comparison
 from thzsync.experiments.fabric import FabricFigure
 from thzsync.experiments.oracle import Oracle
 from thzsync.experiments.statistics import interval95, verdict

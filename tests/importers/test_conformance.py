@@ -98,6 +98,7 @@ class LineImporter:
         return Recording(str(paths[0]), ranks)
 
 
+@pytest.mark.usefixtures("nothing_stays_registered")
 def test_an_importer_from_outside_is_one_class(tmp_path: Path) -> None:
     path = tmp_path / "job.lines"
     path.write_text("#lines\n5\n9\n")

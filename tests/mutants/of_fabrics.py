@@ -134,8 +134,8 @@ MUTANTS = (
     ),
     Mutant(
         "wireless/overlay.py",
-        "guard_ps = self._guard_ps if discipline.guarded else 0",
-        "guard_ps = self._guard_ps",
+        "owed = discipline.guarded or (discipline.steers and turned)",
+        "owed = True",
         ("tests/properties/test_declared_disciplines.py",),
         "streams pay a guard time that they do not owe",
     ),
@@ -184,7 +184,7 @@ MUTANTS = (
         "rates are in nats where they should be in bits",
     ),
     Mutant(
-        "optical/network.py",
+        "topology.py",
         "return np.where(same, 2, 3).astype(np.int64)",
         "return np.where(same, 2, 2).astype(np.int64)",
         ("tests/optical/test_fabric.py", "tests/optical/test_closed_forms.py"),

@@ -10,6 +10,7 @@ import pytest
 from tests.report.results import save_reproduction
 from thzsync.cli import main, reproduce
 from thzsync.experiments.compare import Comparison
+from thzsync.records.folder import sealed
 from thzsync.report import open_results, write_report
 from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
@@ -27,7 +28,7 @@ def reproduction(comparison: Comparison, folder: Path, *quick: str) -> Path:
     save_reproduction(comparison, folder)
     for part in quick:
         path = folder / PARTS[part]
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"quick": True}))
+        path.write_text(json.dumps(sealed(json.loads(path.read_text()) | {"quick": True})))
     return folder
 
 

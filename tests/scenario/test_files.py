@@ -246,8 +246,14 @@ BAD = {
     ),
     "a control character in a key": (FLOOR + '"\\u001b[31m" = 1\n', r"\\x1b\[31m: unknown key"),
     "not TOML": ("[floor\n", r"not valid TOML"),
-    "unknown preset": ('preset = "papper"\n', r"preset: found 'papper'; use one of paper, "),
-    "preset of a wrong type": ("preset = [1]\n", r"preset: found \[1\]; use one of paper, "),
+    "unknown preset": (
+        'preset = "papper"\n',
+        r"preset: found 'papper'; use one of beyond, p",
+    ),
+    "preset of a wrong type": (
+        "preset = [1]\n",
+        r"preset: found \[1\]; use one of beyond, p",
+    ),
 }
 
 

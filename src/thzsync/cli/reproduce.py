@@ -122,8 +122,8 @@ def _reproduce(
     documents = {}
     usual = QUICK_SEEDS if quick else FULL_SEEDS
     counts = {name: seeds or usual[name] for name in names}
-    note(announcement(counts, quick, workers))
     with claim_folder(out, REPRODUCTION, force):
+        note(announcement(counts, quick, workers))
         for name, count in counts.items():
             with watching(name) as watch:
 
