@@ -80,6 +80,12 @@ def test_an_event_inside_one_rack_vanishes_but_keeps_its_order(tmp_path: Path) -
     assert imported.trace.graph.critical_path_s() == pytest.approx(13e-6)
 
 
+def test_an_exchange_of_a_rank_with_itself_is_no_traffic_and_no_mistake(tmp_path: Path) -> None:
+    imported = import_trace(write_chakra(tmp_path, [node(0, 4, micros=1), collective(1, 6, 64)]))
+    assert imported.dropped.events == 1
+    assert imported.dropped.in_rack_bytes == 0
+
+
 def test_twice_the_data_parallel_width_joins_the_gradients_and_nothing_else(tmp_path: Path) -> None:
     one = [send(0, 1, 10), collective(1, 0, 64)]
     two = [receive(0, 0, 10), collective(1, 0, 64)]
