@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -109,6 +110,36 @@ def test_an_importer_from_outside_is_one_class(tmp_path: Path) -> None:
     assert import_trace([path]).trace.origin["format"] == "lines"
     with pytest.raises(ThzSyncError, match="importer 'lines' exists already"):
         register_importer(LineImporter())
+
+
+@dataclass
+class Entry:
+    """What a package's metadata offers."""
+
+    name: str
+    target: object
+
+    def load(self) -> object:
+        return self.target
+
+
+def publish(monkeypatch: pytest.MonkeyPatch, target: object) -> None:
+    """As if a package were installed that names this object in the group of importers."""
+    entries = {importer.ENTRY_POINTS: [Entry("lines", target)]}
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries.get(group, []))
+    importer._importers.cache_clear()
+
+
+def test_an_installed_package_brings_its_importer_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(monkeypatch, LineImporter())
+    path = tmp_path / "job.any"
+    path.write_text("#lines\n5\n9\n")
+    assert find_importer("auto", [path]).name == "lines"
+    publish(monkeypatch, "no importer")
+    with pytest.raises(ThzSyncError, match=r"entry point 'lines' .* must name a new"):
+        find_importer("auto", [path])
 
 
 class Careless(LineImporter):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importers.files import collective, node, receive, send, write_chakra
+from tests.importers.files import collective, integer, node, receive, send, text, write_chakra
 from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.importers import Placement, Rescaling, import_trace
@@ -80,6 +80,12 @@ def test_an_event_inside_one_rack_vanishes_but_keeps_its_order(tmp_path: Path) -
     assert imported.trace.graph.critical_path_s() == pytest.approx(13e-6)
 
 
+def test_an_exchange_of_a_rank_with_itself_is_no_traffic_and_no_mistake(tmp_path: Path) -> None:
+    imported = import_trace(write_chakra(tmp_path, [node(0, 4, micros=1), collective(1, 6, 64)]))
+    assert imported.dropped.events == 1
+    assert imported.dropped.in_rack_bytes == 0
+
+
 def test_twice_the_data_parallel_width_joins_the_gradients_and_nothing_else(tmp_path: Path) -> None:
     one = [send(0, 1, 10), collective(1, 0, 64)]
     two = [receive(0, 0, 10), collective(1, 0, 64)]
@@ -90,6 +96,25 @@ def test_twice_the_data_parallel_width_joins_the_gradients_and_nothing_else(tmp_
     assert reduction.payload_bytes == 64
     pairs = [e.racks.tolist() for e in graph.events if e.kind == "p2p"]
     assert sorted(pairs) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_copies_of_a_stage_stand_on_the_ring_of_their_stage(tmp_path: Path) -> None:
+    one = [node(0, 4, micros=1), send(1, 1, 10, after=(0,)), collective(2, 0, 64)]
+    two = [receive(0, 0, 10), collective(2, 0, 64), node(3, 4, after=(0,), micros=2)]
+    paths = write_chakra(tmp_path, one, two)
+    graph = import_trace(paths, placement=Placement(stages=2), rescaling=Rescaling(3)).trace.graph
+    assert {(c.stage, int(c.racks[0])) for c in graph.computes if c.duration_s > 1.5e-6} == {
+        (1, 3), (1, 4), (1, 5),
+    }  # fmt: skip
+    pairs = [e.racks.tolist() for e in graph.events if e.kind == "p2p"]
+    assert sorted(pairs) == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_a_group_with_an_absent_rank_cannot_grow(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('{"dp": [0, 1]}')
+    rank = [node(0, 7, integer("comm_size", 4), text("pg_name", "dp"))]
+    with pytest.raises(ThzSyncError, match="rank 1 has no trace; --data-parallel needs"):
+        import_trace(write_chakra(tmp_path, rank), rescaling=Rescaling(2))
 
 
 def test_a_trace_without_gradients_cannot_grow(tmp_path: Path) -> None:

@@ -111,3 +111,15 @@ def test_the_pod_of_1024_racks_generates_its_graph() -> None:
     assert len(graph.events) == 2 * 31 * 32 + 3 * 2 * 32 + 32 * 4
     # All stages work equally long, so the pipeline is as long as m + S - 1 of its steps.
     assert graph.critical_path_s() == pytest.approx((32 + 31) * 0.12)
+
+
+def test_a_trace_is_read_once_for_all_iterations_until_its_file_changes(tmp_path: Path) -> None:
+    job, topology = job_of("trace", tmp_path), Topology(FLOOR)
+    first, second = (job_graph(job, topology, Streams(0), iteration) for iteration in (0, 1))
+    assert first.nodes is second.nodes
+
+    other = Job(training=TRAINING.model_copy(update={"microbatches": 3}))
+    graph = job_graph(other, topology, Streams(0))
+    assert job.trace is not None
+    write_trace(job.trace, Trace(graph, topology.racks))
+    assert len(job_graph(job, topology, Streams(0), 2).nodes) == len(graph.nodes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 
+from thzsync.cli import output
 from thzsync.cli.output import table
 from thzsync.workload.volumes import Volume, traffic_matrix, volumes
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 16
 """Racks beyond which a traffic matrix is too wide for a terminal."""
+MOST_RACKS = 128
+"""Racks beyond which it is not computed for JSON either."""
 
 
 def summarize(trace: Trace) -> dict[str, Any]:
@@ -40,6 +43,7 @@ def summarize(trace: Trace) -> dict[str, Any]:
         "events": len(graph.events),
         "kinds": kinds,
         "groups": [_group(volume) for volume in found],
+        "traffic_bytes": _traffic(trace),
         "origin": dict(trace.origin),
     }
 
@@ -72,8 +76,8 @@ def _group(volume: Volume) -> dict[str, Any]:
 def show_tables(title: str, document: dict[str, Any], trace: Trace) -> RenderableType:
     """Kinds, groups and, where it fits, who sends how much to whom."""
     parts: list[RenderableType] = [_kinds(title, document), "", _groups(document)]
-    if trace.rack_count <= MOST_COLUMNS and document["events"]:
-        parts += ["", _matrix(trace)]
+    if document["traffic_bytes"] and trace.rack_count <= MOST_COLUMNS and document["events"]:
+        parts += ["", _matrix(document["traffic_bytes"])]
     return Group(*parts)
 
 
@@ -117,12 +121,21 @@ def _groups(document: dict[str, Any]) -> RenderableType:
     return table("by collective and group", columns, rows, caption)
 
 
-def _matrix(trace: Trace) -> RenderableType:
-    matrix = traffic_matrix(trace.graph, trace.rack_count)
-    largest = float(matrix.max(initial=0))
-    unit, size = _unit(largest)
-    rows = [(f"rack {i}", *(round(v / size, 1) for v in row)) for i, row in enumerate(matrix)]
-    columns = ("from", *(f"to {j}" for j in range(trace.rack_count)))
+def _traffic(trace: Trace) -> list[list[int]] | None:
+    if trace.rack_count > MOST_RACKS:
+        return None
+    return [[round(v) for v in row] for row in traffic_matrix(trace.graph, trace.rack_count)]
+
+
+def _matrix(traffic: list[list[int]]) -> RenderableType:
+    """Who sends how much to whom; a matrix with columns left out would say nothing."""
+    unit, size = _unit(max(map(max, traffic)))
+    cells = [[f"{value / size:.4g}" for value in row] for row in traffic]
+    widest = max(len(cell) for row in cells for cell in row)
+    if len(cells) * (max(widest, len("to 10")) + 3) + len("rack 10") + 3 > output.results().width:
+        return "The traffic matrix needs a wider terminal; --json has it too."
+    rows = [(f"rack {i}", *row) for i, row in enumerate(cells)]
+    columns = ("from", *(f"to {j}" for j in range(len(cells))))
     caption = "what must pass at least; reductions are spread over the pairs of their group"
     return table(f"traffic matrix [{unit}]", columns, rows, caption)
 

@@ -101,11 +101,12 @@ class _Builder:
             return self._compute(joint, number, after, first.duration_s)
         racks, demand, inside_bytes = self._demand(joint)
         kind = first.kind if isinstance(first, Call) else "p2p"
-        if demand.payload_bytes == 0 and inside_bytes == 0 and kind != "barrier":
+        silent = demand.payload_bytes == 0 and kind != "barrier"
+        if silent and not any(p.size_bytes for p in joint.parts if not isinstance(p, Work)):
             self._refuse_empty(kind, joint)
             return self._compute(joint, number, after, 0.0)
         self.dropped.in_rack_bytes += inside_bytes
-        if len(racks) < 2:
+        if silent or len(racks) < 2:
             # Nothing leaves the rack, but the order that it imposed remains.
             self.dropped.events += 1
             return self._compute(joint, number, after, 0.0)

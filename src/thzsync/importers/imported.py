@@ -54,7 +54,7 @@ def import_trace(
     importer = find_importer(format, files)
     with _no_collection():
         recording = fill(importer.read(files, options), options.world)
-        recording = rescale(recording, rescaling or Rescaling())
+        recording = rescale(recording, rescaling or Rescaling(), placement.stages)
         return merge_ranks(recording, placement, options.skip_empty, importer.name)
 
 

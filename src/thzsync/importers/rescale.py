@@ -38,26 +38,57 @@ def check_world(world: int, highest: int) -> None:
         )
 
 
-def rescale(recording: Recording, rescaling: Rescaling) -> Recording:
+def rescale(recording: Recording, rescaling: Rescaling, stages: int | None = None) -> Recording:
     """``times`` copies of all ranks, joined by the data-parallel groups.
 
     A copy computes and talks as the original does; only in a data-parallel group do all copies
-    meet, over a tensor of the same size.
+    meet, over a tensor of the same size. Ranks are numbered anew, so that the copies of a stage
+    still are a run of neighbours.
     """
     if rescaling.times == 1:
         return recording
     if rescaling.times < 1:
         raise ThzSyncError(f"--data-parallel: found {rescaling.times}; use 1 or more")
-    joined = data_parallel(recording, rescaling.groups)
-    stride = max(recording.ranks) + 1
+    copies = _Copies(recording, rescaling, stages or 1)
     ranks = {
-        rank + copy * stride: [
-            _moved(part, copy, stride, rescaling.times, joined) for part in parts
-        ]
+        copies.number(rank, copy): [copies.moved(part, copy) for part in parts]
         for copy in range(rescaling.times)
         for rank, parts in recording.ranks.items()
     }
     return replace(recording, ranks=ranks, recorded_s=None)
+
+
+class _Copies:
+    """Numbers of the copies of every rank, and what the copies do."""
+
+    def __init__(self, recording: Recording, rescaling: Rescaling, stages: int) -> None:
+        self.source = recording.source
+        self.joined = data_parallel(recording, rescaling.groups)
+        self.times = rescaling.times
+        self.position = {rank: place for place, rank in enumerate(sorted(recording.ranks))}
+        self.width = max(1, len(self.position) // stages)
+        """Ranks of one stage."""
+
+    def number(self, rank: int, copy: int) -> int:
+        """Stage by stage, copy by copy."""
+        if rank not in self.position:
+            raise ThzSyncError(
+                f"{self.source}: rank {rank} has no trace; --data-parallel needs those of all ranks"
+            )
+        stage, inside = divmod(self.position[rank], self.width)
+        return (stage * self.times + copy) * self.width + inside
+
+    def moved(self, part: Operation, copy: int) -> Operation:
+        """What a copy does where the original does ``part``."""
+        if isinstance(part, Message):
+            return replace(part, peer=self.number(part.peer, copy))
+        if not isinstance(part, Call):
+            return part
+        joined = (part.channel, part.group) in self.joined
+        met = range(self.times) if joined else (copy,)
+        group = tuple(sorted(self.number(rank, c) for c in met for rank in part.group))
+        root = None if part.root is None else self.number(part.root, 0 if joined else copy)
+        return replace(part, group=group, root=root, parts=() if joined else part.parts)
 
 
 def data_parallel(recording: Recording, names: tuple[str, ...]) -> set[Group]:
@@ -87,16 +118,3 @@ def _calls(recording: Recording) -> Iterator[Call]:
         for part in parts:
             if isinstance(part, Call):
                 yield part
-
-
-def _moved(part: Operation, copy: int, stride: int, times: int, joined: set[Group]) -> Operation:
-    offset = copy * stride
-    if isinstance(part, Message):
-        return replace(part, peer=part.peer + offset)
-    if not isinstance(part, Call):
-        return part
-    if (part.channel, part.group) in joined:
-        group = tuple(r + c * stride for c in range(times) for r in part.group)
-        return replace(part, group=group)
-    root = None if part.root is None else part.root + offset
-    return replace(part, group=tuple(r + offset for r in part.group), root=root)

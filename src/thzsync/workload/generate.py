@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
@@ -55,18 +57,32 @@ class TraceGenerator:
         self, job: Job, partition: Partition, streams: Streams, iteration: int
     ) -> TrainingGraph:
         """The iteration in the file ``job.trace``, under the job's own name."""
-        from thzsync.workload.tracefile import read_trace
-
         assert job.trace is not None
-        graph = read_trace(job.trace).graph
-        for node in graph.nodes:
-            outside = node.racks[~np.isin(node.racks, partition.racks)]
-            if len(outside):
-                raise ThzSyncError(
-                    f"{job.trace}: {node.name}: rack {int(outside[0])} lies outside the partition "
-                    f"of job {job.name!r}; widen the job's rings and lanes"
-                )
-        return replace(graph, nodes=tuple(replace(node, job=job.name) for node in graph.nodes))
+        racks = tuple(partition.racks.ravel().tolist())
+        return _replayed(job.trace, _stamp(job.trace), job.name, racks)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """When a file was last changed, and its length; nothing where there is none."""
+    file = Path(path)
+    status = file.stat() if file.exists() else None
+    return (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _replayed(path: str, stamp: tuple[int, int], job: str, racks: tuple[int, ...]) -> TrainingGraph:
+    """The graph in a file, read once for all iterations as long as the file stays as it is."""
+    from thzsync.workload.tracefile import read_trace
+
+    graph = read_trace(path).graph
+    for node in graph.nodes:
+        outside = node.racks[~np.isin(node.racks, racks)]
+        if len(outside):
+            raise ThzSyncError(
+                f"{path}: {node.name}: rack {int(outside[0])} lies outside the partition "
+                f"of job {job!r}; widen the job's rings and lanes"
+            )
+    return replace(graph, nodes=tuple(replace(node, job=job) for node in graph.nodes))
 
 
 GENERATORS: Final[dict[str, Generator]] = {
