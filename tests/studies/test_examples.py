@@ -33,5 +33,5 @@ def test_the_page_shows_question_file_and_picture(file: Path) -> None:
     specification = read_specification(file)
     assert specification is not None
     assert specification.question in PAGE
-    assert f"../examples/studies/{file.name}" in PAGE
+    assert f"examples/studies/{file.name}" in PAGE
     assert f"images/study-{file.stem}.png" in PAGE
