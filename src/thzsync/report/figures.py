@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display.numbers import fitting_unit, number
+from thzsync.drawing import MARKERS
+from thzsync.drawing import SETTINGS as DRAWING_SETTINGS
 from thzsync.report.curves import CURVES, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.labels import COLOURS, POLICY_LABELS, styles
@@ -18,19 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-MARKERS: Final = ("o", "s", "D", "^", "v", "*", "h", "P")
-SETTINGS: Final = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.alpha": 0.3,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-}
+SETTINGS: Final = DRAWING_SETTINGS | {"pdf.fonttype": 42}
 _PUBLISHED: Final = "published"
 FILE_NAMES: Final = {
     "reward": "reward_vs_iteration",
