@@ -23,7 +23,7 @@ from thzsync.transfers.tensors import execute
 
 RING = Scenario.preset("single-ring")
 BEYOND = {
-    "collectives.allreduce": "path-and-ring",
+    "collectives.allreduce": "streamed-and-ring",
     "collectives.a2a": "sustained",
     "collectives.p2p": "striped",
 }

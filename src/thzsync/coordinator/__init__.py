@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thzsync.coordinator.interface import Action, Outcome, Policy, Situation
+from thzsync.coordinator.interface import Action, Outcome, Policy, Situation, Terms
 from thzsync.coordinator.registry import make_policy, policy_names
 
-__all__ = ["Action", "Outcome", "Policy", "Situation", "make_policy", "policy_names"]
+__all__ = ["Action", "Outcome", "Policy", "Situation", "Terms", "make_policy", "policy_names"]

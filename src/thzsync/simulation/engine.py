@@ -21,7 +21,13 @@ from thzsync.records import Recorder, References, Run
 from thzsync.records.run import until_last_iteration
 from thzsync.scenario import Scenario
 from thzsync.simulation.jobs import JobRun
-from thzsync.simulation.metrics import Progress, Weights, event_cost, wired_bytes_per_flow
+from thzsync.simulation.metrics import (
+    Progress,
+    Weights,
+    event_cost,
+    last_arrivals_s,
+    wired_bytes_per_flow,
+)
 from thzsync.simulation.rows import iteration_row, write_event, write_task
 from thzsync.simulation.sampling import LinkSampler
 from thzsync.simulation.world import World
@@ -139,7 +145,8 @@ class Engine:
         assert isinstance(event, Event)
         delays = world.delays_ps(event, run.iteration, now)
         offer = world.offer(event, delays, now)
-        situation = world.situation(self._decisions, offer, delays, now)
+        prices = self._weights.prices(self.references.get(event.kind))
+        situation = world.situation(self._decisions, offer, delays, now, prices)
         self._decisions += 1
         return Pending(run, event, situation, delays)
 
@@ -240,7 +247,10 @@ class Engine:
         run.tally.costs.append(cost)
         write_event(run.recorder, run.iteration, event, decided.action, done, cost)
         self.outcomes.append(
-            Outcome(pending.situation.decision, cost.completion_s, cost.energy_j, cost.reward)
+            Outcome(
+                pending.situation.decision, cost.completion_s, cost.energy_j, cost.reward,
+                *last_arrivals_s(done),
+            )  # fmt: skip
         )
         self._complete(run, event.id)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
-from thzsync.coordinator import Situation
+from thzsync.coordinator import Situation, Terms
 from thzsync.optical import Background, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.simulation.lateness import delays_ps
@@ -63,8 +63,13 @@ class World:
         chunk_bytes = self.scenario.collectives.chunk_bytes
         return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
 
-    def situation(self, decision: int, offer: Offer, late_ps: IntArray, now_ps: int) -> Situation:
-        """What a policy may know at activation (eq:bandit_flow_context)."""
+    def situation(
+        self, decision: int, offer: Offer, late_ps: IntArray, now_ps: int, prices: tuple[float, float]
+    ) -> Situation:
+        """What a policy may know at activation (eq:bandit_flow_context).
+
+        ``prices`` are the rewards that a second and a joule cost.
+        """
         thz, src, dst = self.scenario.thz, offer.link_src, offer.link_dst
         queued, shared = self.fabric.occupancy(src, dst)
         late = late_ps[np.searchsorted(offer.racks, src)] > 0
@@ -86,6 +91,7 @@ class World:
             shared,
             snr_db,
             levels,
+            Terms(self.scenario, self.fabric.network, *prices),
         )
 
     def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
