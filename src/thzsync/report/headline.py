@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from thzsync.display import Table
 from thzsync.report import tables
 from thzsync.report.source import Results, Row
+from thzsync.report.sweep_tables import sweep_tables
 
 
 def page_tables(results: Results) -> dict[str, list[Table]]:
     """Every table that the results can fill, by the section it belongs to."""
+    if results.sweep is not None:
+        return {"headline": [], **sweep_tables(results.sweep)}
     found: dict[str, list[Table]] = {"headline": [], "synthesis": [], "weights": []}
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
