@@ -30,6 +30,8 @@ from thzsync.folders import COMPARISON, RUN, claim_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from thzsync.coordinator import Policy
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
@@ -152,7 +154,7 @@ def _finish(
             policy.save(save)
         if journal is not None and complete:
             journal.close()
-        emit(_run_document(record), json, lambda: _run_table(record))
+        emit(_run_document(record), json, lambda: _run_tables(record))
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
@@ -194,7 +196,21 @@ def _simulate(
 def _run_document(record: Run) -> dict[str, Any]:
     rows = record.iterations.select("iteration", *COLUMNS).to_dicts()
     means = {name: record.summary[name] for name in COLUMNS}
-    return record.provenance() | {"rows": rows, "mean": means}
+    return record.provenance() | {"rows": rows, "mean": means, "collectives": _collectives(record)}
+
+
+def _collectives(record: Run) -> list[dict[str, Any]]:
+    from thzsync.simulation.bandwidth import by_collective, with_bandwidth
+
+    return by_collective(with_bandwidth(record))
+
+
+def _run_tables(record: Run) -> RenderableType:
+    from rich.console import Group
+
+    columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
+    rows = [list(row.values()) for row in _collectives(record)]
+    return Group(_run_table(record), "", table("by collective", columns, rows))
 
 
 def _run_table(record: Run) -> TerminalTable:

@@ -46,7 +46,7 @@ class Comparison:
     iterations: pl.DataFrame
     """The runs' iteration tables with policy and seed."""
     events: pl.DataFrame
-    """The runs' event tables with policy and seed."""
+    """The runs' event tables with policy, seed and bandwidths."""
     details: dict[str, Run]
     """Full record of the last iteration of every policy's first seed."""
     failures: tuple[dict[str, Any], ...] = ()

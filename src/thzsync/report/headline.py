@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from thzsync.display import Table
 from thzsync.report import tables
+from thzsync.report.curves import collective_rows
 from thzsync.report.source import Results, Row
+from thzsync.report.sweep_tables import sweep_tables
+
+BANDWIDTH: Final = (
+    "Bandwidths as nccl-tests defines them: algbw is all bytes over all time of a collective "
+    "type, busbw that times what the busiest rack must send of every byte."
+)
 
 
 def page_tables(results: Results) -> dict[str, list[Table]]:
     """Every table that the results can fill, by the section it belongs to."""
+    if results.sweep is not None:
+        return {"headline": [], **sweep_tables(results.sweep)}
     found: dict[str, list[Table]] = {"headline": [], "synthesis": [], "weights": []}
+    if results.fabric is not None and (rows := collective_rows(results.fabric, results.first)):
+        made = tables.collectives(rows, BANDWIDTH)
+        found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
     if results.synthesis:

@@ -121,6 +121,28 @@ def ablations(rows: Iterable[Row], caption: str = "") -> Table:
     return Table("What each part of Proposed is worth", columns, body, caption)
 
 
+def collectives(rows: Iterable[Row], caption: str = "") -> Table:
+    """How long every collective type takes and how fast that is, by policy."""
+    columns = (
+        Column("Collective", left=True),
+        Column("Policy", left=True),
+        Column("Events"),
+        Column("Completion", "ms", show=digits(4)),
+        Column("algbw", "GB/s", show=digits(3)),
+        Column("busbw", "GB/s", show=digits(3)),
+    )
+    body: list[list[Value]] = [
+        [
+            kind_look(row["kind"]).label,
+            label(POLICY_LABELS, row["policy"]),
+            row["events"],
+            *(mean(row, key) for key in ("completion_ms", "algbw_gb_s", "busbw_gb_s")),
+        ]
+        for row in rows
+    ]
+    return Table("Bandwidth by collective", columns, body, caption)
+
+
 def gains(rows: Iterable[Row]) -> Table:
     """By how much THz-SynC completes earlier than each rival."""
     columns = (
