@@ -14,7 +14,7 @@ from thzsync.studies.picture import save_pictures
 from thzsync.studies.result import Sweep
 from thzsync.studies.specification import Specification, specify
 
-METRICS = ("energy_j", "reward", "makespan_ms", "thz_share")
+METRICS = ("energy_j", "reward", "makespan_ms", "exposed_ms", "thz_share")
 
 
 def made_up(spec: Specification) -> Sweep:
