@@ -9,7 +9,13 @@ import numpy as np
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
 
-_STATIC: Final = {"all-wired": (0.0, 0.0), "all-wireless": (1.0, 1.0), "fixed-ratio": (0.5, 0.5)}
+_STATIC: Final = {
+    "all-wired": (0.0, 0.0),
+    "all-wired-best": (0.0, 0.0),
+    "all-wireless": (1.0, 1.0),
+    "all-wireless-best": (1.0, 1.0),
+    "fixed-ratio": (0.5, 0.5),
+}
 """Share of the chunks on THz, and of the power."""
 _PER_FLOW: Final = "proposed"
 """The method whose units are its flows for every collective of the paper."""

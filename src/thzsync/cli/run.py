@@ -47,6 +47,7 @@ COLUMNS = (
     "thz_energy_j",
     "reward",
     "makespan_ms",
+    "exposed_ms",
     "thz_share",
 )
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
@@ -123,6 +124,7 @@ def _begin(
     frozen: bool,
 ) -> tuple[Beginning, Policy]:
     """What is to be simulated and who decides, once all of it is known to be possible."""
+    from thzsync.coordinator import own_scenario
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import checked_references
@@ -132,7 +134,8 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     references = checked_references(setting, seed, iterations)
-    return replace(beginning, references=references), chosen
+    own = own_scenario(chosen, setting)
+    return replace(beginning, scenario=own, references=references), chosen
 
 
 def _finish(
@@ -280,7 +283,7 @@ def compare(
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
-    shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
+    shown = ("completion_ms", "energy_j", "reward", "makespan_ms", "exposed_ms")
     rows = []
     for row in document["rows"]:
         means = [with_interval(row, m) for m in shown]
@@ -289,4 +292,4 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTabl
         rows.append([row["policy"], *means, paired])
     beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
     title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
-    return table(title, ["policy", *shown, beyond], rows, first_to_go=("makespan_ms",))
+    return table(title, ["policy", *shown, beyond], rows, first_to_go=("exposed_ms", "makespan_ms"))

@@ -31,6 +31,7 @@ METRIC_TITLES: Final = {
     "energy_j": "Energy [J]",
     "reward": "Reward",
     "makespan_ms": "Iteration time [ms]",
+    "exposed_ms": "Exposed communication [ms]",
     "thz_share": "Share of bytes on THz",
 }
 METRICS: Final = tuple(METRIC_TITLES)
@@ -72,6 +73,7 @@ class Comparison:
             Column("energy", "J", better="low"),
             Column("reward", better="high"),
             Column("makespan", "ms"),
+            Column("exposed", "ms"),
             Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
         )
         rows = [

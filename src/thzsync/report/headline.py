@@ -42,9 +42,10 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
 def policy_table(results: Results) -> Table:
     """Policies side by side; published columns stand only where something was published."""
     published = any(row.get("paper_completion_ms") is not None for row in results.rows)
-    keys = tables.policy_keys(published, published)
+    keys = [*tables.policy_keys(published, published), "makespan_ms", "exposed_ms"]
     made = tables.policies(results.rows, _window(results))
-    return made.only(*keys, "makespan_ms", "thz_share")
+    # Beside published columns there is no room on paper; the shares have a picture of their own.
+    return made.only(*keys) if published else made.only(*keys, "thz_share")
 
 
 def _synthesis_table(rows: Sequence[Row]) -> Table:

@@ -13,6 +13,8 @@ POLICY_LABELS: Final = {
     "fixed-ratio": "Fixed ratio",
     "all-wired": "All-wired",
     "all-wireless": "All-wireless",
+    "all-wired-best": "All-wired, best",
+    "all-wireless-best": "All-wireless, best",
 }
 KIND_LABELS: Final = {
     "p2p": "P2P",

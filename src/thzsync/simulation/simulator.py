@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thzsync.coordinator import Policy, Situation, make_policy
+from thzsync.coordinator import Policy, Situation, make_policy, own_scenario
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
@@ -72,7 +72,7 @@ def simulate(
     if references is None:
         references = checked_references(setting, seed, iterations)
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
-    session = Session(setting, seed, iterations, references)
+    session = Session(own_scenario(chosen, setting), seed, iterations, references)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
     return drive.record(keep_partial)
 
