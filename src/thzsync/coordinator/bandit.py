@@ -107,7 +107,12 @@ class BanditPolicy:
         self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
         self._settings, self._inputs, self._streams = settings, inputs, streams
-        self._shared = shared
+        self._shared, self._restored = shared, False
+
+    @property
+    def untaught(self) -> bool:
+        """Whether it has neither decided anything nor been loaded."""
+        return not self.models and not self._restored
 
     def model(self, kind: str) -> NeuralLinearUCB:
         """The model that serves a collective."""
@@ -142,6 +147,7 @@ class BanditPolicy:
         if progress.keys() != {key.split(".", 1)[0] for key in arrays}:
             raise KeyError("arrays and progress are of other models")
         self.models.clear()
+        self._restored = True
         for name, values in progress.items():
             self._named(name).restore(values, under(arrays, f"{name}."))
 

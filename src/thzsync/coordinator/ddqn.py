@@ -74,7 +74,13 @@ class DdqnPolicy:
         self.rewarded = 0
         self.trainings = 0
         self.frozen = False
+        self._restored = False
         self._waiting: dict[int, int] = {}
+
+    @property
+    def untaught(self) -> bool:
+        """Whether it has neither decided anything nor been loaded."""
+        return self.replay.added == 0 and not self._restored
 
     @property
     def epsilon(self) -> float:
@@ -176,6 +182,7 @@ class DdqnPolicy:
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state; decisions that still waited for their outcome are forgotten."""
         self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        self._restored = True
         self.replay.restore(under(arrays, "replay."))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]

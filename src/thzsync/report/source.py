@@ -47,12 +47,16 @@ class Results:
 
 def open_results(folder: str | Path) -> Results:
     """Read a run, a comparison, a sweep, a published figure or a whole reproduction."""
+    from thzsync.records.journal import in_progress
+
     source = Path(folder)
     if not source.is_dir():
         raise ThzSyncError(f"{source}: no such folder; give one that a command wrote with --out")
     for marker in MARKERS:
         if (source / marker).is_file():
             return _open(source, marker)
+    if in_progress(source):
+        return _open_run(source, {})
     raise ThzSyncError(
         f"{source}: found none of {', '.join(MARKERS)}; give a folder that `thzsync run`, "
         f"`compare`, `sweep` or `reproduce` wrote with --out"
@@ -89,6 +93,7 @@ def _open_run(source: Path, document: Row) -> Results:
     from thzsync.records.run import Run
 
     run = Run.load(source)
+    document = document or run.provenance()  # interrupted: there is no run.json yet
     comparison = as_comparison(run)
     row = {"policy": run.policy, **run.summary}
     return Results("run", source, comparison, [row], 0, document)
