@@ -31,6 +31,7 @@ Rows = dict[str, list[Row]]
 ENGINE_ONLY = {
     "declaration", "workload", "stragglers", "background", "power_needed", "budget_used",
     "wired_order", "link_spans", "link_progress", "static_policy", "references",
+    "learner", "silence", "fallback",
 }  # fmt: skip
 """Checks of what only a simulator gets right to the picosecond; ``test_forgeries`` covers them."""
 HAND_CHECKS = tuple(check for check in CHECKS if check.__name__ not in ENGINE_ONLY)

@@ -1,4 +1,4 @@
-"""Seventy-three ways to forge a record, each with all sums made to agree, and what catches them.
+"""More than eighty ways to forge a record, each with all sums made to agree, and what catches them.
 
 The forger is diligent: he changes tables, scenario or ``run.json`` and seals the record again, so
 checksums hold. What remains to give him away is that the record contradicts seed, scenario, physics
@@ -169,6 +169,10 @@ add("declared", "fixed ratio passed off as All-Wireless", lambda run: replace(
     run, policy="all-wireless"))  # fmt: skip
 add("declared", "fixed ratio passed off as a learner", lambda run: replace(
     run, policy="thz-sync", declared={**(run.declared or {}), "policy": "thz-sync"}))  # fmt: skip
+for learner in ("thz-sync", "shared-bandit", "ddqn"):
+    told = {"policy": learner, "learning": "fresh"}
+    add("declared", f"fixed ratio passed off as a fresh {learner}", lambda run, told=told: replace(  # type: ignore[misc]
+        run, **told, declared={**(run.declared or {}), **told}))  # fmt: skip
 
 
 @forgery("declared", "job renamed")
@@ -184,10 +188,13 @@ for label, change in {
     "straggler delays": scenario(stragglers__max_delay_s=2e-3),
     "background load": scenario(optical__background__load=0.3),
     "background switched off": scenario(optical__background__load=0.0),
+    "background load raised a little": scenario(optical__background__load=0.06),
     "burst size": scenario(optical__background__burst_bytes=2**15),
     "max_power_w x 10": scenario(thz__max_power_w=1.0),
     "noise figure": scenario(thz__noise_figure_db=3.0),
     "fault removed": scenario(faults=[]),
+    "fault shortened": scenario(faults=[FAULTY | {"end_s": 0.01}]),
+    "fault of another rack": scenario(faults=[FAULTY | {"rack": 2}]),
     "p2p_bytes": scenario(jobs__0__training__p2p_bytes=2**20),
     "a2a_bytes_per_rack": scenario(jobs__0__training__a2a_bytes_per_rack=2**20),
     "allreduce_bytes": scenario(jobs__0__training__allreduce_bytes=2**20),
@@ -267,8 +274,8 @@ add("fibres", "link rows moved to the span before", column(
     "links", "end_ps", col("end_ps") - 20 * 10**9, col("start_ps") >= 20 * 10**9))  # fmt: skip
 add(
     "fibres",
-    "two fibres with equal loads exchanged",
-    column("links", "link", 1 - col("link"), col("link") < 2),
+    "two fibres with other loads exchanged",
+    column("links", "link", 13 - col("link"), (col("link") >= 6) & (col("link") < 8)),
 )
 
 CASES = [(group, name) for group, some in FORGERIES.items() for name in some]
@@ -288,7 +295,14 @@ def test_the_honest_run_is_sound(honest: Run) -> None:
 
 
 def test_there_are_as_many_forgeries_as_the_title_says() -> None:
-    assert len(CASES) >= 73
+    assert len(CASES) >= 80
+
+
+def test_what_says_the_same_is_no_forgery(honest: Run) -> None:
+    """Up-links 0 and 1 carry the same in every sample: exchanged, the table holds the same rows."""
+    exchanged = column("links", "link", 1 - col("link"), col("link") < 2)(honest)
+    told, said = (run.tables["links"].sort("end_ps", "link") for run in (honest, exchanged))
+    assert told.equals(said)
 
 
 def sealed_again(run: Run) -> Run:
@@ -297,22 +311,7 @@ def sealed_again(run: Run) -> Run:
     return replace(run, declared={**(run.declared or {}), **digest})
 
 
-UNSEEN = {
-    ("declared", "fixed ratio passed off as a learner"),  # a learner may decide like this
-    ("scenario", "background load"),  # a busy buffer may hold bursts back for as long as it likes
-    ("scenario", "fault removed"),  # nobody asks why a ready chunk stayed silent for a while
-    ("fibres", "two fibres with equal loads exchanged"),  # their samples are 20 ms apart
-}
-"""Only the checksums in ``run.json`` stand against these."""
-
-
-@pytest.mark.parametrize(("group", "name"), [case for case in CASES if case not in UNSEEN])
+@pytest.mark.parametrize(("group", "name"), CASES)
 def test_a_forgery_is_caught(group: str, name: str, honest: Run) -> None:
     forged = FORGERIES[group][name](honest)
     assert audit(forged if group == "declared" else sealed_again(forged)).broken
-
-
-@pytest.mark.parametrize(("group", "name"), sorted(UNSEEN))
-def test_what_the_auditor_cannot_see(group: str, name: str, honest: Run) -> None:
-    forged = FORGERIES[group][name](honest)
-    assert audit(forged if group == "declared" else sealed_again(forged)).ok

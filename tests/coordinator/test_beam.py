@@ -11,10 +11,11 @@ from tests.reference.beam_search import every_action, representation, slow_searc
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import beam, scoring
 from thzsync.coordinator.beam import Search, search
-from thzsync.coordinator.encoder import Batch, Encoder, encode, random_encoder
+from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, columns, group_flows
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.training import encode
 
 SUBBANDS = 2
 LEVELS = np.array([0.5, 1.0])
@@ -72,7 +73,7 @@ def test_the_uncompiled_kernel_decides_the_same(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_score_equals_the_plain_torch_evaluation(seed: int) -> None:
+def test_the_score_equals_the_plain_evaluation(seed: int) -> None:
     encoder, head, features = random_event(seed, flows=6, senders=3, chunks=9)
     counts, level, score = search(encoder, head, features, LEVELS, Search(4, 3, 0.0))
     phi = encode(encoder, as_batch(features, counts, level))[0]

@@ -6,8 +6,8 @@ import pytest
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
 from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
-from thzsync.coordinator.encoder import encode
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
+from thzsync.coordinator.training import encode
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 

@@ -51,7 +51,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     tiny = Scenario.preset("tiny")
     runs = compare(tiny, ("all-wired", "fixed-ratio"), seeds=2, iterations=2, workers=1)
-    # THz-SynC would import torch; its place in the tables is what matters here.
+    # THz-SynC would have to be trained; its place in the tables is what matters here.
     as_thz_sync = {"all-wired": "thz-sync", "fixed-ratio": "fixed-ratio"}
     runs = replace(
         runs,

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.report.results import HOSTILE, renamed, save_reproduction, tiny_comparison
+from tests.report.results import (
+    HOSTILE,
+    HOSTILE_SCENARIO,
+    renamed,
+    save_reproduction,
+    tiny_comparison,
+)
+from tests.studies.sweeps import made_up
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results, write_report
 from thzsync.simulation import Run
+from thzsync.studies.specification import specify
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +47,19 @@ def results(reproduction: Path) -> Results:
 def page(results: Results) -> Path:
     """The HTML report of the reproduction."""
     return write_report(results)
+
+
+@pytest.fixture(scope="session")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A made-up sweep of two axes with a crossover, a hostile name and a failed run."""
+    names = ("all-wired", HOSTILE, "fixed-ratio")
+    asked = {
+        "question": f"When? {HOSTILE_SCENARIO}",
+        "axes": {"thz.subbands": [2, 4, 16], "thz.max_power_w": [0.1, 0.4]},
+        "contenders": [{"name": name, "policy": "all-wired"} for name in names],
+        "seeds": 3,
+    }
+    found = made_up(specify(asked, "test"))
+    failure = {**found.points[0], "policy": HOSTILE, "seed": 2, "error": "it <b>broke</b>"}
+    folder = tmp_path_factory.mktemp("swept")
+    return open_results(replace(found, failures=(failure,), missing=4).save(folder))

@@ -53,7 +53,26 @@ def test_the_highest_reward_wins_and_speed_breaks_a_tie() -> None:
 def test_the_headline_names_winner_gain_and_rival(comparison: Comparison) -> None:
     best = row("thz-sync", 750.0, 15.0, -0.5)
     found = answer(of_rows(comparison, best, row("all-wired", 1000.0, 30.0, -1.0)))
-    assert found.headline == "THz-SynC wins: 25 % less time and 50 % less energy than All-wired."
+    assert found.headline == (
+        "THz-SynC wins: 25 % less time and 50 % less energy, and 0 % shorter iterations "
+        "than All-wired."
+    )
+
+
+def test_the_iteration_and_fair_rivals_stand_beside_the_sum_of_event_times(
+    comparison: Comparison,
+) -> None:
+    rows = [
+        row("thz-sync", 750.0, 15.0, -0.5, makespan_ms=900.0, exposed_ms=90.0),
+        row("all-wired", 1000.0, 30.0, -1.0, makespan_ms=1000.0),
+        row("all-wired-best", 800.0, 30.0, -0.4, makespan_ms=950.0),
+    ]
+    found = answer(of_rows(comparison, *rows))
+    assert found.headline.startswith("THz-SynC wins: 25 % less time")
+    assert "10 % shorter iterations than All-wired" in found.headline
+    reasons = dict(found.reasons)
+    assert ("900", "ms", "iteration, 90 ms exposed") in found.figures
+    assert "6 % less time and 50 % less energy, and 5 % shorter" in reasons["All-wired, best"]
 
 
 def test_a_lead_within_the_noise_is_not_called_a_win(comparison: Comparison) -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,14 +11,16 @@ from hypothesis import strategies as st
 
 from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import interval95
-from thzsync.report import Results
+from thzsync.report import Results, open_results, write_report
 from thzsync.report.curves import (
+    collective_rows,
     delay_energy_plane,
     distributions,
     fabric_split,
     learning_curves,
     pareto,
 )
+from thzsync.report.headline import page_tables
 
 coordinate = st.integers(0, 8).map(float)
 
@@ -89,3 +94,25 @@ def test_bytes_and_joules_add_up_to_the_iterations(comparison: Comparison) -> No
             assert total[column] == pytest.approx(frame[name].mean(), rel=1e-4, abs=1e-12)
         carried = total["thz_bytes"] + total["wired_bytes"]
         assert total["thz_bytes"] / carried == pytest.approx(frame["thz_share"].mean(), abs=1e-4)
+
+
+def test_bandwidths_stand_by_collective_and_policy_with_intervals(
+    comparison: Comparison, tmp_path: Path
+) -> None:
+    rows = collective_rows(comparison, 1)
+    assert [(r["kind"], r["policy"]) for r in rows[:2]] == [
+        ("p2p", "fixed-ratio"),
+        ("p2p", "all-wired"),
+    ]
+    for row in rows:
+        assert row["busbw_gb_s"] > 0
+        assert row["ci95_algbw_gb_s"] >= 0
+    results = open_results(comparison.save(tmp_path))
+    (table,) = page_tables(results)["distributions"]
+    assert len(table.rows) == len(rows)
+    assert "Bandwidth by collective" in write_report(results).read_text("utf-8")
+
+
+def test_a_comparison_of_before_has_no_bandwidths(comparison: Comparison) -> None:
+    older = replace(comparison, events=comparison.events.drop("algbw_gb_s", "busbw_gb_s"))
+    assert collective_rows(older, 0) == []

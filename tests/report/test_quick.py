@@ -45,7 +45,8 @@ def test_a_full_figure_beside_a_quick_one_is_not_called_quick(
     results = open_results(reproduction(comparison, tmp_path, "weights"))
     found = page_tables(results)
     marked = {section: QUICK in made[0].caption for section, made in found.items()}
-    assert marked == {"headline": False, "synthesis": False, "weights": True}
+    full = dict.fromkeys(("headline", "distributions", "synthesis"), False)
+    assert marked == {**full, "weights": True}
 
 
 def test_tables_in_markdown_pages_say_quick(comparison: Comparison, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def weights(seeds: int, **changes: Any) -> str:
 
 def test_gains_stand_with_their_intervals_beside_the_papers() -> None:
     story = fabric(5, 3.0, 1.0)
-    assert "THz-SynC needs 700 ms" in story
+    assert "THz-SynC's collectives need 700 ms" in story
     assert "46 ± 1.5 % less than All-wired (paper: 22.7 % less)" in story
     assert story.endswith("3 ± 1 % less than DDQN.")
 

@@ -79,6 +79,38 @@ def test_shards_are_joined_by_merge(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert merged["rows"] == answer(capsys, *SMALL_COMMAND, "--workers", "1")["rows"]
 
 
+def test_a_dry_run_of_a_resumed_sweep_counts_what_is_done_and_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "part"
+    part = [*SMALL_COMMAND, "--workers", "1", "--out", str(out)]
+    assert main([*part, "--shard", "1/2"]) == 0
+    (out / "finished/.half.parquet.tmp").write_bytes(b"PAR1")
+    capsys.readouterr()
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    document = answer(capsys, *part, "--dry-run", "--resume")
+    assert (document["runs"], document["done"]) == (8, 4)
+    assert before == {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    assert answer(capsys, *part, "--dry-run")["done"] == 0
+    done = answer(capsys, *part, "--dry-run", "--resume", "--shard", "1/2")
+    assert (done["runs"], done["done"], done["cpu_s"]) == (4, 4, 0)
+
+
+def test_merging_tells_failed_runs_from_missing_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gains = f"channel.gains_file={tmp_path}/none.csv,"
+    command = ["sweep", "tiny", "--set", gains, "--policies", "all-wired", "--iterations", "1"]
+    assert main([*command, "--seeds", "2", "--workers", "1", "--out", str(tmp_path / "x")]) == 1
+    capsys.readouterr()
+    merged = ["sweep", "--merge", str(tmp_path / "x"), "--out", str(tmp_path / "whole")]
+    assert main([*merged, "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["failures"]) == 2
+    assert "none.csv" in document["failures"][0]["error"]
+    assert document["missing"] == 0
+
+
 MANY = ["sweep", "tiny", "--set", "thz.max_power_w=" + ",".join(map(str, range(1, 502)))]
 
 

@@ -7,35 +7,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.studies.sweeps import made_up
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.comparison import METRICS
 from thzsync.scenario import Scenario
 from thzsync.studies.curves import crossovers, panels
 from thzsync.studies.picture import save_pictures
 from thzsync.studies.result import Sweep
-from thzsync.studies.specification import Specification, specify
-
-METRICS = ("energy_j", "reward", "makespan_ms", "thz_share")
-
-
-def made_up(spec: Specification) -> Sweep:
-    """Policy a takes 10 ms; policy b takes 20 ms minus 2 per subband; seeds differ a little."""
-    rows = [
-        {
-            **point,
-            "policy": policy,
-            "seed": seed,
-            "iteration": 0,
-            "completion_ms": (10.0 if policy == "a" else 20.0 - 2.0 * point["thz.subbands"])
-            + 0.1 * seed * (policy == "b"),
-            **dict.fromkeys(METRICS, 1.0),
-        }
-        for point in spec.points()
-        for policy in ("a", "b")
-        for seed in spec.seeds
-    ]
-    points = tuple(spec.points())
-    return Sweep(spec, Scenario.preset("tiny"), points, pl.DataFrame(rows))
-
+from thzsync.studies.specification import specify
 
 CONTENDERS = [{"name": name, "policy": "all-wired"} for name in ("a", "b")]
 
@@ -108,7 +87,7 @@ def test_a_categorical_axis_has_no_crossover_and_can_be_drawn() -> None:
     spec = specify({"axes": {"collectives.allreduce": ["ring", "proposed"]}, "seeds": 2}, "x")
     rows = [
         {"collectives.allreduce": name, "policy": "thz-sync", "seed": seed, "iteration": 0}
-        | dict.fromkeys((*METRICS, "completion_ms"), 1.0)
+        | dict.fromkeys(METRICS, 1.0)
         for name in ("ring", "proposed")
         for seed in (0, 1)
     ]

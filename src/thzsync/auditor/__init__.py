@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Final
 
 from thzsync.auditor import (
     air,
+    background,
     causality,
     declaration,
     delivery,
     faults,
     fibre,
+    learner,
     meaning,
     policy,
     power,
     rounds,
     shares,
+    silence,
     spans,
     steering,
     structure,
@@ -61,6 +64,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     delivery.action,
     delivery.decision,
     policy.static_policy,
+    learner.learner,
     air.half_duplex,
     air.rf_chains,
     air.power_cap,
@@ -80,7 +84,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     fibre.link_rate,
     spans.link_spans,
     spans.link_progress,
-    surroundings.background,
+    background.background,
     totals.energy,
     totals.completion,
     totals.references,
@@ -91,6 +95,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     shares.exposed,
     faults.thz_faults,
     faults.frozen_racks,
+    silence.silence,
+    silence.fallback,
 )
 """Every check, in the order of reporting; each counts its facts under its own name."""
 

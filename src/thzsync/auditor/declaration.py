@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
+
+TOLD: Final = (
+    "iterations", "recorded", "rows", "scenario", "scenario_sha256", "policy", "learning", "seed",
+)  # fmt: skip
+"""What ``run.json`` says and the record shows."""
 
 
 def declaration(book: Book, findings: Findings) -> None:
@@ -18,7 +23,7 @@ def declaration(book: Book, findings: Findings) -> None:
     found: dict[str, Any] = book.run.provenance()
     if _names_a_file(book):  # the hash covers files that may have moved since
         found.pop("scenario_sha256")
-    for key in ("iterations", "recorded", "rows", "scenario", "scenario_sha256", "policy", "seed"):
+    for key in TOLD:
         findings.require(
             "declaration",
             key not in found or told.get(key) == found[key],

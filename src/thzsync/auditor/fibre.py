@@ -137,11 +137,12 @@ def link_rate(book: Book, findings: Findings) -> None:
 
 
 def link_rate_bps(book: Book) -> FloatArray:
-    """Full rate of every directed link [bit/s]."""
+    """Full rate of every directed link, in whole bits [bit/s]."""
     optical = book.scenario.optical
     rates = np.full(_links(book), optical.inter_bps)
     rates[: 2 * book.racks] = optical.access_bps
-    return rates
+    whole: FloatArray = np.rint(rates)
+    return whole
 
 
 def _links(book: Book) -> int:

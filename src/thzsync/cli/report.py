@@ -14,7 +14,8 @@ from thzsync.files import dump_json
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder that run, compare or reproduce wrote.")
+        Path,
+        typer.Argument(metavar="DIR", help="A folder that run, compare, sweep or reproduce wrote."),
     ],
     out: Annotated[
         Path | None, typer.Option(help="The HTML file to write; DIR/report.html when absent.")

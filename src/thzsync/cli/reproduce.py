@@ -71,7 +71,7 @@ def reproduce_fabric(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Six policies over 20 iterations of the training trace."""
+    """The policies over 20 iterations of the training trace."""
     _reproduce(["fabric"], seeds, quick, workers, changes, out, force, json)
 
 
@@ -199,7 +199,9 @@ def _fabric_tables(document: Document) -> list[Table]:
     window = f"Means from iteration {first} on, ± 95 %, {seeds} paired seeds; {_oracle(document)}"
     keys = tables.policy_keys(deviation=False)
     return [
-        tables.policies(document["rows"], window).only(*keys, "regret"),
+        tables.policies(document["rows"], window).only(
+            *keys, "makespan_ms", "exposed_ms", "regret"
+        ),
         tables.choices(document["oracle"]["choices"]),
         tables.gains(document["gains"]),
         tables.claims(document["claims"].items(), seeds),

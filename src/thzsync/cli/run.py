@@ -30,6 +30,8 @@ from thzsync.folders import COMPARISON, RUN, claim_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from thzsync.coordinator import Policy
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
@@ -45,6 +47,7 @@ COLUMNS = (
     "thz_energy_j",
     "reward",
     "makespan_ms",
+    "exposed_ms",
     "thz_share",
 )
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
@@ -121,6 +124,7 @@ def _begin(
     frozen: bool,
 ) -> tuple[Beginning, Policy]:
     """What is to be simulated and who decides, once all of it is known to be possible."""
+    from thzsync.coordinator import own_scenario
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import checked_references
@@ -130,7 +134,8 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     references = checked_references(setting, seed, iterations)
-    return replace(beginning, references=references), chosen
+    own = own_scenario(chosen, setting)
+    return replace(beginning, scenario=own, references=references), chosen
 
 
 def _finish(
@@ -152,7 +157,7 @@ def _finish(
             policy.save(save)
         if journal is not None and complete:
             journal.close()
-        emit(_run_document(record), json, lambda: _run_table(record))
+        emit(_run_document(record), json, lambda: _run_tables(record))
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
@@ -194,7 +199,21 @@ def _simulate(
 def _run_document(record: Run) -> dict[str, Any]:
     rows = record.iterations.select("iteration", *COLUMNS).to_dicts()
     means = {name: record.summary[name] for name in COLUMNS}
-    return record.provenance() | {"rows": rows, "mean": means}
+    return record.provenance() | {"rows": rows, "mean": means, "collectives": _collectives(record)}
+
+
+def _collectives(record: Run) -> list[dict[str, Any]]:
+    from thzsync.simulation.bandwidth import by_collective, with_bandwidth
+
+    return by_collective(with_bandwidth(record))
+
+
+def _run_tables(record: Run) -> RenderableType:
+    from rich.console import Group
+
+    columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
+    rows = [list(row.values()) for row in _collectives(record)]
+    return Group(_run_table(record), "", table("by collective", columns, rows))
 
 
 def _run_table(record: Run) -> TerminalTable:
@@ -264,7 +283,7 @@ def compare(
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
-    shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
+    shown = ("completion_ms", "energy_j", "reward", "makespan_ms", "exposed_ms")
     rows = []
     for row in document["rows"]:
         means = [with_interval(row, m) for m in shown]
@@ -273,4 +292,4 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTabl
         rows.append([row["policy"], *means, paired])
     beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
     title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
-    return table(title, ["policy", *shown, beyond], rows, first_to_go=("makespan_ms",))
+    return table(title, ["policy", *shown, beyond], rows, first_to_go=("exposed_ms", "makespan_ms"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from thzsync.errors import ThzSyncError, interrupted
 if TYPE_CHECKING:
     from thzsync.studies.plan import Plan, PlannedRun
     from thzsync.studies.result import Sweep
+    from thzsync.studies.store import Store
 
 MOST_RUNS = 1000
 """Runs that a plan may have without --yes."""
@@ -94,7 +96,7 @@ def sweep(
     plan = plan_sweep(what, options)
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
     if dry_run:
-        _show_plan(plan, runs, workers, json)
+        _show_plan(plan, runs, _known(plan, out if resume else None), workers, json)
         return
     if shard is not None:
         _needed(out, "--shard")
@@ -202,28 +204,45 @@ def _table(found: Sweep) -> TerminalTable:
     return table(title, columns, rows, found.specification.question or None)
 
 
-def _show_plan(plan: Plan, runs: Sequence[PlannedRun], workers: int | None, as_json: bool) -> None:
+def _known(plan: Plan, out: str | None) -> Store:
+    """What a folder holds of a plan; looking changes nothing there."""
+    from thzsync.studies.store import Store
+    from thzsync.studies.sweeping import recall
+
+    store = Store(None if out is None else Path(out))
+    recall(plan, store)
+    return store
+
+
+def _show_plan(
+    plan: Plan, runs: Sequence[PlannedRun], known: Store, workers: int | None, as_json: bool
+) -> None:
     from thzsync.cli.output import progress
     from thzsync.studies.probe import estimate
     from thzsync.workers import default_workers
 
+    missing = [run for run in runs if known.finished(run.key) is None]
+    places = {run.realisation.key for run in missing}
     with progress("timing a few runs"):
-        cost = estimate(runs)
+        cost = estimate(missing, [key for key in places if known.references(key) is not None])
     count = workers or default_workers()
+    total = len({run.key for run in runs})
     document = {
         "axes": {key: [p[key] for p in plan.points] for key in plan.specification.keys},
         "points": len(plan.points),
         "policies": [contender.name for contender in plan.specification.all],
         "seeds": list(plan.specification.seeds),
         "iterations": plan.specification.iterations,
-        "runs": cost.runs,
+        "runs": total,
+        "done": total - cost.runs,
         "cpu_s": cost.cpu_s,
         "wall_s": cost.wall_s(count),
         "disk_bytes": cost.disk_bytes,
         "workers": count,
     }
+    done = f", {total - cost.runs} of them done" if total > cost.runs else ""
     caption = (
-        f"{cost.runs} runs: about {span(cost.wall_s(count))} with {count} workers "
+        f"{total} runs{done}: about {span(cost.wall_s(count))} with {count} workers "
         f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
     )
     emit(document, as_json, lambda: _plan_table(plan, caption))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
 from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
-from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder, represent
+from thzsync.coordinator.dense import Descent
+from thzsync.coordinator.encoder import Encoder, random_encoder, represent
 from thzsync.coordinator.features import Features, action_columns, columns, featurise
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
@@ -19,6 +20,7 @@ from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
+from thzsync.coordinator.training import encode, fit
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
@@ -55,22 +57,14 @@ class NeuralLinearUCB:
 
     def train(self) -> None:
         """Fit the encoder to the replayed rewards, then rebuild the posterior in the new space."""
-        settings = self.settings
+        settings, replay = self.settings, self.replay
+        shape = settings.train_steps, settings.batch
+        draws = self.generator.integers(len(replay), size=shape)
+        how = Descent(settings.learning_rate, settings.weight_decay)
         self.encoder, _ = fit(
-            self.encoder,
-            self.head.weights,
-            self._batches(),
-            settings.learning_rate,
-            settings.weight_decay,
+            self.encoder, self.head.weights, replay.memory, draws, replay.reward[draws], how
         )
-        everything = np.arange(len(self.replay))
-        phi = encode(self.encoder, self.replay.batch(everything))
-        self.head.rebuild(phi, self.replay.reward[everything])
-
-    def _batches(self) -> Iterator[tuple[Batch, FloatArray]]:
-        for _ in range(self.settings.train_steps):
-            slots = self.generator.integers(len(self.replay), size=self.settings.batch)
-            yield self.replay.batch(slots), self.replay.reward[slots]
+        self.head.rebuild(encode(self.encoder, replay.memory), replay.reward[: len(replay)])
 
     def state(self) -> dict[str, AnyArray]:
         """Everything that decides and learns, as arrays."""
@@ -113,7 +107,12 @@ class BanditPolicy:
         self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
         self._settings, self._inputs, self._streams = settings, inputs, streams
-        self._shared = shared
+        self._shared, self._restored = shared, False
+
+    @property
+    def untaught(self) -> bool:
+        """Whether it has neither decided anything nor been loaded."""
+        return not self.models and not self._restored
 
     def model(self, kind: str) -> NeuralLinearUCB:
         """The model that serves a collective."""
@@ -148,6 +147,7 @@ class BanditPolicy:
         if progress.keys() != {key.split(".", 1)[0] for key in arrays}:
             raise KeyError("arrays and progress are of other models")
         self.models.clear()
+        self._restored = True
         for name, values in progress.items():
             self._named(name).restore(values, under(arrays, f"{name}."))
 

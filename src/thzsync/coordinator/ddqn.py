@@ -6,7 +6,7 @@ situation of the event activated next, of whatever type; one network therefore s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,8 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.coordinator.beam import search
 from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
-from thzsync.coordinator.encoder import Batch, Encoder, encode, fit, random_encoder
+from thzsync.coordinator.dense import Descent
+from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, action_columns, columns, featurise
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
@@ -23,6 +24,7 @@ from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
+from thzsync.coordinator.training import encode, fit
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 
@@ -72,7 +74,13 @@ class DdqnPolicy:
         self.rewarded = 0
         self.trainings = 0
         self.frozen = False
+        self._restored = False
         self._waiting: dict[int, int] = {}
+
+    @property
+    def untaught(self) -> bool:
+        """Whether it has neither decided anything nor been loaded."""
+        return self.replay.added == 0 and not self._restored
 
     @property
     def epsilon(self) -> float:
@@ -117,12 +125,10 @@ class DdqnPolicy:
         drawn = min(len(slots), POOL_BATCHES * settings.batch)
         pool = self.generator.choice(slots, drawn, replace=False)
         goal = self.replay.reward[pool] + settings.discount * self._next_values(pool)
+        draws = self.generator.integers(len(pool), size=(settings.train_steps, settings.batch))
+        how = Descent(settings.learning_rate, settings.weight_decay)
         encoder, head = fit(
-            self.online.encoder,
-            self.online.head,
-            self._batches(pool, goal),
-            settings.learning_rate,
-            settings.weight_decay,
+            self.online.encoder, self.online.head, self.replay.memory, pool[draws], goal[draws], how
         )
         self.online = QNetwork(encoder, head)
         self.trainings += 1
@@ -159,11 +165,6 @@ class DdqnPolicy:
         air = share * features.air[np.arange(len(share)), chosen]
         return np.column_stack((share, air, air * self.levels[chosen]))
 
-    def _batches(self, pool: IntArray, goal: FloatArray) -> Iterator[tuple[Batch, FloatArray]]:
-        for _ in range(self.settings.train_steps):
-            drawn = self.generator.integers(len(pool), size=self.settings.batch)
-            yield self.replay.batch(pool[drawn]), goal[drawn]
-
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
         arrays: dict[str, AnyArray] = {f"replay.{k}": v for k, v in self.replay.state().items()}
@@ -181,6 +182,7 @@ class DdqnPolicy:
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state; decisions that still waited for their outcome are forgotten."""
         self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        self._restored = True
         self.replay.restore(under(arrays, "replay."))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]

@@ -1,4 +1,4 @@
-"""The encoder phi_theta (eq:bandit_representation): weights, batches and training.
+"""The encoder phi_theta (eq:bandit_representation): weights, batches, and phi of one event.
 
 All flow slots share their first-layer weights. Their hidden units are pooled twice: the mean over
 flows (how much work there is) and the largest mean over one sender's flows (how bad the worst
@@ -7,18 +7,13 @@ sender fares, which is what a completion time follows). A dense layer and a cons
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.features import Features
 from thzsync.jit import kernel
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class Encoder(NamedTuple):
@@ -43,7 +38,7 @@ class Batch(NamedTuple):
     rows: FloatArray
     """(samples, slots, inputs), zero in empty slots."""
     group: IntArray
-    """(samples, slots): sender of every flow; -1 marks an empty slot."""
+    """(samples, slots): sender of every flow; -1 marks an empty slot, behind all flows."""
 
 
 def random_encoder(
@@ -89,76 +84,3 @@ def represent(encoder: Encoder, features: Features, action: FloatArray) -> Float
             value += pooled[k] * encoder.dense[k, j]
         phi[j] = max(value, 0.0)
     return phi
-
-
-def encode(encoder: Encoder, batch: Batch) -> FloatArray:
-    """phi of every sample, one row each."""
-    import torch
-
-    with torch.no_grad(), one_thread():
-        phi = _forward(tuple(torch.from_numpy(w) for w in encoder), *_tensors(batch))
-    result: FloatArray = phi.numpy()
-    return result
-
-
-def fit(
-    encoder: Encoder,
-    head: FloatArray,
-    batches: Iterator[tuple[Batch, FloatArray]],
-    learning_rate: float,
-    weight_decay: float,
-) -> tuple[Encoder, FloatArray]:
-    """Encoder and head after one step of Adam on the squared error per batch of (sample, target).
-
-    Deterministic: one thread, no random numbers, a fresh optimiser.
-    """
-    import torch
-
-    with one_thread():
-        weights = [torch.tensor(w, requires_grad=True) for w in (*encoder, head)]
-        optimiser = torch.optim.AdamW(
-            weights, lr=learning_rate, weight_decay=weight_decay, fused=True
-        )
-        for batch, target in batches:
-            optimiser.zero_grad()
-            phi = _forward(tuple(weights[:-1]), *_tensors(batch))
-            loss = torch.mean((phi @ weights[-1] - torch.from_numpy(target)) ** 2)
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
-    *trained, head = (w.detach().numpy() for w in weights)
-    return Encoder(*trained), head
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Pin torch to one thread (sums then have one order), and put the old setting back."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _tensors(batch: Batch) -> tuple[Tensor, Tensor]:
-    """Rows, and the pooling matrix of every sample: the mean over flows, then over each sender."""
-    import torch
-
-    senders = np.arange(max(int(batch.group.max(initial=-1)) + 1, 1))
-    pooling = np.empty((len(batch.group), len(senders) + 1, batch.group.shape[1]))
-    pooling[:, 0] = batch.group >= 0
-    pooling[:, 1:] = batch.group[:, None, :] == senders[:, None]
-    pooling /= np.maximum(pooling.sum(axis=2, keepdims=True), 1)
-    return torch.from_numpy(batch.rows), torch.from_numpy(pooling)
-
-
-def _forward(weights: tuple[Tensor, ...], rows: Tensor, pooling: Tensor) -> Tensor:
-    import torch
-
-    flow, flow_bias, dense, dense_bias = weights
-    means = pooling @ torch.relu(rows @ flow + flow_bias)
-    pooled = torch.cat((means[:, 0], means[:, 1:].amax(dim=1)), dim=1)
-    hidden = torch.relu(pooled @ dense + dense_bias)
-    return torch.cat((hidden, torch.ones_like(hidden[:, :1])), dim=1)

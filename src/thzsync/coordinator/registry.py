@@ -6,7 +6,13 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 
 from thzsync.coordinator.interface import Policy
-from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
+from thzsync.coordinator.static import (
+    ALL_WIRED,
+    ALL_WIRED_BEST,
+    ALL_WIRELESS,
+    ALL_WIRELESS_BEST,
+    FIXED_RATIO,
+)
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -40,6 +46,8 @@ BUILT_IN: dict[str, PolicyFactory] = {
     "fixed-ratio": lambda scenario, streams: FIXED_RATIO,
     "all-wired": lambda scenario, streams: ALL_WIRED,
     "all-wireless": lambda scenario, streams: ALL_WIRELESS,
+    "all-wired-best": lambda scenario, streams: ALL_WIRED_BEST,
+    "all-wireless-best": lambda scenario, streams: ALL_WIRELESS_BEST,
 }
 
 
@@ -56,3 +64,15 @@ def make_policy(name: str, scenario: Scenario, streams: Streams) -> Policy:
         factory: PolicyFactory = point.load()
         return factory(scenario, streams)
     raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
+
+
+def own_scenario(policy: Policy, scenario: Scenario) -> Scenario:
+    """The scenario in which a policy runs: with the synthesis methods that it brings, if any.
+
+    Everything else stays, so it meets the same channel, packets and stragglers as its rivals.
+    """
+    methods: dict[str, str] = dict(getattr(policy, "methods", ()))
+    if not methods:
+        return scenario
+    collectives = scenario.collectives.model_copy(update=methods)
+    return scenario.model_copy(update={"collectives": collectives})

@@ -51,6 +51,11 @@ class Replay:
         width = int((group >= 0).sum(axis=1).max(initial=0))
         return Batch(self.rows[slots, :width], np.ascontiguousarray(group[:, :width]))
 
+    @property
+    def memory(self) -> Batch:
+        """Everything stored, to be read by slot; a view, which the next ``add`` may overwrite."""
+        return Batch(self.rows[: len(self)], self.group[: len(self)])
+
     def features(self, slot: int, levels: FloatArray) -> Features:
         """The context of one sample, without its action."""
         flows = int((self.group[slot] >= 0).sum())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from thzsync.coordinator.bandit import BanditPolicy
 from thzsync.coordinator.ddqn import DdqnPolicy
+from thzsync.coordinator.interface import Policy
 from thzsync.coordinator.layout import check_arrays
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.store import check_shape, read_policy
@@ -14,6 +15,15 @@ from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
 LearningPolicy = BanditPolicy | DdqnPolicy
+
+
+def knowledge_of(policy: Policy) -> str:
+    """What a policy knows before its run, as records say it (see `Run.learning`)."""
+    if not isinstance(policy, BanditPolicy | DdqnPolicy):
+        return "none"
+    if policy.frozen:
+        return "frozen"
+    return "fresh" if policy.untaught else "taught"
 
 
 def load_policy(

@@ -1,4 +1,9 @@
-"""Policies that never learn: All-Wired, All-Wireless and a fixed ratio."""
+"""Policies that never learn: All-Wired, All-Wireless and a fixed ratio.
+
+The paper's All-Wired sends over fibre what was planned for THz: one tree per subband. Its "best"
+twin takes the structures that suit the fibre and knows nothing of THz; that of All-Wireless takes
+the mechanisms that come nearest to the bound.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,8 @@ class StaticPolicy:
     name: str
     thz_share: float
     power: float
+    methods: tuple[tuple[str, str], ...] = ()
+    """Synthesis methods that it brings along, by collective; see `own_scenario`."""
 
     def decide(self, situation: Situation) -> Action:
         """The fixed split, at the level nearest to the fixed power that the scenario offers."""
@@ -29,4 +36,16 @@ class StaticPolicy:
 
 ALL_WIRED = StaticPolicy("all-wired", 0.0, 0.0)
 ALL_WIRELESS = StaticPolicy("all-wireless", 1.0, 1.0)
+ALL_WIRED_BEST = StaticPolicy(
+    "all-wired-best",
+    0.0,
+    0.0,
+    (("allreduce", "ring"), ("a2a", "proposed"), ("p2p", "proposed")),
+)
+ALL_WIRELESS_BEST = StaticPolicy(
+    "all-wireless-best",
+    1.0,
+    1.0,
+    (("allreduce", "streamed"), ("a2a", "sustained"), ("p2p", "striped")),
+)
 FIXED_RATIO = StaticPolicy("fixed-ratio", 0.5, 0.5)

@@ -31,6 +31,7 @@ METRIC_TITLES: Final = {
     "energy_j": "Energy [J]",
     "reward": "Reward",
     "makespan_ms": "Iteration time [ms]",
+    "exposed_ms": "Exposed communication [ms]",
     "thz_share": "Share of bytes on THz",
 }
 METRICS: Final = tuple(METRIC_TITLES)
@@ -46,7 +47,7 @@ class Comparison:
     iterations: pl.DataFrame
     """The runs' iteration tables with policy and seed."""
     events: pl.DataFrame
-    """The runs' event tables with policy and seed."""
+    """The runs' event tables with policy, seed and bandwidths."""
     details: dict[str, Run]
     """Full record of the last iteration of every policy's first seed."""
     failures: tuple[dict[str, Any], ...] = ()
@@ -72,6 +73,7 @@ class Comparison:
             Column("energy", "J", better="low"),
             Column("reward", better="high"),
             Column("makespan", "ms"),
+            Column("exposed", "ms"),
             Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
         )
         rows = [

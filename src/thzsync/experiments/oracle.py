@@ -20,6 +20,9 @@ SHARES = tuple(k / 8 for k in range(9))
 REFINED = (1 / 16, 1 / 32)
 """Steps around the best share that it tries afterwards, both ways, one after the other."""
 
+METRICS = ("reward", "completion_ms", "energy_j", "makespan_ms", "exposed_ms")
+"""What its choices are judged by."""
+
 Choice = tuple[float, float]
 """THz share and power level."""
 
@@ -47,6 +50,8 @@ class Oracle:
     reward: float
     completion_ms: float
     energy_j: float
+    makespan_ms: float | None = None
+    exposed_ms: float | None = None
     per_event: dict[str, float] | None = None
     """Rewards of one iteration: ``fixed`` by these choices, ``lookahead`` by true outcomes."""
 
@@ -56,6 +61,8 @@ class Oracle:
             "reward": self.reward,
             "completion_ms": self.completion_ms,
             "energy_j": self.energy_j,
+            "makespan_ms": self.makespan_ms,
+            "exposed_ms": self.exposed_ms,
             "choices": {
                 kind: {"thz_share": share, "power": power}
                 for kind, (share, power) in self.choices.items()
@@ -81,7 +88,7 @@ def _try(trial: _Trial) -> dict[str, float]:
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
     judged = run.iterations.filter(pl.col("iteration") >= trial.first)
-    return means | {m: _mean(judged[m]) for m in ("reward", "completion_ms", "energy_j")}
+    return means | {m: _mean(judged[m]) for m in METRICS}
 
 
 def _mean(values: pl.Series) -> float:
@@ -140,11 +147,7 @@ def judge(
     """What the choices achieve in the same seeds and iterations in which policies are judged."""
     trials = [_Trial(scenario, choices, iterations, seed, first=first) for seed in seeds]
     results = map_runs(_try, trials, workers=workers, progress=progress)
-    reward, completion_ms, energy_j = (
-        fmean(result[metric] for result in results)
-        for metric in ("reward", "completion_ms", "energy_j")
-    )
-    return Oracle(choices, reward, completion_ms, energy_j)
+    return Oracle(choices, *(fmean(result[metric] for result in results) for metric in METRICS))
 
 
 def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> dict[str, float]:

@@ -36,9 +36,10 @@ class WeightsFigure:
         rows = []
         for (time, energy), comparison in self.comparisons.items():
             row: dict[str, Any] = {"time_weight": time, "energy_weight": energy}
-            for column, metric in (("completion_ms", "completion"), ("energy_j", "energy")):
+            for column in ("completion_ms", "energy_j", "makespan_ms", "exposed_ms"):
                 values = comparison.seed_means("thz-sync", column, first)
                 row[column], row[f"ci95_{column}"] = interval95(values)
+            for column, metric in (("completion_ms", "completion"), ("energy_j", "energy")):
                 row[f"paper_{column}"] = published_weights(time, metric)
             rows.append(row)
         return rows

@@ -1,9 +1,10 @@
-"""The packet fabric: lower -> kernel -> raise."""
+"""The packet fabric and its flow-level twin: lower -> kernel -> raise."""
 
 from __future__ import annotations
 
 from thzsync.optical.background import Background
 from thzsync.optical.fabric import LinkBytes, OpticalFabric
+from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.optical.network import Network, energy_j
 
-__all__ = ["Background", "LinkBytes", "Network", "OpticalFabric", "energy_j"]
+__all__ = ["Background", "FlowFabric", "LinkBytes", "Network", "OpticalFabric", "energy_j"]

@@ -70,6 +70,9 @@ class Run:
     tables: dict[str, pl.DataFrame]
     declared: dict[str, Any] | None = None
     """What ``run.json`` says of a run that was read from disk; the auditor holds it to that."""
+    learning: str = ""
+    """What its policy knew at the start: "none" if it never learns, "fresh", "taught" if it brought
+    something along, "frozen" if it learns no more; empty if nobody noted it."""
 
     @property
     def iterations(self) -> pl.DataFrame:
@@ -147,6 +150,7 @@ class Run:
             "format": FORMAT,
             "kind": "run",
             "policy": self.policy,
+            "learning": self.learning,
             "seed": self.seed,
             "iterations": self.iterations.height,
             "recorded": self.recorded(),
@@ -208,6 +212,7 @@ class Run:
             references={k: (v[0], v[1]) for k, v in declared["references"].items()},
             tables=tables,
             declared=declared,
+            learning=str(declared.get("learning", "")),
         )
 
 

@@ -12,6 +12,7 @@ from thzsync.report.kinds import kind_look, ordered
 from thzsync.report.labels import short
 from thzsync.report.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.report.source import Results
+from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
@@ -128,6 +129,38 @@ def _distribution(values: np.ndarray[Any, Any], edges: np.ndarray[Any, Any]) -> 
         "greatest": short(values.max()),
         "density": [short(c, 3) for c in counts / max(1, counts.max())],
     }
+
+
+def collective_rows(comparison: Comparison, first: int) -> list[dict[str, Any]]:
+    """Time and bandwidth per collective type and policy, with 95 % intervals over seeds.
+
+    A comparison that was written before bandwidths were kept has none.
+    """
+    events = comparison.events.filter(pl.col("iteration") >= first)
+    if not set(BANDWIDTHS) <= set(events.columns):
+        return []
+    of_seeds = [
+        {"policy": policy, **row}
+        for (policy, _), part in events.group_by("policy", "seed", maintain_order=True)
+        for row in by_collective(part)
+    ]
+    rows = []
+    for kind in ordered(events["kind"].unique()):
+        for policy in comparison.policies:
+            same = [r for r in of_seeds if (r["policy"], r["kind"]) == (policy, kind)]
+            if same:
+                total = sum(row["events"] for row in same)
+                rows.append({"kind": kind, "policy": policy, "events": total, **_means(same)})
+    return rows
+
+
+def _means(of_seeds: list[dict[str, Any]]) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for key in ("completion_ms", *BANDWIDTHS):
+        known = [row[key] for row in of_seeds if row[key] is not None]
+        pair = interval95(np.array(known)) if known else (None, None)
+        found[key], found[f"ci95_{key}"] = pair
+    return found
 
 
 def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:

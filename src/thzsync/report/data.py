@@ -21,6 +21,7 @@ from thzsync.report.labels import (
 )
 from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row
+from thzsync.report.sweep import sweep_data
 from thzsync.report.timeline import timeline
 from thzsync.report.traffic import traffic
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 def report_data(results: Results) -> dict[str, Any]:
     """A JSON-able document; keys are missing where the results have nothing to show."""
+    if results.sweep is not None:
+        return sweep_data(results.sweep)
     data: dict[str, Any] = {"units": LADDERS}
     comparison = results.fabric
     if comparison is not None:

@@ -33,6 +33,10 @@ def write_figures(results: Results, folder: str | Path | None = None) -> list[Pa
     """Draw every figure that the results can fill; each becomes a PDF and a PNG."""
     import matplotlib as mpl
 
+    if results.sweep is not None:
+        from thzsync.studies.picture import save_pictures
+
+        return save_pictures(results.sweep, results.folder)
     target = results.folder / "figures" if folder is None else Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []

@@ -47,8 +47,13 @@ def looks(graph: TrainingGraph) -> dict[str, _Look]:
     for place, kind in enumerate(kinds):
         look = kind_look(kind)
         top = _EVENTS_TOP + place * step
-        found[kind] = _Look(look.label, look.light, top, step - _GAP)
+        found[kind] = _Look(plain(look.label), look.light, top, step - _GAP)
     return found
+
+
+def plain(name: str) -> str:
+    """A name that Matplotlib draws as it is: a dollar would begin a formula, sound or not."""
+    return name.replace("$", r"\$")
 
 
 def nominal_s(event: Event, rate_bps: float) -> float:
@@ -90,7 +95,7 @@ def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9)
     shown = looks(graph)
     _draw_bars(axes, graph, bands, shown, rate_bps)
     _dress(axes, bands, shown)
-    heading = f"{title}: one iteration" if title else "One iteration"
+    heading = f"{plain(title)}: one iteration" if title else "One iteration"
     note = f"each event alone at {rate_bps / 1e9:g} Gbit/s per rack"
     axes.set_title(heading, loc="left", pad=22, fontsize=12, fontweight="bold")
     axes.annotate(
@@ -147,7 +152,7 @@ def _dress(axes: Axes, bands: dict[tuple[str, int], int], shown: dict[str, _Look
     from matplotlib.patches import Patch
 
     several_jobs = len({job for job, _ in bands}) > 1
-    names = [f"{job} · stage {s}" if several_jobs else f"stage {s}" for job, s in bands]
+    names = [f"{plain(job)} · stage {s}" if several_jobs else f"stage {s}" for job, s in bands]
     axes.set_yticks([row + 0.5 for row in range(len(bands))], names)
     axes.set_ylim(len(bands), 0)
     in_fitting_unit(axes.xaxis, "time", "ms")

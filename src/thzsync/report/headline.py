@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from thzsync.display import Table
 from thzsync.report import tables
+from thzsync.report.curves import collective_rows
 from thzsync.report.source import Results, Row
+from thzsync.report.sweep_tables import sweep_tables
+
+BANDWIDTH: Final = (
+    "Bandwidths as nccl-tests defines them: algbw is all bytes over all time of a collective "
+    "type, busbw that times what the busiest rack must send of every byte."
+)
 
 
 def page_tables(results: Results) -> dict[str, list[Table]]:
     """Every table that the results can fill, by the section it belongs to."""
+    if results.sweep is not None:
+        return {"headline": [], **sweep_tables(results.sweep)}
     found: dict[str, list[Table]] = {"headline": [], "synthesis": [], "weights": []}
+    if results.fabric is not None and (rows := collective_rows(results.fabric, results.first)):
+        made = tables.collectives(rows, BANDWIDTH)
+        found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
     if results.synthesis:
@@ -29,9 +42,10 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
 def policy_table(results: Results) -> Table:
     """Policies side by side; published columns stand only where something was published."""
     published = any(row.get("paper_completion_ms") is not None for row in results.rows)
-    keys = tables.policy_keys(published, published)
+    keys = [*tables.policy_keys(published, published), "makespan_ms", "exposed_ms"]
     made = tables.policies(results.rows, _window(results))
-    return made.only(*keys, "makespan_ms", "thz_share")
+    # Beside published columns there is no room on paper; the shares have a picture of their own.
+    return made.only(*keys) if published else made.only(*keys, "thz_share")
 
 
 def _synthesis_table(rows: Sequence[Row]) -> Table:

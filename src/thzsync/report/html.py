@@ -16,9 +16,10 @@ from markupsafe import Markup
 from thzsync.display.html import page_table, templates
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
-from thzsync.report.labels import POLICY_LABELS, label
+from thzsync.report.labels import POLICY_LABELS, counted, label
 from thzsync.report.sections import Group, grouped
 from thzsync.report.source import Results
+from thzsync.report.sweep_answer import sweep_answer, sweep_facts, sweep_title
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ SCRIPTS: Final = (
     "split.js",
     "distributions.js",
     "weights.js",
+    "sweep.js",
+    "sweep-picker.js",
     "matrix.js",
     "traffic.js",
     "gantt.js",
@@ -71,7 +74,7 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
             title=_title(results),
             facts=_facts(results),
             links=_links(results, groups),
-            answer=answer(results),
+            answer=answer(results) if results.sweep is None else sweep_answer(results.sweep),
             tables=page_tables(results),
             groups=groups,
             pickable=len(data.get("closeups", ())) > 1,
@@ -122,6 +125,8 @@ def _links(results: Results, groups: list[Group]) -> list[tuple[str, str]]:
 
 
 def _title(results: Results) -> str:
+    if results.sweep is not None:
+        return sweep_title(results.sweep)
     title = TITLES.get(results.kind, "Results")
     if results.kind == "run":
         title = f"{label(POLICY_LABELS, results.rows[0]['policy'])}: {title[0].lower()}{title[1:]}"
@@ -129,6 +134,8 @@ def _title(results: Results) -> str:
 
 
 def _facts(results: Results) -> str:
+    if results.sweep is not None:
+        return sweep_facts(results.sweep)
     comparison = results.fabric
     if comparison is None:
         return ""
@@ -139,14 +146,10 @@ def _facts(results: Results) -> str:
             f"scenario “{comparison.scenario.name}”",
             f"{floor.racks} racks on {floor.rings} rings",
             f"{comparison.scenario.thz.subbands} THz subbands",
-            _count(iterations, "iteration"),
-            _count(len(comparison.seeds), "seed"),
+            counted(iterations, "iteration"),
+            counted(len(comparison.seeds), "seed"),
         )
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _provenance(results: Results) -> str:

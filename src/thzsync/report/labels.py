@@ -13,6 +13,8 @@ POLICY_LABELS: Final = {
     "fixed-ratio": "Fixed ratio",
     "all-wired": "All-wired",
     "all-wireless": "All-wireless",
+    "all-wired-best": "All-wired, best",
+    "all-wireless-best": "All-wireless, best",
 }
 KIND_LABELS: Final = {
     "p2p": "P2P",
@@ -68,6 +70,11 @@ def styles(names: Mapping[str, str], keys: Iterable[str]) -> list[dict[str, Any]
         }
         for key in keys
     ]
+
+
+def counted(number: int, noun: str) -> str:
+    """How many of something."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def short(value: Any, digits: int = 5) -> float | None:

@@ -41,13 +41,14 @@ _MARKER: Final = re.compile(r"^<!-- (table:(?P<name>[\w-]+)|/table) -->$")
 
 def headline(document: Document) -> str:
     """Every policy beside the paper, in few columns."""
-    return markdown_table(_policies(document).only(*tables.policy_keys(deviation=False)))
+    keys = tables.policy_keys(deviation=False)
+    return markdown_table(_policies(document).only(*keys, "makespan_ms", "exposed_ms"))
 
 
 def fabric(document: Document) -> str:
     """Every policy beside the paper, with deviations."""
     keys = tables.policy_keys()
-    return markdown_table(_policies(document).only(*keys, "makespan_ms", "thz_share"))
+    return markdown_table(_policies(document).only(*keys, "makespan_ms", "exposed_ms", "thz_share"))
 
 
 def _policies(document: Document) -> Table:
@@ -77,6 +78,11 @@ def _reach(best: Document) -> str:
         f"Together they reach {text(best['completion_ms'])} ms, {text(best['energy_j'])} J and "
         f"a reward of {tables.digits(3)(best['reward'])}."
     )
+    if best.get("exposed_ms") is not None:
+        reach += (
+            f" An iteration then takes {text(best['makespan_ms'])} ms, of which compute does not "
+            f"hide {text(best['exposed_ms'])} ms."
+        )
     single = best.get("per_event")
     if single is not None:
         reach += (

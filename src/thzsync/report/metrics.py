@@ -16,10 +16,15 @@ class Metric:
     """Its name where room is scarce."""
     unit: str
     digits: int
-    better: Literal["low", "high"]
+    better: Literal["low", "high", ""]
+    """Nothing where neither end is better."""
+    scale: float = 1.0
+    """What takes the column to the unit."""
 
 
 COMPLETION: Final = Metric("completion_ms", "Completion time", "Completion", "ms", 4, "low")
 ENERGY: Final = Metric("energy_j", "Energy", "Energy", "J", 4, "low")
 REWARD: Final = Metric("reward", "Reward", "Reward", "", 3, "high")
+MAKESPAN: Final = Metric("makespan_ms", "Iteration time", "Makespan", "ms", 4, "low")
+THZ_SHARE: Final = Metric("thz_share", "Share of bytes on THz", "on THz", "%", 3, "", 100.0)
 METRICS: Final = (COMPLETION, ENERGY, REWARD)

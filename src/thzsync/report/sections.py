@@ -20,6 +20,8 @@ class Section:
     title: str
     lead: str
     """How to read it: what is drawn, in which unit, and which end is better."""
+    drawn: bool = True
+    """Whether it has charts; some sections are tables only."""
 
     @property
     def holder(self) -> str:
@@ -110,6 +112,23 @@ SECTIONS: Final = (
         "What the weights buy",
         "THz-SynC under three pairs of reward weights; less is better in both panels, and the "
         "weights trade one for the other. Hollow marks are published values.",
+    ),
+    Section(
+        "sweep",
+        "sweep",
+        "Curves",
+        "Any metric against any axis",
+        "Means over seeds; bars are 95 % intervals. A dotted line marks where two policies change "
+        "places, the shaded span the 95 % interval of that place. Rewards are measured against "
+        "All-wired in each policy's own settings.",
+    ),
+    Section(
+        "points",
+        "points",
+        "Numbers",
+        "Numbers",
+        "All of it as plain tables; table.parquet beside this page has every single iteration.",
+        drawn=False,
     ),
 )
 

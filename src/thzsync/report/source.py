@@ -13,9 +13,12 @@ from thzsync.errors import ThzSyncError
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
     from thzsync.records.run import Run
+    from thzsync.studies import Sweep
 
 Row = dict[str, Any]
-MARKERS: Final = ("reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json")
+MARKERS: Final = (
+    "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "sweep.json",
+)  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
 
 
@@ -37,21 +40,26 @@ class Results:
     ablations: list[Row] = field(default_factory=list)
     """By how much each ablation of the proposed synthesis is slower [%]."""
     weights: list[Row] = field(default_factory=list)
+    sweep: Sweep | None = None
     quick: frozenset[str] = frozenset()
     """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``."""
 
 
 def open_results(folder: str | Path) -> Results:
-    """Read a run, a comparison, a published figure or a whole reproduction."""
+    """Read a run, a comparison, a sweep, a published figure or a whole reproduction."""
+    from thzsync.records.journal import in_progress
+
     source = Path(folder)
     if not source.is_dir():
         raise ThzSyncError(f"{source}: no such folder; give one that a command wrote with --out")
     for marker in MARKERS:
         if (source / marker).is_file():
             return _open(source, marker)
+    if in_progress(source):
+        return _open_run(source, {})
     raise ThzSyncError(
         f"{source}: found none of {', '.join(MARKERS)}; give a folder that `thzsync run`, "
-        f"`compare` or `reproduce` wrote with --out"
+        f"`compare`, `sweep` or `reproduce` wrote with --out"
     )
 
 
@@ -74,6 +82,10 @@ def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
         return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
     if marker == "weights.json" and kind == "weights":
         return Results(kind, source, document=document, weights=_rows(source / marker, document))
+    if marker == "sweep.json" and kind == "sweep":
+        from thzsync.studies import Sweep
+
+        return Results(kind, source, document=document, sweep=Sweep.load(source))
     raise ThzSyncError(f"{source / marker}: its kind is {kind!r}; this version cannot show that")
 
 
@@ -81,6 +93,7 @@ def _open_run(source: Path, document: Row) -> Results:
     from thzsync.records.run import Run
 
     run = Run.load(source)
+    document = document or run.provenance()  # interrupted: there is no run.json yet
     comparison = as_comparison(run)
     row = {"policy": run.policy, **run.summary}
     return Results("run", source, comparison, [row], 0, document)
@@ -91,6 +104,7 @@ def as_comparison(run: Run) -> Comparison:
     import polars as pl
 
     from thzsync.experiments.compare import Comparison
+    from thzsync.simulation.bandwidth import with_bandwidth
 
     key = [pl.lit(run.policy).alias("policy"), pl.lit(run.seed).alias("seed")]
     return Comparison(
@@ -98,7 +112,7 @@ def as_comparison(run: Run) -> Comparison:
         (run.policy,),
         (run.seed,),
         run.iterations.select(*key, pl.all()),
-        run.events.select(*key, pl.all()),
+        with_bandwidth(run).select(*key, pl.all()),
         {run.policy: run.last_iteration()},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi, sin
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -114,6 +114,14 @@ class Optical(Model):
     """Share of every shared buffer that only rack-facing outputs may use (keeps it live)."""
     background: Background = Background()
     """Background traffic."""
+    fidelity: Literal["packet", "flow", "auto"] = "packet"
+    """Whether fibres carry single packets, or flows in a bounded number of trains of packets."""
+    trains_per_flow: Annotated[Whole, Field(ge=8, le=65_536)] = 128
+    """Flow fidelity: about so many trains per flow; more are slower and nearer to packets."""
+    replayed_share: Fraction = 0.02
+    """Flow fidelity: share of all events that is carried out again packet by packet."""
+    fidelity_tolerance: Annotated[Real, Field(gt=0, le=1)] = 0.02
+    """Flow fidelity: error of replayed completion times above which a run warns."""
 
     @model_validator(mode="after")
     def _packets_can_pass(self) -> Optical:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thzsync.coordinator import Policy, Situation, make_policy
+from thzsync.coordinator import Policy, Situation, make_policy, own_scenario
+from thzsync.coordinator.saved import knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
 from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
-from thzsync.simulation.resuming import Keeper, replay
+from thzsync.simulation.resuming import Keeper, first_policy, replay
 from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
@@ -72,7 +74,7 @@ def simulate(
     if references is None:
         references = checked_references(setting, seed, iterations)
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
-    session = Session(setting, seed, iterations, references)
+    session = Session(own_scenario(chosen, setting), seed, iterations, references)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
     return drive.record(keep_partial)
 
@@ -90,7 +92,8 @@ def resume(
                 progress(ended)
 
     driver, waiting = replay(journal, session, tell)
-    drive = _Drive(session, driver, progress, journal, stop, waiting)
+    knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
+    drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
     return drive.record(keep_partial=True), driver.policy
 
@@ -106,11 +109,13 @@ class _Drive:
         journal: Journal | None,
         stop: Stop | None,
         waiting: Situation | None = None,
+        knowledge: str | None = None,
     ) -> None:
         self.session, self.driver, self.progress = session, driver, progress
         self.keeper = Keeper(journal, session, driver) if journal is not None else None
         self.stop = stop or (lambda: False)
         self.waiting = waiting
+        self.knowledge = knowledge or knowledge_of(driver.policy)
         self.done = 0
 
     def record(self, keep_partial: bool) -> Run:
@@ -121,7 +126,8 @@ class _Drive:
             self._tell()
             if not (keep_partial and self.done and interrupted(error)):
                 raise
-        return refuse_not_finite(self.session.record(self.driver.policy.name))
+        run = replace(self.session.record(self.driver.policy.name), learning=self.knowledge)
+        return refuse_not_finite(run)
 
     def _run(self) -> None:
         first = () if self.waiting is None else (self.waiting,)

@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
-from thzsync.optical import Background, Network, OpticalFabric, energy_j
+from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
@@ -28,7 +28,7 @@ class World:
     streams: Streams
     topology: Topology
     channel: ChannelModel
-    fabric: OpticalFabric
+    fabric: OpticalFabric | FlowFabric
     overlay: Overlay
 
     @classmethod
@@ -37,8 +37,8 @@ class World:
         topology = Topology(scenario.floor)
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
-        fabric = OpticalFabric(
-            _network(scenario, topology), _background(scenario), streams.key("background")
+        fabric = make_fabric(
+            scenario, network_of(scenario, topology), streams.key("background")
         )
         overlay = Overlay(scenario.thz, channel, topology.racks)
         return cls(scenario, streams, topology, channel, fabric, overlay)
@@ -100,7 +100,7 @@ class World:
         return energy_j(self.fabric.network, graph.src, graph.dst, wired_bytes, per_bit_hop_j)
 
 
-def _network(scenario: Scenario, topology: Topology) -> Network:
+def network_of(scenario: Scenario, topology: Topology) -> Network:
     optical = scenario.optical
     return Network.build(
         ring_of_rack=topology.ring_of_rack,
@@ -115,7 +115,15 @@ def _network(scenario: Scenario, topology: Topology) -> Network:
     )
 
 
-def _background(scenario: Scenario) -> Background | None:
+def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric | FlowFabric:
+    """The fibres in the fidelity that the scenario asks for."""
+    background, optical = background_of(scenario), scenario.optical
+    if optical.fidelity == "packet":
+        return OpticalFabric(network, background, key)
+    return FlowFabric(network, background, key, pieces=optical.trains_per_flow)
+
+
+def background_of(scenario: Scenario) -> Background | None:
     background = scenario.optical.background
     if background.load == 0:
         return None

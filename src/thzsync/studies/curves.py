@@ -12,6 +12,7 @@ import numpy as np
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95
+from thzsync.studies.axes import is_number, leading_axes
 from thzsync.studies.crossover import Crossover, find_crossovers
 
 if TYPE_CHECKING:
@@ -55,30 +56,27 @@ def panels(
     return [panel for panel in found if panel.curves]
 
 
+def all_panels(sweep: Sweep, metric: str, axis: str) -> list[Panel]:
+    """A metric along ``axis``, one panel per combination of values of all other axes."""
+    others = [key for key in leading_axes(sweep) if key != axis]
+    return [_panel(sweep, metric, axis, held) for held in _combinations(sweep, others)]
+
+
 def crossovers(sweep: Sweep) -> list[dict[str, Any]]:
     """Where any two policies change places in any metric, along every axis with numbers."""
-    found = []
-    for axis in _leading_axes(sweep):
-        others = [key for key in _leading_axes(sweep) if key != axis]
-        for held in _combinations(sweep, others):
-            for metric in METRICS:
-                panel = _panel(sweep, metric, axis, held)
-                found += [
-                    {"metric": metric, "axis": axis, "held": held, **asdict(c)}
-                    for c in panel.crossovers
-                ]
-    return found
-
-
-def _leading_axes(sweep: Sweep) -> list[str]:
-    """The first key of every axis; keys that are zipped with it follow from it."""
-    return [next(iter(group)) for group in sweep.specification.groups]
+    return [
+        {"metric": metric, "axis": axis, "held": panel.held, **asdict(crossover)}
+        for axis in leading_axes(sweep)
+        for metric in METRICS
+        for panel in all_panels(sweep, metric, axis)
+        for crossover in panel.crossovers
+    ]
 
 
 def _choose_axes(
     sweep: Sweep, axis: str | None, split: str | None, at: Row
 ) -> tuple[str, str | None]:
-    free = [key for key in _leading_axes(sweep) if key not in at]
+    free = [key for key in leading_axes(sweep) if key not in at]
     for key in (axis, split, *at):
         if key is not None and key not in sweep.axes:
             known = ", ".join(sweep.axes) or "none"
@@ -113,7 +111,7 @@ def _values(sweep: Sweep, key: str) -> list[Any]:
 
 def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
     points = [p for p in sweep.points if all(p[key] == value for key, value in held.items())]
-    if all(_is_number(point[axis]) for point in points):
+    if all(is_number(point[axis]) for point in points):
         points.sort(key=lambda point: point[axis])
     curves = [c for p in sweep.policies if (c := _curve(sweep, metric, axis, points, p)).x]
     return Panel(axis, held, curves, list(_crossovers(sweep, metric, axis, points)))
@@ -132,7 +130,7 @@ def _curve(sweep: Sweep, metric: str, axis: str, points: list[Row], policy: str)
 
 
 def _crossovers(sweep: Sweep, metric: str, axis: str, points: list[Row]) -> Iterator[Crossover]:
-    if not all(_is_number(point[axis]) for point in points):
+    if not all(is_number(point[axis]) for point in points):
         return
     for one, other in combinations(sweep.policies, 2):
         pairs = [sweep.differences(point, one, other)[metric].to_numpy() for point in points]
@@ -141,7 +139,3 @@ def _crossovers(sweep: Sweep, metric: str, axis: str, points: list[Row]) -> Iter
         means, halves = zip(*(interval95(values) for values in pairs), strict=True)
         x = np.array([point[axis] for point in points], dtype=np.float64)
         yield from find_crossovers(one, other, x, np.array(means), np.array(halves))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

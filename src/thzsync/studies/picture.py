@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from thzsync.display import number
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
 from thzsync.experiments.comparison import METRIC_TITLES
+from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, panels
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 SAVED: Final = ("completion_ms", "energy_j")
 """Metrics whose pictures are saved with a sweep."""
-PREFIXES: Final = {1e12: "T", 1e9: "G", 1e6: "M"}
-WIDE: Final = 8.0
-"""Ratio of the greatest to the least value from which an axis is drawn in powers of two."""
 
 
 def draw(
@@ -39,9 +36,9 @@ def draw(
         for axes, panel in zip(all_axes, made, strict=True):
             _draw_panel(axes, panel, sweep.policies)
             if len(made) > 1:
-                axes.set_title(_held(panel), fontsize=8)
+                axes.set_title(held_name(panel.held), fontsize=8)
         for axes in all_axes:
-            axes.set_xlabel(_axis_title(sweep, made[0].axis))
+            axes.set_xlabel(axis_title(sweep, made[0].axis))
             axes.label_outer()
         if all(mean > 0 for panel in made for curve in panel.curves for mean in curve.mean):
             all_axes[0].set_ylim(bottom=0)  # so that heights can be compared
@@ -52,7 +49,7 @@ def draw(
 
 def save_pictures(sweep: Sweep, folder: str | Path) -> list[Path]:
     """Draw the chief metrics against the first axis into a folder, as PNG and SVG."""
-    groups = [next(iter(group)) for group in sweep.specification.groups]
+    groups = leading_axes(sweep)
     if not groups:
         return []
     # More than two axes do not fit a page: the others are held at their first value.
@@ -67,7 +64,7 @@ def save_pictures(sweep: Sweep, folder: str | Path) -> list[Path]:
 
 
 def _draw_panel(axes: Axes, panel: Panel, policies: tuple[str, ...]) -> None:
-    numeric = all(isinstance(x, (int, float)) for curve in panel.curves for x in curve.x)
+    numeric = all(is_number(x) for curve in panel.curves for x in curve.x)
     for curve in panel.curves:
         half = [h if isfinite(h) else 0.0 for h in curve.half]  # an unknown width is not drawn
         x = curve.x if numeric else [str(value) for value in curve.x]
@@ -81,11 +78,11 @@ def _draw_panel(axes: Axes, panel: Panel, policies: tuple[str, ...]) -> None:
 
 def _scale(axes: Axes, curves: list[Curve]) -> None:
     values = sorted({x for curve in curves for x in curve.x})
-    if values[0] > 0 and values[-1] / values[0] >= WIDE:
+    if is_wide(values):
         axes.set_xscale("log", base=2)
         axes.minorticks_off()
     if len(values) <= 8:
-        axes.set_xticks(values, [_short(value) for value in values])
+        axes.set_xticks(values, [value_name(value) for value in values])
 
 
 def _mark(axes: Axes, panel: Panel, crossover: Crossover) -> None:
@@ -96,29 +93,10 @@ def _mark(axes: Axes, panel: Panel, crossover: Crossover) -> None:
         high = max(x) if crossover.high is None else crossover.high
         axes.axvspan(low, high, color="0.5", alpha=0.15, linewidth=0)
     axes.annotate(
-        _short(crossover.x),
+        value_name(crossover.x),
         (crossover.x, 1),
         xycoords=("data", "axes fraction"),
         xytext=(2, -8),
         textcoords="offset points",
         fontsize=7,
     )
-
-
-def _held(panel: Panel) -> str:
-    return ", ".join(f"{key} = {_short(value)}" for key, value in panel.held.items())
-
-
-def _axis_title(sweep: Sweep, axis: str) -> str:
-    for group in sweep.specification.groups:
-        if axis in group and len(group) > 1:
-            others = ", ".join(key for key in group if key != axis)
-            return f"{axis} (with {others})"
-    return axis
-
-
-def _short(value: Any) -> str:
-    for size, prefix in PREFIXES.items():
-        if isinstance(value, (int, float)) and abs(value) >= size:
-            return f"{number(value / size, 3)} {prefix}"
-    return number(value, 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final
@@ -35,10 +35,13 @@ class Estimate:
         return START_S + self.cpu_s / max(1, min(workers, self.runs))
 
 
-def estimate(runs: Sequence[PlannedRun]) -> Estimate:
-    """Time every contender at the first and the last point, and scale up."""
+def estimate(runs: Sequence[PlannedRun], prepared: Collection[str] = ()) -> Estimate:
+    """Time every contender at the first and the last point, and scale up.
+
+    ``prepared`` are the keys of realisations whose references are known already.
+    """
     wanted = list({run.key: run for run in runs}.values())
-    realisations = len({run.realisation.key for run in wanted})
+    realisations = len({run.realisation.key for run in wanted} - set(prepared))
     if not wanted:
         return Estimate(0, 0, 0.0, 0)
     _timed(reference_call(wanted[0].realisation))  # compiles or loads the kernels, untimed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically, write_document
@@ -25,15 +25,28 @@ class Store:
         self._references: dict[str, bytes] = {}
         self.failures: dict[str, str] = {}
 
-    def recall(self, keys: Iterable[str], realisations: Iterable[str], iterations: int) -> None:
-        """Read from the folder what is finished of these; what is damaged counts as missing."""
+    def tidy(self) -> None:
+        """Remove the temporary files of processes that were killed."""
         if self.folder is None:
             return
         for shelf in (FINISHED, REFERENCES, FAILED):
             for leftover in self.folder.glob(f"{shelf}/.*"):
-                leftover.unlink()  # a temporary file of a process that was killed
+                leftover.unlink()
+
+    def recall(self, keys: Iterable[str], realisations: Iterable[str], iterations: int) -> None:
+        """Read from the folder what is finished of these; what is damaged counts as missing."""
+        if self.folder is None:
+            return
         self._take(FINISHED, ".parquet", keys, self._finished, lambda b: _whole(b, iterations))
         self._take(REFERENCES, ".json", realisations, self._references, _is_references)
+
+    def recall_failures(self, keys: Iterable[str]) -> None:
+        """Read why runs failed that are not finished; a resumed sweep tries them anew instead."""
+        told: dict[str, bytes] = {}
+        unfinished = [key for key in keys if key not in self._finished]
+        if self.folder is not None:
+            self._take(FAILED, ".json", unfinished, told, _is_failure)
+        self.failures |= {key: json.loads(content)["error"] for key, content in told.items()}
 
     def _take(
         self,
@@ -95,7 +108,16 @@ def _whole(content: bytes, iterations: int) -> bool:
 
 
 def _is_references(content: bytes) -> bool:
+    return _object(content) is not None
+
+
+def _is_failure(content: bytes) -> bool:
+    return isinstance((_object(content) or {}).get("error"), str)
+
+
+def _object(content: bytes) -> dict[str, Any] | None:
     try:
-        return isinstance(json.loads(content), dict)
+        found = json.loads(content)
     except ValueError:
-        return False
+        return None
+    return found if isinstance(found, dict) else None

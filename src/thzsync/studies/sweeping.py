@@ -16,7 +16,7 @@ from thzsync.studies.execution import Watch, complete
 from thzsync.studies.plan import Plan, PlannedRun, make_plan
 from thzsync.studies.result import Sweep, gather, plan_digest, read_document
 from thzsync.studies.specification import Specification, read_specification, specify
-from thzsync.studies.store import FINISHED, REFERENCES, Store
+from thzsync.studies.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.workers import open_executor
 
 
@@ -70,9 +70,15 @@ def prepared(
         if folder is not None:
             _begin(plan, folder, resume, force)
             if resume:
-                realisations = {run.realisation.key for run in plan.runs}
-                store.recall(plan.keys, realisations, plan.specification.iterations)
+                store.tidy()
+                recall(plan, store)
         yield store
+
+
+def recall(plan: Plan, store: Store) -> None:
+    """Let the store know what of a plan its folder holds."""
+    realisations = {run.realisation.key for run in plan.runs}
+    store.recall(plan.keys, realisations, plan.specification.iterations)
 
 
 def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
@@ -124,8 +130,8 @@ def merge(
     with prepared(plan, out, resume, force) as store:
         for part in parts:
             _copy(Path(part), store)
-        realisations = {run.realisation.key for run in plan.runs}
-        store.recall(plan.keys, realisations, plan.specification.iterations)
+        recall(plan, store)
+        store.recall_failures(plan.keys)
         found = gather(plan, store)
         finish(found, store)
     return found
@@ -145,6 +151,6 @@ def _common_plan(parts: Sequence[Path]) -> Plan:
 
 def _copy(part: Path, store: Store) -> None:
     assert store.folder is not None
-    for shelf in (FINISHED, REFERENCES):
+    for shelf in (FINISHED, REFERENCES, FAILED):
         for file in sorted((part / shelf).glob("[!.]*")):
             write_atomically(store.folder / shelf / file.name, file.read_bytes())

@@ -80,6 +80,14 @@ function chart(box, draw, groups = []) {
   observer.observe(box);
   return entry;
 }
+// Takes the charts inside an element away.
+function forget(holder) {
+  for (const entry of charts.filter(({ box }) => holder.contains(box))) {
+    observer.unobserve(entry.box);
+    charts.splice(charts.indexOf(entry), 1);
+  }
+  holder.replaceChildren();
+}
 function redrawAll(group = null) {
   for (const entry of charts) if (!group || entry.groups.includes(group)) redraw(entry);
 }

@@ -105,7 +105,8 @@ function crosshair(svg, series, xs, x, { height, edge }, spec) {
     at = Math.max(0, Math.min(xs.length - 1, k));
     rule.setAttribute("visibility", "visible");
     for (const end of ["x1", "x2"]) rule.setAttribute(end, x(xs[at]));
-    showTip(clientX, clientY, `${spec.xName} ${show(xs[at])}`, valuesAt(series, xs[at], spec.unit));
+    const title = `${spec.xName} ${(spec.xText || show)(xs[at])}`;
+    showTip(clientX, clientY, title, valuesAt(series, xs[at], spec.unit));
   };
   const leave = () => {
     rule.setAttribute("visibility", "hidden");
@@ -113,8 +114,8 @@ function crosshair(svg, series, xs, x, { height, edge }, spec) {
     hideTip();
   };
   svg.addEventListener("pointermove", (event) => {
-    const place = x.invert(event.clientX - svg.getBoundingClientRect().left);
-    const far = xs.map((v) => Math.abs(v - place));
+    const place = event.clientX - svg.getBoundingClientRect().left;
+    const far = xs.map((v) => Math.abs(x(v) - place));
     point(far.indexOf(Math.min(...far)), event.clientX, event.clientY);
   });
   svg.addEventListener("pointerleave", leave);

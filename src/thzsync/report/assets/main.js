@@ -44,6 +44,7 @@ if (DATA.split) splitPanels(byId("split-charts"));
 if (DATA.closeups) closeups(byId("picker"));
 if (DATA.synthesis) synthesisPanels(byId("synthesis-charts"));
 if (DATA.weights) weightPanels(byId("weights-charts"));
+if (DATA.sweep) sweepCharts(byId("sweep-charts"));
 
 byId("theme").addEventListener("click", () => {
   const next = root.dataset.theme === "dark" ? "light" : "dark";

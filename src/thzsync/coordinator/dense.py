@@ -1,0 +1,124 @@
+"""Layers of rectified units: forwards, backwards, and the step that training takes.
+
+Networks here have about a hundred units, so a step is short and what a general library spends on
+dispatch would be most of it. Every encoder is trained with these kernels. Sums have one order,
+written below, and no sum is reordered for speed: a trained network is the same on every machine.
+Four terms are added at a time because each store then serves four products.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from thzsync.arrays import FloatArray
+from thzsync.jit import kernel
+
+MEAN_DECAY: Final = 0.9
+SQUARE_DECAY: Final = 0.999
+LEAST_SPREAD: Final = 1e-8
+"""Adam's customary constants: memory of the mean, of the square, and what keeps 0 / 0 away."""
+
+
+class Descent(NamedTuple):
+    """How far a step of AdamW goes."""
+
+    rate: float
+    """Step size."""
+    decay: float
+    """Decoupled weight decay per step, as a multiple of the step size."""
+
+
+@kernel
+def rectified(
+    inputs: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
+) -> None:
+    """max(inputs @ weights + bias, 0), one row per sample."""
+    width, units = weights.shape
+    for i in range(len(inputs)):
+        for k in range(units):
+            outputs[i, k] = bias[k]
+        whole = width - width % 4
+        for c in range(0, whole, 4):
+            a, b, d, e = inputs[i, c], inputs[i, c + 1], inputs[i, c + 2], inputs[i, c + 3]
+            for k in range(units):
+                outputs[i, k] += (a * weights[c, k] + b * weights[c + 1, k]) + (
+                    d * weights[c + 2, k] + e * weights[c + 3, k]
+                )
+        for c in range(whole, width):
+            a = inputs[i, c]
+            for k in range(units):
+                outputs[i, k] += a * weights[c, k]
+        for k in range(units):
+            outputs[i, k] = max(outputs[i, k], 0.0)
+
+
+@kernel
+def close_silent(outputs: FloatArray, slope: FloatArray) -> None:
+    """No slope passes a unit that its rectifier holds at zero."""
+    for i in range(len(outputs)):
+        for k in range(outputs.shape[1]):
+            slope[i, k] = slope[i, k] if outputs[i, k] > 0.0 else 0.0
+
+
+@kernel
+def add_slopes(
+    inputs: FloatArray, slope: FloatArray, weights: FloatArray, bias: FloatArray
+) -> None:
+    """Add to the gradients of a layer's weights and bias, from the slope before its rectifier."""
+    samples, units = slope.shape
+    whole = samples - samples % 4
+    for i in range(0, whole, 4):
+        for k in range(units):
+            bias[k] += (slope[i, k] + slope[i + 1, k]) + (slope[i + 2, k] + slope[i + 3, k])
+        for c in range(inputs.shape[1]):
+            a, b, d, e = inputs[i, c], inputs[i + 1, c], inputs[i + 2, c], inputs[i + 3, c]
+            for k in range(units):
+                weights[c, k] += (a * slope[i, k] + b * slope[i + 1, k]) + (
+                    d * slope[i + 2, k] + e * slope[i + 3, k]
+                )
+    for i in range(whole, samples):
+        for k in range(units):
+            bias[k] += slope[i, k]
+        for c in range(inputs.shape[1]):
+            a = inputs[i, c]
+            for k in range(units):
+                weights[c, k] += a * slope[i, k]
+
+
+@kernel
+def pass_back(slope: FloatArray, transposed: FloatArray, below: FloatArray) -> None:
+    """The slope with respect to a layer's inputs, written to ``below``.
+
+    Takes the weights with a row per unit: silent units, often half of them, are then skipped.
+    """
+    units, width = transposed.shape
+    for i in range(len(slope)):
+        for c in range(width):
+            below[i, c] = 0.0
+        for k in range(units):
+            a = slope[i, k]
+            if a != 0.0:
+                for c in range(width):
+                    below[i, c] += a * transposed[k, c]
+
+
+@kernel
+def descend(
+    weights: FloatArray,
+    gradient: FloatArray,
+    mean: FloatArray,
+    square: FloatArray,
+    step: int,
+    how: Descent,
+) -> None:
+    """One step of AdamW on flat arrays, in place; ``step`` counts from 1."""
+    kept = 1.0 - how.rate * how.decay
+    length = how.rate / (1.0 - MEAN_DECAY**step)
+    spread = 1.0 / math.sqrt(1.0 - SQUARE_DECAY**step)
+    for p in range(len(weights)):
+        slope = gradient[p]
+        mean[p] += (1.0 - MEAN_DECAY) * (slope - mean[p])
+        square[p] = SQUARE_DECAY * square[p] + (1.0 - SQUARE_DECAY) * slope * slope
+        size = math.sqrt(square[p]) * spread + LEAST_SPREAD
+        weights[p] = kept * weights[p] - length * mean[p] / size

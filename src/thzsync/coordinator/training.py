@@ -1,0 +1,257 @@
+"""Forward and backward through the encoder phi_theta, and its training (eq:bandit_representation).
+
+A sample is a row per flow. It is taken through both layers and back before the next one is looked
+at, so that everything it needs stays in the nearest cache, however large the batch.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.dense import (
+    Descent,
+    add_slopes,
+    close_silent,
+    descend,
+    pass_back,
+    rectified,
+)
+from thzsync.coordinator.encoder import Batch, Encoder
+from thzsync.jit import kernel
+
+
+class Scratch(NamedTuple):
+    """What one sample leaves behind on its way forward, and the slopes on its way back."""
+
+    hidden: FloatArray
+    """(flows, flow units)."""
+    hidden_slope: FloatArray
+    sums: FloatArray
+    """(senders, flow units): hidden units summed over a sender's flows; later their slopes."""
+    members: IntArray
+    """Flows of every sender."""
+    winner: IntArray
+    """Sender with the largest mean, per flow unit."""
+    pooled: FloatArray
+    """(1, 2 x flow units)."""
+    pooled_slope: FloatArray
+    phi: FloatArray
+    """(1, units)."""
+    phi_slope: FloatArray
+    transposed: FloatArray
+    """The dense layer with a row per unit, as it was when the batch began."""
+
+
+def encode(encoder: Encoder, batch: Batch) -> FloatArray:
+    """phi of every sample, one row each."""
+    return _encode(encoder, batch)
+
+
+def fit(
+    encoder: Encoder,
+    head: FloatArray,
+    memory: Batch,
+    draws: IntArray,
+    targets: FloatArray,
+    how: Descent,
+) -> tuple[Encoder, FloatArray]:
+    """Encoder and head after one step of AdamW on the squared error per row of ``draws``.
+
+    A row of ``draws`` names the samples of one step by their place in ``memory``; ``targets`` has
+    the same shape. Deterministic: no random numbers, a fresh optimiser.
+    """
+    flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
+    _fit(flat, encoder, memory, draws, targets, how)
+    return unpacked(flat, encoder)
+
+
+@kernel
+def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
+    """Encoder and head as views of one flat array: weights in a row are stepped in one loop."""
+    a = like.flow.size
+    b = a + like.flow_bias.size
+    c = b + like.dense.size
+    d = c + like.dense_bias.size
+    encoder = Encoder(
+        flat[:a].reshape(like.flow.shape),
+        flat[a:b],
+        flat[b:c].reshape(like.dense.shape),
+        flat[c:d],
+    )
+    return encoder, flat[d:]
+
+
+@kernel
+def gradient(
+    encoder: Encoder,
+    head: FloatArray,
+    memory: Batch,
+    drawn: IntArray,
+    target: FloatArray,
+    slopes: tuple[Encoder, FloatArray],
+    scratch: Scratch,
+) -> float:
+    """The mean squared error over the drawn samples; its gradient is added to ``slopes``."""
+    loss = 0.0
+    scratch.transposed[:] = encoder.dense.T
+    for s in range(len(drawn)):
+        group = memory.group[drawn[s]]
+        flows = _filled(group)
+        rows = memory.rows[drawn[s], :flows]
+        _forward(encoder, rows, group, scratch)
+        phi = scratch.phi[0]
+        miss = head[len(phi)] - target[s]
+        for j in range(len(phi)):
+            miss += head[j] * phi[j]
+        loss += miss * miss / len(drawn)
+        _backward(head, rows, group, 2.0 * miss / len(drawn), slopes, scratch)
+    return loss
+
+
+@kernel
+def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
+    """Room for the widest sample."""
+    slots = batch.group.shape[1]
+    senders = 1
+    for s in range(len(batch.group)):
+        for f in range(slots):
+            senders = max(senders, batch.group[s, f] + 1)
+    units, pooled = len(encoder.flow_bias), len(encoder.dense)
+    return Scratch(
+        np.zeros((slots, units)),
+        np.zeros((slots, units)),
+        np.zeros((senders, units)),
+        np.zeros(senders, np.int64),
+        np.zeros(units, np.int64),
+        np.zeros((1, pooled)),
+        np.zeros((1, pooled)),
+        np.zeros((1, len(encoder.dense_bias))),
+        np.zeros((1, len(encoder.dense_bias))),
+        np.zeros((len(encoder.dense_bias), pooled)),
+    )
+
+
+@kernel
+def _fit(
+    flat: FloatArray,
+    like: Encoder,
+    memory: Batch,
+    draws: IntArray,
+    targets: FloatArray,
+    how: Descent,
+) -> None:
+    encoder, head = unpacked(flat, like)
+    slope, mean, square = np.zeros_like(flat), np.zeros_like(flat), np.zeros_like(flat)
+    slopes = unpacked(slope, like)
+    scratch = scratch_for(encoder, memory)
+    for step in range(len(draws)):
+        slope[:] = 0.0
+        gradient(encoder, head, memory, draws[step], targets[step], slopes, scratch)
+        descend(flat, slope, mean, square, step + 1, how)
+
+
+@kernel
+def _encode(encoder: Encoder, batch: Batch) -> FloatArray:
+    units = len(encoder.dense_bias)
+    result = np.ones((len(batch.group), units + 1))
+    scratch = scratch_for(encoder, batch)
+    for s in range(len(batch.group)):
+        group = batch.group[s]
+        _forward(encoder, batch.rows[s, : _filled(group)], group, scratch)
+        result[s, :units] = scratch.phi[0]
+    return result
+
+
+@kernel
+def _filled(group: IntArray) -> int:
+    """Slots before the first empty one."""
+    for f in range(len(group)):
+        if group[f] < 0:
+            return f
+    return len(group)
+
+
+@kernel
+def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scratch) -> None:
+    """phi of one sample, without its constant, into ``scratch``."""
+    rectified(rows, encoder.flow, encoder.flow_bias, scratch.hidden)
+    _sum_senders(scratch.hidden, group, len(rows), scratch.sums, scratch.members)
+    _pool(scratch.sums, scratch.members, len(rows), scratch.pooled[0], scratch.winner)
+    rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
+
+
+@kernel
+def _sum_senders(
+    hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, members: IntArray
+) -> None:
+    sums[:] = 0.0
+    members[:] = 0
+    for f in range(flows):
+        sender = group[f]
+        members[sender] += 1
+        for k in range(hidden.shape[1]):
+            sums[sender, k] += hidden[f, k]
+
+
+@kernel
+def _pool(
+    sums: FloatArray, members: IntArray, flows: int, pooled: FloatArray, winner: IntArray
+) -> None:
+    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
+    hidden = sums.shape[1]
+    pooled[:] = 0.0
+    for g in range(len(members)):
+        if members[g] > 0:
+            per_flow, per_member = 1.0 / flows, 1.0 / members[g]
+            for k in range(hidden):
+                pooled[k] += sums[g, k] * per_flow
+                mean = sums[g, k] * per_member
+                if mean > pooled[hidden + k]:
+                    pooled[hidden + k] = mean
+                    winner[k] = g
+
+
+@kernel
+def _backward(
+    head: FloatArray,
+    rows: FloatArray,
+    group: IntArray,
+    slope: float,
+    slopes: tuple[Encoder, FloatArray],
+    scratch: Scratch,
+) -> None:
+    """Add the gradient of one sample, whose value has this slope; ``_forward`` came before."""
+    added, head_slope = slopes
+    phi, flows = scratch.phi[0], len(rows)
+    for j in range(len(phi)):
+        head_slope[j] += slope * phi[j]
+        scratch.phi_slope[0, j] = slope * head[j]
+    head_slope[len(phi)] += slope
+    close_silent(scratch.phi, scratch.phi_slope)
+    add_slopes(scratch.pooled, scratch.phi_slope, added.dense, added.dense_bias)
+    pass_back(scratch.phi_slope, scratch.transposed, scratch.pooled_slope)
+    _share_out(scratch.pooled_slope[0], scratch.members, flows, scratch.winner, scratch.sums)
+    hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
+    for f in range(flows):
+        sender = group[f]
+        for k in range(hidden.shape[1]):
+            below[f, k] = scratch.sums[sender, k]
+    close_silent(hidden, below)
+    add_slopes(rows, below, added.flow, added.flow_bias)
+
+
+@kernel
+def _share_out(
+    pooled: FloatArray, members: IntArray, flows: int, winner: IntArray, sums: FloatArray
+) -> None:
+    """Slope that each flow of a sender gets from both pools, into ``sums``."""
+    hidden = sums.shape[1]
+    for g in range(len(members)):
+        if members[g] > 0:
+            per_flow, per_member = 1.0 / flows, 1.0 / members[g]
+            for k in range(hidden):
+                most = pooled[hidden + k] * per_member if winner[k] == g else 0.0
+                sums[g, k] = pooled[k] * per_flow + most

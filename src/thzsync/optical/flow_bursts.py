@@ -1,0 +1,148 @@
+"""Background in the flow fabric: the packet fabric's very bursts, as work that a link must do.
+
+A link that no chunk uses is not simulated: its bursts are caught up with, in a closed loop, when
+somebody looks. Where chunks queue, bursts stand in the same line, as whole items.
+"""
+
+from __future__ import annotations
+
+from math import ceil, log
+
+import numpy as np
+
+from thzsync.hashing import GOLDEN, mix64
+from thzsync.jit import bare as kernel
+from thzsync.jit import hot
+from thzsync.optical import flow_layout as f
+from thzsync.optical.flow_layout import State
+
+_mix = hot(mix64)
+_ONE = np.uint64(1)
+_ELEVEN = np.uint64(11)
+
+
+@hot
+def service_ps(st: State, ln: int, size_bytes: int) -> int:
+    """Time of so many bytes on a link that is up [ps], rounded up."""
+    return int(ceil(size_bytes * 8e12 / st.link[ln, f.RATE]))
+
+
+@hot
+def next_gap_ps(st: State, q: int) -> int:
+    """Time between a link's last drawn burst and the next [ps]; see `background.gaps_ps`."""
+    index = np.uint64(st.link[q, f.BG_DRAWN]) + _ONE
+    bits = _mix(st.draws[q] + index * GOLDEN)
+    uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53
+    st.link[q, f.BG_DRAWN] += 1
+    return int(max(np.rint(-log(uniform) * st.gap_ps[q]), 1.0))
+
+
+@hot
+def take_train(st: State) -> int:
+    """A free train row; the caller of the kernel has seen to it that there is one."""
+    p = st.ctl[f.FREE]
+    st.ctl[f.FREE] = st.train[p, f.T_NEXT]
+    st.ctl[f.SPARE] -= 1
+    return int(p)
+
+
+@hot
+def free_train(st: State, p: int) -> None:
+    """Give a train row back."""
+    st.train[p, f.T_NEXT] = st.ctl[f.FREE]
+    st.ctl[f.FREE] = p
+    st.ctl[f.SPARE] += 1
+
+
+@hot
+def append(st: State, ln: int, p: int) -> None:
+    """Put a train at the end of a link's queue."""
+    st.train[p, f.T_NEXT] = -1
+    if st.link[ln, f.HEAD] < 0:
+        st.link[ln, f.HEAD] = p
+    else:
+        st.train[st.link[ln, f.TAIL], f.T_NEXT] = p
+    st.link[ln, f.TAIL] = p
+
+
+@hot
+def reserve(st: State, q: int, size: int) -> None:
+    """Take room in a switch's queue and shared buffer; a negative size gives it back."""
+    s = st.link[q, f.SWITCH]
+    st.link[q, f.OCC] += size
+    st.switch[s, f.TOTAL] += size
+    if q >= 2 * st.ctl[f.RACKS]:
+        st.switch[s, f.INTER] += size
+
+
+@hot
+def fits(st: State, q: int, size: int) -> bool:
+    """Whether a queue and its switch have room; an empty one takes a train of any size."""
+    link, switch = st.link, st.switch
+    if link[q, f.OCC] > 0 and link[q, f.OCC] + size > link[q, f.LIMIT]:
+        return False
+    s = link[q, f.SWITCH]
+    inter, total = switch[s, f.INTER], switch[s, f.TOTAL]
+    if q >= 2 * st.ctl[f.RACKS]:
+        room = inter == 0 or (
+            inter + size <= switch[s, f.S_INTER_LIMIT] and total + size <= switch[s, f.S_LIMIT]
+        )
+    else:
+        # rack-facing trains need no further room, so letting one in when there is none is safe
+        room = total == inter or total + size <= switch[s, f.S_LIMIT]
+    if not room:
+        switch[s, f.TIGHT] = 1
+    return bool(room)
+
+
+@hot
+def ask(st: State, r: int, q: int) -> None:
+    """Stand in line for room in queue q: link r, or the background of q as ``links + q``."""
+    link = st.link
+    st.wait[r] = -1
+    if link[q, f.WAIT_HEAD] < 0:
+        link[q, f.WAIT_HEAD] = r
+    else:
+        st.wait[link[q, f.WAIT_TAIL]] = r
+    link[q, f.WAIT_TAIL] = r
+
+
+@hot
+def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
+    """Bytes of background join a queue; they share the item at its end if that is not in service."""
+    link, train = st.link, st.train
+    reserve(st, q, size)
+    tail = link[q, f.TAIL]
+    serving = link[q, f.STATE] == f.BUSY and link[q, f.HEAD] == tail
+    if link[q, f.HEAD] >= 0 and train[tail, f.T_NODE] < 0 and not serving:
+        train[tail, f.T_BYTES] += size
+        return
+    p = take_train(st)
+    train[p, f.T_NODE] = -1
+    train[p, f.T_BYTES] = size
+    train[p, f.T_LAST] = 0
+    train[p, f.T_HOP] = -1
+    train[p, f.T_READY] = now_ps
+    train[p, f.T_LEAST_END] = 0
+    append(st, q, p)
+
+
+@kernel
+def catch_up(st: State, q: int, now_ps: int) -> None:
+    """Bring the background of a switch output up to now."""
+    link, burst = st.link, st.ctl[f.BURST]
+    while link[q, f.BG_NEXT] <= now_ps:
+        instant = link[q, f.BG_NEXT]
+        link[q, f.BG_NEXT] = instant + next_gap_ps(st, q)
+        if link[q, f.RATE] > 0 and link[q, f.HEAD] < 0 and link[q, f.WAIT_HEAD] < 0:
+            # nobody is there: bursts follow each other (Lindley's recursion)
+            free_at = max(link[q, f.FREE_AT], instant)
+            link[q, f.FREE_AT] = free_at + service_ps(st, q, burst)
+            link[q, f.BG_CARRIED] += burst
+        elif link[q, f.WAIT_HEAD] < 0 and fits(st, q, burst):
+            queue_background(st, q, burst, now_ps)
+        else:
+            link[q, f.BG_OUTSIDE] += burst
+            if link[q, f.BG_ASKED] == 0:
+                link[q, f.BG_ASKED] = 1
+                ask(st, len(link) + q, q)

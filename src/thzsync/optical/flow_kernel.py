@@ -1,0 +1,185 @@
+"""The event loop of the flow fabric, and what its caller may do between two instants.
+
+Per instant: links whose train has left or whose first train may go, in link order; then nodes that
+are complete and timers that are due; then racks with something new to send.
+"""
+
+from __future__ import annotations
+
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.jit import bare as kernel
+from thzsync.jit import hot
+from thzsync.optical import flow_layout as f
+from thzsync.optical.flow_bursts import catch_up
+from thzsync.optical.flow_layout import State
+from thzsync.optical.flow_links import attempt, finish, schedule
+from thzsync.optical.flow_racks import (
+    admit,
+    kick,
+    leave_flow,
+    leave_nic,
+    serve_kicks,
+    take_fresh,
+    withdraw,
+)
+from thzsync.transfers import precedence as pre
+
+
+@hot
+def next_instant(st: State) -> int:
+    """When something happens next [ps]."""
+    time = st.key[st.tree[1]]
+    if st.clock[pre.TIMERS] > 0:
+        time = min(time, st.slots[0, pre.HEAP_AT])
+    return int(time)
+
+
+@kernel
+def serve_links(st: State, now_ps: int) -> None:
+    """Links that have something to do now."""
+    while st.key[st.tree[1]] <= now_ps:
+        ln = st.tree[1]
+        if st.link[ln, f.STATE] == f.BUSY:
+            finish(st, ln, now_ps)
+            if ln < st.ctl[f.RACKS]:
+                admit(st, ln, now_ps)
+        attempt(st, ln, now_ps)
+
+
+@kernel
+def run(st: State, until_ps: int) -> int:
+    """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
+    clock = st.clock
+    while True:
+        if st.ctl[f.SPARE] < st.ctl[f.FLOOR]:
+            return f.NEED_TRAINS
+        now = clock[pre.NOW]
+        serve_links(st, now)
+        if pre.due(clock, st.slots, now):
+            pre.serve(clock, st.task, st.edge, st.slots, now)
+        if clock[pre.FRESH] > 0:
+            take_fresh(st)
+        if st.ctl[f.N_KICKS] > 0:
+            serve_kicks(st, now)
+        time = next_instant(st)
+        if time <= now:
+            continue
+        if clock[pre.REPORTS] > 0:
+            return f.IDLE
+        if time > until_ps:
+            clock[pre.NOW] = max(now, until_ps)
+            return f.IDLE
+        clock[pre.NOW] = time
+
+
+@kernel
+def advance(
+    clock: IntArray,
+    task: IntArray,
+    edge: IntArray,
+    slots: IntArray,
+    ctl: IntArray,
+    link: IntArray,
+    train: IntArray,
+    node: IntArray,
+    flow: IntArray,
+    switch: IntArray,
+    key: IntArray,
+    tree: IntArray,
+    wait: IntArray,
+    kicked: IntArray,
+    outputs: IntArray,
+    gap_ps: FloatArray,
+    draws: AnyArray,
+    until_ps: int,
+) -> int:
+    """`run` with its arrays one by one: a call from Python costs half as much that way."""
+    st = State(
+        clock, task, edge, slots, ctl, link, train, node, flow, switch, key, tree, wait, kicked,
+        outputs, gap_ps, draws,
+    )  # fmt: skip
+    return run(st, until_ps)
+
+
+@kernel
+def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
+    """Nodes of which nothing has begun to leave the rack change to the air."""
+    for k in range(len(nodes)):
+        n = nodes[k]
+        task = st.task[n]
+        accepted[k] = task[pre.OWNER] == pre.FIBRE and task[pre.START_AT] < 0
+        if not accepted[k]:
+            continue
+        task[pre.OWNER] = pre.AIR
+        if task[pre.READY_AT] >= 0:
+            if st.node[n, f.SENT] > 0:
+                leave_nic(st, n)
+            leave_flow(st, n)
+            st.node[n, f.SENT] = 0
+            pre.report(st.clock, st.slots, n, pre.READY)
+
+
+@kernel
+def set_rate(st: State, ln: int, rate_bps: int) -> None:
+    """Trains that start from now on take the new rate; with rate 0 none starts."""
+    link, now = st.link, st.clock[pre.NOW]
+    if ln >= st.ctl[f.RACKS]:
+        catch_up(st, ln, now)
+    link[ln, f.RATE] = rate_bps
+    if rate_bps == 0 and link[ln, f.STATE] == f.WAITING:
+        withdraw(st, ln, st.train[link[ln, f.HEAD], f.T_HOP])
+    if link[ln, f.STATE] == f.RESTING:
+        schedule(st, ln, f.NEVER)
+        kick(st, ln)
+
+
+@kernel
+def carried(st: State, foreground: IntArray, background: IntArray) -> None:
+    """Bytes that every link has carried up to now, trains in service in proportion."""
+    link, now = st.link, st.clock[pre.NOW]
+    for ln in range(len(link)):
+        if ln >= st.ctl[f.RACKS] and link[ln, f.BG_NEXT] <= now:
+            catch_up(st, ln, now)
+        own, other = link[ln, f.CARRIED], link[ln, f.BG_CARRIED]
+        if link[ln, f.STATE] == f.BUSY:
+            p = link[ln, f.HEAD]
+            share = (now - link[ln, f.BEGAN]) / (link[ln, f.ENDS] - link[ln, f.BEGAN])
+            sent = int(st.train[p, f.T_BYTES] * share)
+            if st.train[p, f.T_NODE] >= 0:
+                own += sent
+            else:
+                other += sent
+        elif link[ln, f.FREE_AT] > now:
+            ahead = (link[ln, f.FREE_AT] - now) * 1e-12 * link[ln, f.RATE] / 8
+            other = max(0, other - int(ahead))
+        foreground[ln] = own
+        background[ln] = other
+
+
+@kernel
+def occupancy(
+    st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
+) -> None:
+    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
+    racks, rings = st.ctl[f.RACKS], st.ctl[f.RINGS]
+    link, switch = st.link, st.switch
+    for k in range(len(src)):
+        s, t = link[racks + src[k], f.SWITCH], link[racks + dst[k], f.SWITCH]
+        queued = link[src[k], f.OCC] + queued_at(st, racks + dst[k])
+        full = switch[s, f.TOTAL] / switch[s, f.S_LIMIT]
+        if s != t:
+            queued += queued_at(st, 2 * racks + s * rings + t)
+            full = max(full, switch[t, f.TOTAL] / switch[t, f.S_LIMIT])
+        queued_bytes[k] = queued
+        fraction[k] = min(full, 1.0)
+
+
+@hot
+def queued_at(st: State, q: int) -> int:
+    """Bytes that wait at a switch output, background included."""
+    link, now = st.link, st.clock[pre.NOW]
+    catch_up(st, q, now)
+    ahead = 0
+    if link[q, f.STATE] != f.BUSY and link[q, f.FREE_AT] > now:
+        ahead = int((link[q, f.FREE_AT] - now) * 1e-12 * link[q, f.RATE] / 8)
+    return int(link[q, f.OCC] + ahead)

@@ -1,0 +1,108 @@
+"""Tables of a sweep's page: crossovers, every point, and the runs that failed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from thzsync.display import Column, Interval, Table, signed
+from thzsync.display.numbers import DASH
+from thzsync.display.table import Value
+from thzsync.report.labels import POLICY_LABELS, label
+from thzsync.report.metrics import Metric
+from thzsync.report.sweep import SWEPT
+from thzsync.report.tables import digits, mean
+from thzsync.studies.axes import held_name, value_name
+from thzsync.studies.curves import crossovers
+
+if TYPE_CHECKING:
+    from thzsync.studies import Sweep
+
+Row = dict[str, Any]
+
+
+def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
+    """Every table that the sweep can fill, by the section it belongs to."""
+    found: dict[str, list[Table]] = {"sweep": [], "points": [point_table(sweep)]}
+    if changes := crossovers(sweep):
+        found["sweep"].append(crossover_table(changes))
+    if sweep.failures:
+        found["points"].append(failure_table(sweep))
+    return found
+
+
+def point_table(sweep: Sweep) -> Table:
+    """Every point and policy: means, and the difference to the first policy, with intervals."""
+    against = sweep.policies[0]
+    columns = [
+        *_place_columns(sweep),
+        *(Column(m.short, m.unit, show=digits(m.digits)) for m in SWEPT),
+        Column(f"beyond {label(POLICY_LABELS, against)}", "ms", show=signed),
+        Column("Seeds"),
+    ]
+    rows: list[list[Value]] = [
+        [
+            *_place(sweep, row),
+            *(_mean(row, metric) for metric in SWEPT),
+            None if row["policy"] == against else mean(row, "diff_completion_ms"),
+            row["seeds"],
+        ]
+        for row in sweep.rows
+    ]
+    first, last = sweep.specification.first + 1, sweep.specification.iterations
+    window = f"Iteration {last}" if first == last else f"Means over iterations {first}–{last}"
+    caption = (
+        f"{window}; ± is the 95 % interval over seeds. “beyond” is the paired difference of "
+        f"completion times to the first policy."
+    )
+    return Table("Every point", tuple(columns), rows, caption)
+
+
+def crossover_table(changes: list[Row]) -> Table:
+    """Where two policies change places, with 95 % intervals."""
+    columns = (
+        Column("Metric", left=True),
+        Column("Axis", left=True),
+        Column("Held", left=True),
+        Column("Lower before", left=True),
+        Column("Lower behind", left=True),
+        Column("Crossover"),
+        Column("from"),
+        Column("to"),
+    )
+    titles = {metric.key: metric.title for metric in SWEPT}
+    rows: list[list[Value]] = [
+        [
+            titles[change["metric"]],
+            change["axis"],
+            held_name(change["held"]) or DASH,
+            *(label(POLICY_LABELS, change[side]) for side in ("before", "behind")),
+            *(value_name(change[end]) for end in ("x", "low", "high")),
+        ]
+        for change in changes
+    ]
+    caption = (
+        "Straight lines between the points; from and to are the ends of the 95 % interval, a dash "
+        "where it reaches beyond the axis or where one seed gives none."
+    )
+    return Table("Where two policies change places", columns, rows, caption)
+
+
+def failure_table(sweep: Sweep) -> Table:
+    """The runs that have no result, and why."""
+    columns = (*_place_columns(sweep), Column("Seed"), Column("Error", left=True))
+    rows: list[list[Value]] = [
+        [*_place(sweep, failure), failure["seed"], failure["error"]] for failure in sweep.failures
+    ]
+    return Table("Runs that failed", columns, rows, "Their points stand without these seeds.")
+
+
+def _place_columns(sweep: Sweep) -> list[Column]:
+    return [*(Column(axis) for axis in sweep.axes), Column("Policy", left=True)]
+
+
+def _place(sweep: Sweep, row: Row) -> list[Value]:
+    return [*(value_name(row[axis]) for axis in sweep.axes), label(POLICY_LABELS, row["policy"])]
+
+
+def _mean(row: Row, metric: Metric) -> Interval:
+    return Interval(metric.scale * row[metric.key], metric.scale * row[f"ci95_{metric.key}"])

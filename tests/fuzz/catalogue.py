@@ -1,0 +1,29 @@
+"""Every fuzzer by name, and how many inputs it tries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tests.fuzz.folders import try_folder
+from tests.fuzz.gains import try_gains
+from tests.fuzz.harness import Case
+from tests.fuzz.policies import try_policy
+from tests.fuzz.scenarios import try_scenario
+from tests.fuzz.traces import try_trace
+
+
+class Fuzzer(NamedTuple):
+    """A case and the sizes of its small and its full sample."""
+
+    case: Case
+    few: int
+    many: int
+
+
+FUZZERS = {
+    "scenarios": Fuzzer(try_scenario, 60, 20_000),
+    "traces": Fuzzer(try_trace, 60, 5_000),
+    "gains": Fuzzer(try_gains, 200, 5_000),
+    "policies": Fuzzer(try_policy, 60, 5_000),
+    "folders": Fuzzer(try_folder, 60, 5_000),
+}

@@ -1,0 +1,233 @@
+"""The page of a sweep: any metric against any axis, crossovers, tables, failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.browser import Browser, chromium, chromium_present
+from tests.report.results import HOSTILE
+from tests.report.test_html import Page, data_of
+from tests.studies.sweeps import made_up
+from thzsync.cli import main
+from thzsync.display.markdown import markdown_table
+from thzsync.report import Results, write_report
+from thzsync.report.data import report_data
+from thzsync.report.sweep_answer import Lead, leads, sweep_answer, sweep_title
+from thzsync.report.sweep_tables import crossover_table, sweep_tables
+from thzsync.studies import Sweep
+from thzsync.studies.curves import crossovers, panels
+from thzsync.studies.specification import specify
+
+CHARTS = "[...document.querySelectorAll('#sweep .chart')]"
+DRAWN = f"return {CHARTS}.length > 0 && {CHARTS}.every(c => c.dataset.marks)"
+
+
+def sweep_of(results: Results) -> Sweep:
+    assert results.sweep is not None
+    return results.sweep
+
+
+def small(axes: dict[str, list[Any]], **options: Any) -> Sweep:
+    """A made-up sweep of two policies."""
+    contenders = [{"name": name, "policy": "all-wired"} for name in ("a", "b")]
+    return made_up(specify({"axes": axes, "contenders": contenders, "seeds": 3} | options, "x"))
+
+
+def test_the_page_holds_the_numbers_of_the_panels(swept: Results) -> None:
+    found = report_data(swept)["sweep"]
+    (first, *_) = panels(sweep_of(swept), "completion_ms", "thz.subbands", "thz.max_power_w")
+    drawn = found["panels"]["thz.subbands"][0]
+    curve = drawn["series"]["completion_ms"]["fixed-ratio"]
+    assert drawn["held"] == {"thz.max_power_w": 0}
+    assert curve["mean"] == pytest.approx(first.curves[-1].mean)
+    assert curve["half"] == pytest.approx(first.curves[-1].half, rel=1e-4)
+    assert drawn["crossovers"]["completion_ms"][0]["x"] == first.crossovers[0].x
+    assert [axis["places"] for axis in found["axes"]] == [[2, 4, 16], [0.1, 0.4]]
+    assert [axis["wide"] for axis in found["axes"]] == [True, False]
+    assert len(found["panels"]["thz.max_power_w"]) == 3
+
+
+def test_values_without_a_scale_stand_side_by_side() -> None:
+    swept = small({"thz.subbands": [2, 4], "collectives.allreduce": ["trees", "ring"]})
+    axis = report_data(Results("sweep", Path(), sweep=swept))["sweep"]["axes"][1]
+    assert (axis["places"], axis["names"], axis["numeric"]) == ([0, 1], ["trees", "ring"], False)
+
+
+def test_who_leads_is_said_only_where_paired_seeds_decide() -> None:
+    swept = small({"thz.subbands": [2, 5, 8]})
+    # At five subbands both take 10 ms, but for the seeds' tenths.
+    assert leads(swept) == [Lead("a", True), Lead("a", False), Lead("b", True)]
+    told = sweep_answer(swept)
+    assert told.headline == "a is fastest at 1 of 3 points, b at 1; 1 too close to call."
+    assert "a is faster up to 5.05, b beyond it (95 %: 4.93 to 5.17)." in told.reasons[0].sentence
+    alone = small({"thz.subbands": [2, 8]}, seeds=1)
+    assert "one seed decides nothing" in sweep_answer(alone).headline
+    assert "one seed gives no interval" in sweep_answer(alone).reasons[0].sentence
+
+
+def test_one_policy_has_a_range_and_a_sweep_of_nothing_has_tables_only() -> None:
+    one = specify({"policies": ["all-wired"], "axes": {"thz.subbands": [2, 4]}, "seeds": 2}, "x")
+    headline = "All-wired completes its collectives in 10 ms to 10 ms."
+    assert sweep_answer(made_up(one)).headline == headline
+    nothing = specify({"policies": ["all-wired"], "seeds": 2}, "x")
+    swept = made_up(nothing)
+    assert "sweep" not in report_data(Results("sweep", Path(), sweep=swept))
+    assert sweep_title(swept) == "A sweep"
+
+
+def test_tables_list_every_point_every_crossover_and_every_failure(swept: Results) -> None:
+    found = sweep_of(swept)
+    tables = sweep_tables(found)
+    points, failures = tables["points"]
+    assert len(points.rows) == 3 * 2 * 3
+    assert [row[-1] for row in failures.rows] == ["it <b>broke</b>"]
+    listed = crossover_table(crossovers(found))
+    assert len(listed.rows) == 2 * 2  # two policies cross the first one in each of two panels
+    assert "5.05" in markdown_table(listed)
+    words = [reason.word for reason in sweep_answer(found).reasons]
+    assert words[-2:] == ["Failed", "Not there yet"]
+
+
+def test_a_share_and_its_interval_are_percentages() -> None:
+    swept = small({"thz.subbands": [2, 4]})
+    halves = swept.frame.with_columns(thz_share=0.5 + 0.01 * swept.frame["seed"])
+    row = sweep_tables(replace(swept, frame=halves))["points"][0].cells()[0]
+    assert "51.0 ± 2.5" in [str(cell) for cell in row]
+
+
+def test_the_command_writes_a_page_in_which_names_stay_text(
+    swept: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "page.html"
+    arguments = ["report", str(swept.folder), "--out", str(out), "--figures", "--json"]
+    assert main(arguments) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["figures"]) == 4
+    assert all(Path(path).is_file() for path in document["figures"])
+    parsed = Page(out.read_text("utf-8"))
+    assert len(parsed.scripts) == 3
+    assert not {"img", "i-b"} & {tag for tag, _ in parsed.elements}
+    assert HOSTILE in [policy["label"] for policy in data_of(parsed)["policies"]]
+    assert {"answer", "sweep", "points"} <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
+
+
+def test_an_unfinished_sweep_says_how_to_go_on(
+    swept: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (swept.folder / "sweep.json").read_text("utf-8")
+    (tmp_path / "sweep.json").write_text(text, "utf-8")
+    assert main(["report", str(tmp_path)]) == 2
+    assert "the sweep is unfinished" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if not chromium_present():
+        pytest.skip("needs chromium and chromedriver (Debian: chromium-driver)")
+    with chromium(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(started: Browser, swept: Results) -> Iterator[Browser]:
+    """The page opened afresh; afterwards nothing may have complained or gone out."""
+    started.log("browser")
+    started.requests()
+    started.prefer(prefers_color_scheme="light")
+    started.open(write_report(swept))
+    started.wait_for(DRAWN)
+    yield started
+    assert [entry["message"] for entry in started.log("browser")] == []
+    assert started.requests() == []
+    assert started.run("return window.pwned === undefined")
+
+
+def choose(browser: Browser, name: str, value: str) -> None:
+    browser.run(
+        "const s = document.querySelector(`select[name='${arguments[0]}']`);"
+        "s.value = arguments[1]; s.dispatchEvent(new Event('change'))",
+        name,
+        value,
+    )
+    browser.wait_for(DRAWN)
+
+
+def count(browser: Browser, selector: str) -> int:
+    return int(browser.run("return document.querySelectorAll(arguments[0]).length", selector))
+
+
+def test_a_second_axis_is_small_multiples_with_crossovers_and_their_intervals(
+    browser: Browser,
+) -> None:
+    assert browser.run(f"return {CHARTS}.map(c => +c.dataset.marks)") == [9, 9]
+    assert count(browser, "#sweep .crossover") == 4
+    assert count(browser, "#sweep .crossover-interval") == 4
+    said = browser.run("return document.querySelector('.crossings').textContent")
+    assert "Below 5.05 All-wired is lower" in said
+    browser.run("document.querySelectorAll('#sweep .legend button')[2].click()")
+    assert count(browser, "#sweep .crossover") == 2, "a hidden policy crosses nobody"
+    browser.run("document.querySelectorAll('#sweep .legend button')[2].click()")
+
+
+def test_any_metric_against_any_axis(browser: Browser) -> None:
+    choose(browser, "axis", "thz.max_power_w")
+    assert browser.run(f"return {CHARTS}.map(c => +c.dataset.marks)") == [6, 6, 6]
+    choose(browser, "metric", "reward")
+    captions = browser.run(
+        "return [...document.querySelectorAll('#sweep figure:not(.table) figcaption')]"
+        ".map(c => c.textContent)"
+    )
+    assert captions[0] == "Reward, thz.subbands = 2 higher is better"
+    assert count(browser, "#sweep .crossover") == 0
+
+
+def test_a_third_axis_is_held(started: Browser, tmp_path: Path) -> None:
+    axes = {"thz.subbands": [2, 8], "thz.max_power_w": [0.1, 0.2, 0.4], "thz.rf_chains": [1, 2]}
+    three = Results("sweep", tmp_path, sweep=small(axes))
+    started.open(write_report(three))
+    started.wait_for(DRAWN)
+    assert count(started, "#sweep .chart") == 3
+    choose(started, "at thz.rf_chains", "1")
+    assert count(started, "#sweep .chart") == 3
+    choose(started, "split", "thz.rf_chains")
+    assert count(started, "#sweep .chart") == 2
+
+
+def test_curves_are_read_with_the_keyboard(browser: Browser) -> None:
+    browser.run("document.querySelector('#sweep svg[tabindex]').focus()")
+    browser.press("ArrowRight", "ArrowRight")
+    told = browser.run("return document.getElementById('tip').textContent")
+    assert told.startswith("thz.subbands = 4")
+    browser.press("Escape")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_fits_every_screen_and_scheme(
+    browser: Browser, swept: Results, scheme: str, width: int
+) -> None:
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.open(write_report(swept), width)
+    browser.wait_for(DRAWN)
+    assert browser.run("return document.documentElement.dataset.theme") == scheme
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper_nothing_is_cut(browser: Browser) -> None:
+    browser.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    cut = browser.run(
+        "const edge = document.querySelector('main').getBoundingClientRect().right;"
+        "return [...document.querySelectorAll('.chart svg, figcaption')]"
+        ".filter(e => e.getBoundingClientRect().right > edge + 1).length"
+    )
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    browser.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    assert cut == 0
