@@ -1,85 +1,118 @@
 """A coordinator without a network: it reckons every action and measures how far it is off.
 
 An event lasts as long as the slower fabric. Each has a factor, measured over reckoned time, which
-every event that used it corrects.
+every punctual event that used it corrects.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray
 from thzsync.coordinator.estimate import Candidates, estimate
 from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.scenario import Scenario
+from thzsync.streams import Streams
 
 MEMORY: Final = 20
 """Outcomes over which a factor is averaged."""
 
 
 @dataclass
+class Factor:
+    """Measured over reckoned time on one fabric."""
+
+    value: float = 1.0
+    seen: int = 0
+
+    def learn(self, reckoned_s: float, measured_s: float) -> None:
+        """Move towards what was measured; a fabric that carried nothing says nothing."""
+        if reckoned_s > 0 and measured_s > 0:
+            self.seen = min(self.seen + 1, MEMORY)
+            self.value += (measured_s / reckoned_s - self.value) / self.seen
+
+
+@dataclass
 class Factors:
-    """Measured over reckoned time, by fabric."""
+    """Of both fabrics, for one collective."""
 
-    fibre: float = 1.0
-    air: float = 1.0
-    seen_fibre: int = 0
-    seen_air: int = 0
-
-    def time_s(self, fibre_s: FloatArray, air_s: FloatArray) -> FloatArray:
-        """How long an event lasts [s]."""
-        return np.maximum(self.fibre * fibre_s, self.air * air_s)
-
-    def learn(self, reckoned_s: tuple[float, float], measured_s: tuple[float, float]) -> None:
-        """Correct both factors by what fibre and THz took [s]."""
-        if reckoned_s[0] > 0 and measured_s[0] > 0:
-            self.seen_fibre = min(self.seen_fibre + 1, MEMORY)
-            self.fibre += (measured_s[0] / reckoned_s[0] - self.fibre) / self.seen_fibre
-        if reckoned_s[1] > 0 and measured_s[1] > 0:
-            self.seen_air = min(self.seen_air + 1, MEMORY)
-            self.air += (measured_s[1] / reckoned_s[1] - self.air) / self.seen_air
+    fibre: Factor
+    air: Factor
 
 
-class Analytic:
-    """Takes the action that should cost least."""
-
-    name = "analytic"
+class Reckoner:
+    """Proposes actions, says what they should earn, and corrects itself."""
 
     def __init__(self, budgets: int) -> None:
         self.budgets = budgets
         self.factors: dict[str, Factors] = {}
 
-    def decide(self, situation: Situation) -> Action:
-        """The best of the candidates, by the factors so far."""
-        offer = situation.offer
-        if offer.units == 0:
-            return Action.of(offer, np.zeros(0, dtype=np.int64), np.zeros(len(offer.racks)))
-        tried = estimate(situation).candidates(self.budgets)
-        best = int(np.argmax(self.reward(situation, tried)))
-        power = np.full(len(offer.racks), situation.power_levels[tried.level[best]])
-        return Action.of(offer, tried.counts[best], power)
+    def candidates(self, situation: Situation) -> Candidates | None:
+        """Actions worth a look; None where nothing can be split."""
+        return estimate(situation).candidates(self.budgets) if situation.units else None
 
-    def reward(self, situation: Situation, tried: Candidates) -> FloatArray:
+    def only(self, situation: Situation, action: Action) -> Candidates:
+        """One action that was taken."""
+        nearest = np.abs(situation.power_levels - action.power.max(initial=0.0)).argmin()
+        counts, level = action.thz_chunks[None], np.array([nearest])
+        return Candidates(counts, level, *estimate(situation).cost(counts, level))
+
+    def rewards(self, situation: Situation, tried: Candidates) -> FloatArray:
         """What candidates should earn."""
-        terms = situation.terms
+        terms, factors = situation.terms, self._of(situation.kind)
         assert terms is not None
-        time_s = self._of(situation).time_s(tried.fibre_s, tried.air_s)
+        time_s = np.maximum(factors.fibre.value * tried.fibre_s, factors.air.value * tried.air_s)
         return -(terms.per_s * time_s + terms.per_j * tried.energy_j)
 
+    def learn(self, situation: Situation, taken: Candidates, outcome: Outcome) -> None:
+        """Correct the factors, unless somebody was late."""
+        if not situation.straggler.any():
+            factors = self._of(situation.kind)
+            factors.fibre.learn(float(taken.fibre_s[0]), outcome.fibre_s)
+            factors.air.learn(float(taken.air_s[0]), outcome.air_s)
+
+    def progress(self) -> dict[str, Any]:
+        """The factors as plain values."""
+        return {kind: asdict(factors) for kind, factors in self.factors.items()}
+
+    def restore(self, progress: Mapping[str, Any]) -> None:
+        """Take over saved factors."""
+        self.factors = {
+            kind: Factors(Factor(**both["fibre"]), Factor(**both["air"]))
+            for kind, both in progress.items()
+        }
+
+    def _of(self, kind: str) -> Factors:
+        if kind not in self.factors:
+            self.factors[kind] = Factors(Factor(), Factor())
+        return self.factors[kind]
+
+
+class Analytic:
+    """Takes the action that should earn most."""
+
+    name = "analytic"
+
+    def __init__(self, budgets: int) -> None:
+        self.reckoner = Reckoner(budgets)
+
+    def decide(self, situation: Situation) -> Action:
+        """The best of the candidates, by the factors so far."""
+        tried = self.reckoner.candidates(situation)
+        if tried is None:
+            return Action.uniform(situation.offer, 0.0, 0.0)
+        return tried.action(situation, int(np.argmax(self.reckoner.rewards(situation, tried))))
+
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """Correct a factor, unless somebody was late."""
-        if situation.units == 0 or situation.straggler.any():
-            return
-        level = np.array([_level(situation, action)])
-        fibre_s, air_s, _ = estimate(situation).cost(action.thz_chunks[None], level)
-        measured_s = (outcome.fibre_s, outcome.air_s)
-        self._of(situation).learn((float(fibre_s[0]), float(air_s[0])), measured_s)
-
-    def _of(self, situation: Situation) -> Factors:
-        return self.factors.setdefault(situation.kind, Factors())
+        """Correct the factors."""
+        if situation.units:
+            self.reckoner.learn(situation, self.reckoner.only(situation, action), outcome)
 
 
-def _level(situation: Situation, action: Action) -> int:
-    return int(np.argmin(np.abs(situation.power_levels - action.power.max(initial=0.0))))
+def analytic(scenario: Scenario, streams: Streams) -> Analytic:
+    """A fresh one; it draws nothing at random."""
+    return Analytic(scenario.coordinator.bandit.count_levels)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.interface import Situation
+from thzsync.coordinator.interface import Action, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.synthesis import Offer
@@ -35,6 +35,12 @@ class Candidates:
     energy_j: FloatArray
     """Energy on both fabrics [J]."""
 
+    def action(self, situation: Situation, candidate: int) -> Action:
+        """One of them."""
+        power = float(situation.power_levels[self.level[candidate]])
+        budgets = np.full(len(situation.offer.racks), power)
+        return Action.of(situation.offer, self.counts[candidate], budgets)
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -51,9 +57,7 @@ class Estimate:
     air_j: FloatArray
     """Energy of a unit on THz, by (level, unit) [J]."""
 
-    def cost(
-        self, counts: IntArray, level: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def cost(self, counts: IntArray, level: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Time on fibre, time on THz [s] and energy [J] of actions in rows."""
         share = counts / self.chunks
         fibre = ((1 - share) @ self.fibre_s).max(axis=1, initial=0.0)

@@ -199,6 +199,9 @@ class Coordinator(Model):
     """B, power budgets a sending rack may get, as shares of its maximum."""
     wired_to_thz: bool = True
     """Whether wired chunks stuck on a dead fibre may move to THz."""
+    search: Literal["uniform", "reckoned"] = "uniform"
+    """Where the bandits' candidates come from: the beam search from uniform actions; or what an
+    analytic estimate proposes, of which the model then learns the residual."""
     bandit: Bandit = Bandit(weight_decay=1e-4, train_every=16, warm_up=12)
     """NeuralLinearUCB with one model per collective type (policy thz-sync)."""
     shared_bandit: Bandit = Bandit(

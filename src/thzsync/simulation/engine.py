@@ -248,7 +248,10 @@ class Engine:
         write_event(run.recorder, run.iteration, event, decided.action, done, cost)
         self.outcomes.append(
             Outcome(
-                pending.situation.decision, cost.completion_s, cost.energy_j, cost.reward,
+                pending.situation.decision,
+                cost.completion_s,
+                cost.energy_j,
+                cost.reward,
                 *last_arrivals_s(done),
             )  # fmt: skip
         )

@@ -37,9 +37,7 @@ class World:
         topology = Topology(scenario.floor)
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
-        fabric = make_fabric(
-            scenario, network_of(scenario, topology), streams.key("background")
-        )
+        fabric = make_fabric(scenario, network_of(scenario, topology), streams.key("background"))
         overlay = Overlay(scenario.thz, channel, topology.racks)
         return cls(scenario, streams, topology, channel, fabric, overlay)
 
@@ -64,7 +62,12 @@ class World:
         return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
 
     def situation(
-        self, decision: int, offer: Offer, late_ps: IntArray, now_ps: int, prices: tuple[float, float]
+        self,
+        decision: int,
+        offer: Offer,
+        late_ps: IntArray,
+        now_ps: int,
+        prices: tuple[float, float],
     ) -> Situation:
         """What a policy may know at activation (eq:bandit_flow_context).
 

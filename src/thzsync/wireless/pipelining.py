@@ -28,9 +28,7 @@ def pin(
     best = np.zeros(snr_per_w.shape, dtype=np.bool_)
     best_score = -1.0
     for k in range(len(orders)):
-        pins = _deal(
-            sender, receiver, snr_per_w, active, cap_w, needed_snr, orders[k], chains
-        )
+        pins = _deal(sender, receiver, snr_per_w, active, cap_w, needed_snr, orders[k], chains)
         score = _slowest(sender, snr_per_w, active, cap_w, pins)
         if score > best_score:
             best, best_score = pins, score
