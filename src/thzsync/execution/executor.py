@@ -16,7 +16,6 @@ from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import event_batch
-from thzsync.transfers.ledger import Reports
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
 
@@ -91,8 +90,10 @@ class Executor:
         reports = self.fibre.advance(until_ps)
         if not len(reports.node):
             return []
-        self._hand_over(reports)
-        done = reports.node[reports.what == DONE]
+        ended = reports.what == DONE
+        done = reports.node[ended]
+        if len(done) < len(ended):
+            self._hand_over(reports.node[~ended])
         return [self._finish(self._owner(int(node))) for node in done]
 
     def dispatch(self) -> None:
@@ -121,11 +122,14 @@ class Executor:
         """What to do with chunks that THz could not send for too long: the fibre takes them."""
         self.move_to_fibre(self.active[stuck.number], stuck.rows)
 
-    def _hand_over(self, reports: Reports) -> None:
+    def _hand_over(self, ready: IntArray) -> None:
+        first, last = int(ready.min()), int(ready.max())
         for work in self.active.values():
-            mine = (reports.node >= work.base) & (reports.node < work.base + work.chunks)
+            if work.base > last or work.base + work.chunks <= first:
+                continue
+            mine = (ready >= work.base) & (ready < work.base + work.chunks)
             if mine.any():
-                self.air.ready(work.number, reports.node[mine] - work.base)
+                self.air.ready(work.number, ready[mine] - work.base)
 
     def _owner(self, node: int) -> Work:
         return max((w for w in self.active.values() if w.base <= node), key=lambda w: w.base)

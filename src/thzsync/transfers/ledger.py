@@ -96,6 +96,11 @@ class Ledger:
         pre.run_clock(self.clock, self.task, self.edge, self.slots, until_ps)
         return self.reports()
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing waits to be taken by ``reports``."""
+        return not self.clock[pre.REPORTS]
+
     def reports(self) -> Reports:
         """Take what has been reported at this instant."""
         count = int(self.clock[pre.REPORTS])
