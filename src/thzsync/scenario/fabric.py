@@ -160,6 +160,9 @@ class Thz(Model):
     """I, residual interference of other beams, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
     """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""
+    sharing: Literal["rack", "event"] = "rack"
+    """Whose subbands, chains and power are limited: a rack's, over all events that it takes part
+    in; or each event's by itself, as the paper's constraints are written."""
     round_overhead_s: Seconds = 0.0
     """Guard and beam-steering time at the start of every wireless round [s]."""
     longest_round_s: Seconds = 0.1
