@@ -37,6 +37,16 @@ _COMPARE_FILES: Final = (
     "events.parquet",
     *(f"runs/*/{name}" for name in _RUN_FILES),
 )
+_SWEEP_FILES: Final = (
+    "sweep.json",
+    "scenario.toml",
+    "table.parquet",
+    "finished/*.parquet",
+    "references/*.json",
+    "failed/*.json",
+    "figures/*_by_*.png",
+    "figures/*_by_*.svg",
+)
 
 
 @dataclass(frozen=True)
@@ -90,23 +100,10 @@ REPRODUCTION: Final = Record(
         *(f"{part}/{name}" for part in ("synthesis", "weights") for name in ("*.json", "*.toml")),
         "weights/*.parquet",
         *(f"fabric/{name}" for name in _COMPARE_FILES),
+        *(f"ladder/{name}" for name in ("ladder.json", *_SWEEP_FILES)),
     ),
 )
-SWEEP: Final = Record(
-    "a sweep",
-    "sweep.json",
-    ("sweep",),
-    (
-        "sweep.json",
-        "scenario.toml",
-        "table.parquet",
-        "finished/*.parquet",
-        "references/*.json",
-        "failed/*.json",
-        "figures/*_by_*.png",
-        "figures/*_by_*.svg",
-    ),
-)
+SWEEP: Final = Record("a sweep", "sweep.json", ("sweep",), _SWEEP_FILES)
 RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP)
 UNFINISHED: Final = ".thzsync"
 """File that says whose a folder is before its record is complete."""

@@ -47,12 +47,13 @@ def taken(counts: Any, level: Any, features: Features) -> tuple[tuple[int, ...],
     width=st.integers(1, 4),
     count_levels=st.integers(2, 5),
     cost=st.sampled_from([0.0, 0.02]),
+    partial=st.booleans(),
 )
 def test_the_kernel_finds_what_the_readable_search_finds(
-    seed: int, flows: int, width: int, count_levels: int, cost: float
+    seed: int, flows: int, width: int, count_levels: int, cost: float, partial: bool
 ) -> None:
     encoder, head, features = random_event(seed, flows=flows)
-    how = Search(count_levels, width, cost)
+    how = Search(count_levels, width, cost, partial)
     counts, level, score = search(encoder, head, features, LEVELS, how)
     action, slow_score = slow_search(encoder, head, features, LEVELS, how)
     assert score == pytest.approx(slow_score, abs=1e-9)

@@ -62,7 +62,7 @@ def test_the_target_network_values_the_online_networks_choice() -> None:
     for event in range(3):
         policy.decide(floor.context(event, "p2p"))
     size = policy.online.encoder.size
-    policy.target = type(policy.online)(policy.online.encoder, np.ones(size))
+    policy.target = type(policy.online)(policy.view, policy.online.encoder, np.ones(size))
     following = policy._next_values(np.array([0, 1]))
     batch = policy.replay.batch(np.array([1, 2]))
     batch.rows[:, :, -3:] = 0.0  # all values equal: the search keeps everything on the fibre

@@ -94,8 +94,8 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/bandit.py",
-        "self.head.rebuild(phi, self.replay.reward[everything])",
-        "self.head.rebuild(phi[-1:], self.replay.reward[everything][-1:])",
+        "self.head.rebuild(phi, replay.reward[: len(replay)])",
+        "self.head.rebuild(phi[-1:], replay.reward[: len(replay)][-1:])",
         (f"{BANDIT}::test_training_happens_at_fixed_intervals_and_rebuilds_the_posterior",),
         "training forgets all samples but one",
     ),

@@ -62,7 +62,9 @@ def slow_search(
         ranked = sorted(scored, key=lambda pair: -pair[0])
         return [survivor for _, survivor in ranked[: how.beam_width]]
 
-    beam = best((action, 0) for action in uniform_actions(features, levels, how))
+    empty: Candidate = (0,) * flows, (len(levels) - 1,) * senders
+    starts = [empty] if how.partial else list(uniform_actions(features, levels, how))
+    beam = best((action, 0) for action in starts)
     for f in range(flows):
         beam = best(
             ((change(counts, f, n), level), spent + (n != counts[f]))

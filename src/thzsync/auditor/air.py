@@ -23,10 +23,11 @@ def half_duplex(book: Book, findings: Findings) -> None:
     )
     rack, row = _both_ends(book)
     start, end = sent.taken_ps[row], sent.end_ps[row]
-    order = np.lexsort((start, sent.subband[row], rack))
+    place = _sharing(book, rack, row)
+    order = np.lexsort((start, sent.subband[row], place))
     # Sorted by start, any overlap shows between neighbours too.
     a, b = order[:-1], order[1:]
-    same = (rack[a] == rack[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
+    same = (place[a] == place[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
     findings.test(
         "half_duplex",
         same & (start[b] < end[a]),
@@ -45,7 +46,9 @@ def rf_chains(book: Book, findings: Findings) -> None:
     ones = np.ones(len(row), dtype=np.int64)
     findings.test(
         "rf_chains",
-        _exceeds(rack, sent.taken_ps[row], sent.end_ps[row], ones, chains * ones),
+        _exceeds(
+            _sharing(book, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
+        ),
         lambda k: sent.name(int(row[k])),
         lambda k: (
             f"rack {rack[k]} has more than {chains} transmissions at {sent.taken_ps[row[k]]} ps"
@@ -54,7 +57,7 @@ def rf_chains(book: Book, findings: Findings) -> None:
 
 
 def power_cap(book: Book, findings: Findings) -> None:
-    """Over all events a rack sends with at most P^max (eq:power_constraint)."""
+    """Over all events that share it a rack sends with at most P^max (eq:power_constraint)."""
     sent, most = book.transmissions, book.scenario.thz.max_power_w
     findings.test(
         "power_cap",
@@ -65,7 +68,7 @@ def power_cap(book: Book, findings: Findings) -> None:
     limit = np.full(len(sent), most)
     findings.test(
         "power_cap",
-        _exceeds_power(book, sent.src, limit),
+        _exceeds_power(book, _sharing(book, sent.src, np.arange(len(sent))), limit),
         sent.name,
         lambda row: (
             f"rack {sent.src[row]} sends with more than {most:g} W at {sent.start_ps[row]} ps"
@@ -96,6 +99,13 @@ def power_budget(book: Book, findings: Findings) -> None:
             f"at {sent.start_ps[row]} ps"
         ),
     )
+
+
+def _sharing(book: Book, rack: IntArray, row: IntArray) -> IntArray:
+    """Who shares a transceiver: all transmissions of a rack, or those of one event."""
+    if book.scenario.thz.sharing == "rack":
+        return rack
+    return rack + book.scenario.floor.racks * book.transmissions.event[row]
 
 
 def _both_ends(book: Book) -> tuple[IntArray, IntArray]:

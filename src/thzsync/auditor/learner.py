@@ -103,6 +103,8 @@ def _explored(book: Book) -> Iterator[Foretold]:
     """Random actions before the first training; greedy ones in between are not foretold."""
     scenario = book.scenario
     settings, levels = scenario.coordinator.ddqn, scenario.coordinator.power_levels
+    if scenario.coordinator.encoder == "flat":
+        return  # its first layer is drawn slot by slot, as events ask for more
     generator = Streams(book.run.seed).generator("policy", _DDQN_STREAM)
     inputs = _INPUTS_BESIDE_SUBBANDS + scenario.thz.subbands
     weights = inputs * settings.flow_units, 2 * settings.flow_units * settings.units

@@ -38,8 +38,8 @@ OutOption = Annotated[
     str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
 ]
 
-FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5, "beyond": 5}
-QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1, "beyond": 1}
+FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5, "beyond": 5}
+QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1, "beyond": 1}
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -89,6 +89,20 @@ def reproduce_weights(
     _reproduce(["weights"], seeds, quick, workers, changes, out, force, json)
 
 
+@reproduce_app.command("ladder")
+def reproduce_ladder(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+    changes: SetOption = None,
+    out: OutOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """From the paper's coordinator to ours, one departure at a time; goes on where it stopped."""
+    _reproduce(["ladder"], seeds, quick, workers, changes, out, force, json)
+
+
 @reproduce_app.command("beyond")
 def reproduce_beyond(
     seeds: SeedsOption = None,
@@ -113,8 +127,9 @@ def reproduce_all(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Every figure; what is finished is kept if you stop early."""
-    _reproduce(["synthesis", "fabric", "weights"], seeds, quick, workers, changes, out, force, json)
+    """Every figure (quick: without the ladder); what is finished is kept if you stop early."""
+    names = ["synthesis", "fabric", "weights", *([] if quick else ["ladder"])]
+    _reproduce(names, seeds, quick, workers, changes, out, force, json)
 
 
 def _reproduce(
@@ -195,6 +210,11 @@ def _figure(
         from thzsync.experiments.beyond import reproduce_beyond as run_beyond
 
         return run_beyond(seeds, iterations, workers, setting, show, quick)
+    if name == "ladder":
+        from thzsync.studies.ladder import reproduce_ladder as run_ladder
+
+        place = None if out is None else f"{out}/ladder"
+        return run_ladder(seeds, iterations, workers, setting, show, quick, place)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
     return run_weights(seeds, iterations, workers, setting, show, quick)
@@ -257,10 +277,17 @@ def _beyond_tables(document: Document) -> list[Table]:
     ]
 
 
+def _ladder_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    return [tables.ladder(document)]
+
+
 TABLES: Final = {
     "synthesis": _synthesis_tables,
     "fabric": _fabric_tables,
     "weights": _weights_tables,
     "beyond": _beyond_tables,
+    "ladder": _ladder_tables,
 }
 """What is printed of each figure's document."""

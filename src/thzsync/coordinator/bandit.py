@@ -11,8 +11,8 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray
 from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Encoder, random_encoder, represent
-from thzsync.coordinator.features import Features, action_columns, columns, featurise
+from thzsync.coordinator.encoder import Encoder
+from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
 from thzsync.coordinator.posterior import LinearHead
@@ -20,7 +20,7 @@ from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
-from thzsync.coordinator.training import encode, fit
+from thzsync.coordinator.views import Manner, manner_of
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
@@ -31,21 +31,24 @@ SHARED: Final = "shared"
 class NeuralLinearUCB:
     """One model: encoder, linear head, replay (eq:bandit_representation, eq:bandit_b_update)."""
 
-    def __init__(self, settings: Bandit, inputs: int, generator: np.random.Generator) -> None:
+    def __init__(self, settings: Bandit, manner: Manner, generator: np.random.Generator) -> None:
         self.settings = settings
+        self.view = manner.view
+        self.how = search_settings(settings, manner.partial)
         self.generator = generator
         self.decisions = 0
-        self.encoder = random_encoder(inputs, settings.flow_units, settings.units, generator)
+        self.encoder = self.view.new_encoder(settings, generator)
         self.head = LinearHead(self.encoder.size, settings.ridge)
-        self.replay = Replay(settings.replay, inputs)
+        self.replay = Replay(settings.replay, self.view.columns, self.view.actions)
 
     def decide(self, situation: Situation, exploration: float) -> Action:
         """The action with the highest upper confidence bound (eq:bandit_ucb_selection)."""
         self.decisions += 1
+        self.encoder = self.view.roomy(self.encoder, situation.units, self.generator)
         if self.decisions <= self.settings.warm_up and exploration:
             return spread_action(situation, self.decisions)
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
-        return chosen_action(situation, self.encoder, head, search_settings(self.settings))
+        return chosen_action(situation, self.view, self.encoder, head, self.how)
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
         """Update the posterior at once; train the encoder when it is time."""
@@ -53,7 +56,7 @@ class NeuralLinearUCB:
         if self.replay.added % self.settings.train_every == 0 and self.settings.train_steps:
             self.train()
         else:
-            self.head.update(represent(self.encoder, features, action), reward)
+            self.head.update(self.view.represent(self.encoder, features, action), reward)
 
     def train(self) -> None:
         """Fit the encoder to the replayed rewards, then rebuild the posterior in the new space."""
@@ -61,10 +64,11 @@ class NeuralLinearUCB:
         shape = settings.train_steps, settings.batch
         draws = self.generator.integers(len(replay), size=shape)
         how = Descent(settings.learning_rate, settings.weight_decay)
-        self.encoder, _ = fit(
+        self.encoder, _ = self.view.fit(
             self.encoder, self.head.weights, replay.memory, draws, replay.reward[draws], how
         )
-        self.head.rebuild(encode(self.encoder, replay.memory), replay.reward[: len(replay)])
+        phi = self.view.encode(self.encoder, replay.memory)
+        self.head.rebuild(phi, replay.reward[: len(replay)])
 
     def state(self) -> dict[str, AnyArray]:
         """Everything that decides and learns, as arrays."""
@@ -97,7 +101,7 @@ class BanditPolicy:
         self,
         name: str,
         settings: Bandit,
-        inputs: int,
+        manner: Manner,
         streams: Streams,
         shape: Shape,
         shared: bool,
@@ -106,7 +110,7 @@ class BanditPolicy:
         self.shape = shape
         self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
-        self._settings, self._inputs, self._streams = settings, inputs, streams
+        self._settings, self._manner, self._streams = settings, manner, streams
         self._shared, self._restored = shared, False
 
     @property
@@ -125,11 +129,12 @@ class BanditPolicy:
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """The delayed reward of an earlier decision."""
-        reward = learnable_reward(situation, outcome)
+        reward = learnable_reward(situation, outcome, self._manner.raw)
         if self.frozen or situation.units == 0:
             return
-        features = featurise(situation)
-        taken = action_columns(features, situation, action)
+        view = self._manner.view
+        features = view.featurise(situation)
+        taken = view.taken(features, situation, action)
         self.model(situation.kind).learn(features, taken, reward)
 
     def save(self, path: str | Path) -> None:
@@ -157,7 +162,7 @@ class BanditPolicy:
     def _named(self, name: str) -> NeuralLinearUCB:
         if name not in self.models:
             generator = self._streams.generator("policy", *model_stream(name))
-            self.models[name] = NeuralLinearUCB(self._settings, self._inputs, generator)
+            self.models[name] = NeuralLinearUCB(self._settings, self._manner, generator)
         return self.models[name]
 
 
@@ -179,5 +184,5 @@ def _bandits(
     from thzsync.coordinator.reckoned import ReckonedBandits  # made of what is defined here
 
     made = ReckonedBandits if scenario.coordinator.search == "reckoned" else BanditPolicy
-    inputs, shape = columns(scenario.thz.subbands), shape_of(scenario, settings)
-    return made(name, settings, inputs, streams, shape, shared=shared)
+    manner, shape = manner_of(scenario), shape_of(scenario, settings)
+    return made(name, settings, manner, streams, shape, shared=shared)

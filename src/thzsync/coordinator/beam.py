@@ -6,8 +6,9 @@ count of each flow and the level of each active sender, tries all its values in 
 again the best stay. A partial action is scored with its open coordinates as the uniform action
 left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
 estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
-otherwise be turned by noise alone. Ties go to the earlier survivor and the smaller value: the
-result is a function of the arguments.
+otherwise be turned by noise alone. The paper's own search (``partial``) begins with the empty
+action instead. Ties go to the earlier survivor and the smaller value: the result is a function of
+the arguments.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class Search(NamedTuple):
     """Survivors of every step."""
     deviation_cost: float
     """What a coordinate must gain to leave the uniform action."""
+    partial: bool = False
+    """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
 
 
 class Trial(NamedTuple):
@@ -83,7 +86,11 @@ def search(
     event, rest = prepare(encoder, features, head, levels)
     beam = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
     spare = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
-    _seed(event, rest, beam, count_levels)
+    if how.partial:
+        # The empty action; a sender's level is open until its turn, and its full power assumed.
+        _insert_uniform(event, rest, beam, 0, len(levels) - 1, count_levels)
+    else:
+        _seed(event, rest, beam, count_levels)
     options = max(count_levels, len(levels))
     trial = Trial(
         np.empty((beam_width, options)),
@@ -97,8 +104,8 @@ def search(
         else:
             group = coordinate - flows
             tried = _try_levels(event, rest, beam, group, trial)
-        _charge(beam, trial, tried, coordinate, group, how.deviation_cost)
-        _survive(beam, spare, trial, tried, coordinate, group)
+        charge(beam, trial, tried, coordinate, group, how.deviation_cost)
+        survive(beam, spare, trial, tried, coordinate, group, group)
         beam, spare = spare, beam
     score = beam.score[0] + how.deviation_cost * beam.deviations[0]
     return beam.counts[0], beam.level[0], score
@@ -157,7 +164,7 @@ def _insert_uniform(
     if place == len(beam.score):
         return
     for b in range(len(beam.score) - 1, place, -1):
-        _copy(beam, b - 1, beam, b)
+        copy_survivor(beam, b - 1, beam, b)
     beam.score[place] = value
     for f in range(len(chunks)):
         beam.counts[place, f] = spread_count(chunks[f], step, count_levels)
@@ -254,7 +261,7 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
 
 
 @kernel
-def _charge(
+def charge(
     beam: Beam, trial: Trial, tried: int, coordinate: int, group: int, deviation_cost: float
 ) -> None:
     """Take off what deviations cost; places that nobody holds cannot be continued."""
@@ -269,10 +276,13 @@ def _charge(
 
 
 @kernel
-def _survive(
-    beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int
+def survive(
+    beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int, held: int
 ) -> None:
-    """Write the best distinct candidates of one coordinate into ``after``."""
+    """Write the best distinct candidates of one coordinate into ``after``.
+
+    ``held`` is the row of hidden units that the coordinate changes.
+    """
     flows = beam.counts.shape[1]
     for place in range(len(after.score)):
         parent, option = 0, 0
@@ -280,10 +290,10 @@ def _survive(
             for o in range(tried):
                 if trial.score[b, o] > trial.score[parent, option]:
                     parent, option = b, o
-        _copy(beam, parent, after, place)
+        copy_survivor(beam, parent, after, place)
         after.score[place] = trial.score[parent, option]
         for k in range(beam.sums.shape[2]):
-            after.sums[place, group, k] = trial.sums[parent, option, k]
+            after.sums[place, held, k] = trial.sums[parent, option, k]
         value = trial.value[option]
         if coordinate < flows:
             after.deviations[place] += value != beam.counts[parent, coordinate]
@@ -297,12 +307,14 @@ def _survive(
 
 
 @kernel
-def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
+def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
+    """Put survivor ``a`` into place ``b``."""
     target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
     for f in range(source.counts.shape[1]):
         target.counts[b, f] = source.counts[a, f]
     for s in range(source.level.shape[1]):
         target.level[b, s] = source.level[a, s]
+    for s in range(source.sums.shape[1]):
         for k in range(source.sums.shape[2]):
             target.sums[b, s, k] = source.sums[a, s, k]
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.coordinator.beam import Search, search
+from thzsync.coordinator.beam import Search
 from thzsync.coordinator.encoder import Encoder
-from thzsync.coordinator.features import featurise
 from thzsync.coordinator.interface import Action, Situation
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.views import View
 from thzsync.scenario import Learner
 
 
-def search_settings(settings: Learner) -> Search:
-    """The search as the kernel takes it."""
-    return Search(settings.count_levels, settings.beam_width, settings.deviation_cost)
+def search_settings(settings: Learner, partial: bool = False) -> Search:
+    """The search as the kernel takes it; built up from nothing, no action is there to leave."""
+    cost = 0.0 if partial else settings.deviation_cost
+    return Search(settings.count_levels, settings.beam_width, cost, partial)
 
 
-def chosen_action(situation: Situation, encoder: Encoder, head: Head, how: Search) -> Action:
+def chosen_action(
+    situation: Situation, view: View, encoder: Encoder, head: Head, how: Search
+) -> Action:
     """The action that the beam search finds best; an event without units gets an empty one."""
     offer = situation.offer
     if offer.units == 0:
         return Action.of(offer, np.zeros(0, dtype=np.int64), np.zeros(len(offer.racks)))
     levels = np.asarray(situation.power_levels, dtype=np.float64)
-    counts, level, _ = search(encoder, head, featurise(situation), levels, how)
+    counts, level, _ = view.search(encoder, head, view.featurise(situation), levels, how)
     return Action.of(offer, counts, levels[level][offer.rack_group])
 
 

@@ -13,18 +13,17 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.coordinator.beam import search
 from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
-from thzsync.coordinator.features import Features, action_columns, columns, featurise
+from thzsync.coordinator.encoder import Batch, Encoder
+from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
-from thzsync.coordinator.training import encode, fit
+from thzsync.coordinator.views import Manner, View, manner_of
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 
@@ -35,7 +34,8 @@ POOL_BATCHES: Final = 8
 class QNetwork:
     """Encoder and a linear head whose product is the action value."""
 
-    def __init__(self, encoder: Encoder, head: FloatArray) -> None:
+    def __init__(self, view: View, encoder: Encoder, head: FloatArray) -> None:
+        self.view = view
         self.encoder = encoder
         self.head = head
 
@@ -46,7 +46,7 @@ class QNetwork:
 
     def values(self, batch: Batch) -> FloatArray:
         """Q of every sample."""
-        product: FloatArray = encode(self.encoder, batch) @ self.head
+        product: FloatArray = self.view.encode(self.encoder, batch) @ self.head
         return product
 
 
@@ -58,7 +58,7 @@ class DdqnPolicy:
     def __init__(
         self,
         settings: Ddqn,
-        inputs: int,
+        manner: Manner,
         power_levels: tuple[float, ...],
         generator: np.random.Generator,
         shape: Shape,
@@ -67,10 +67,12 @@ class DdqnPolicy:
         self.shape = shape
         self.generator = generator
         self.levels: FloatArray = np.array(power_levels)
-        encoder = random_encoder(inputs, settings.flow_units, settings.units, generator)
-        self.online = QNetwork(encoder, np.zeros(encoder.size))
+        self.view, self.raw = manner.view, manner.raw
+        self.how = search_settings(settings, manner.partial)
+        encoder = self.view.new_encoder(settings, generator)
+        self.online = QNetwork(self.view, encoder, np.zeros(encoder.size))
         self.target = self.online
-        self.replay = Replay(settings.replay, inputs)
+        self.replay = Replay(settings.replay, self.view.columns, self.view.actions)
         self.rewarded = 0
         self.trainings = 0
         self.frozen = False
@@ -93,21 +95,22 @@ class DdqnPolicy:
 
     def decide(self, situation: Situation) -> Action:
         """A random uniform action with probability epsilon, otherwise the best by the search."""
+        self._make_room(situation.units)
         if situation.units and not self.frozen and self.generator.random() < self.epsilon:
             action = uniform_action(situation, *self.generator.random(2))
         else:
-            how = search_settings(self.settings)
-            action = chosen_action(situation, self.online.encoder, self.online.greedy_head(), how)
+            encoder, head = self.online.encoder, self.online.greedy_head()
+            action = chosen_action(situation, self.view, encoder, head, self.how)
         if situation.units and not self.frozen:
-            features = featurise(situation)
-            taken = action_columns(features, situation, action)
+            features = self.view.featurise(situation)
+            taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Complete the transition that the decision began; train when it is time."""
-        reward = learnable_reward(situation, outcome)
+        reward = learnable_reward(situation, outcome, self.raw)
         serial = self._waiting.pop(situation.decision, -1)
         if self.frozen or not self.replay.holds(serial):
             return
@@ -127,13 +130,25 @@ class DdqnPolicy:
         goal = self.replay.reward[pool] + settings.discount * self._next_values(pool)
         draws = self.generator.integers(len(pool), size=(settings.train_steps, settings.batch))
         how = Descent(settings.learning_rate, settings.weight_decay)
-        encoder, head = fit(
+        encoder, head = self.view.fit(
             self.online.encoder, self.online.head, self.replay.memory, pool[draws], goal[draws], how
         )
-        self.online = QNetwork(encoder, head)
+        self.online = QNetwork(self.view, encoder, head)
         self.trainings += 1
         if self.trainings % settings.target_every == 0:
             self.target = self.online
+
+    def _make_room(self, flows: int) -> None:
+        """Let both networks take an event of so many flows; what is new is the same in both."""
+        before, target = self.online.encoder, self.target.encoder
+        encoder = self.view.roomy(before, flows, self.generator)
+        if encoder is before:
+            return
+        wider = target._replace(
+            flow=np.concatenate((target.flow, encoder.flow[len(target.flow) :]))
+        )
+        self.online = QNetwork(self.view, encoder, self.online.head)
+        self.target = QNetwork(self.view, wider, self.target.head)
 
     def _complete_slots(self) -> IntArray:
         """Slots whose reward has come and whose successor is stored."""
@@ -158,12 +173,9 @@ class DdqnPolicy:
     def _best(self, features: Features) -> FloatArray:
         """Action columns of the greedy action; a narrow beam, since targets need no finesse."""
         head = self.online.greedy_head()
-        how = search_settings(self.settings)._replace(beam_width=1)
-        counts, level, _ = search(self.online.encoder, head, features, self.levels, how)
-        share = counts / features.chunks
-        chosen = level[features.group]
-        air = share * features.air[np.arange(len(share)), chosen]
-        return np.column_stack((share, air, air * self.levels[chosen]))
+        how = self.how._replace(beam_width=1)
+        counts, level, _ = self.view.search(self.online.encoder, head, features, self.levels, how)
+        return self.view.found(features, counts, level, self.levels)
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
@@ -181,11 +193,15 @@ class DdqnPolicy:
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state; decisions that still waited for their outcome are forgotten."""
-        self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
         self._restored = True
         self.replay.restore(under(arrays, "replay."))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
+
+    def _network(self, arrays: dict[str, AnyArray]) -> QNetwork:
+        head = arrays.pop("head")
+        return QNetwork(self.view, Encoder(**arrays), head)
 
     def reopen(self, progress: Mapping[str, Any]) -> None:
         """Wait again for the outcomes that were still to come when the state was saved."""
@@ -197,9 +213,4 @@ def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:
     settings, levels = scenario.coordinator.ddqn, scenario.coordinator.power_levels
     generator = streams.generator("policy", *model_stream("ddqn"))
     shape = shape_of(scenario, settings)
-    return DdqnPolicy(settings, columns(scenario.thz.subbands), levels, generator, shape)
-
-
-def _network(arrays: dict[str, AnyArray]) -> QNetwork:
-    head = arrays.pop("head")
-    return QNetwork(Encoder(**arrays), head)
+    return DdqnPolicy(settings, manner_of(scenario), levels, generator, shape)

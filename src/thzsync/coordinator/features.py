@@ -59,8 +59,11 @@ def columns(subbands: int) -> int:
     return FIXED_COLUMNS + subbands + ACTION_COLUMNS
 
 
-def featurise(situation: Situation) -> Features:
-    """Rows of eq:bandit_flow_context, normalised with fixed constants; gains best first."""
+def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
+    """Rows of eq:bandit_flow_context, normalised with fixed constants.
+
+    Gains stand best first, or by the number of their subband as in the paper.
+    """
     offer = situation.offer
     flows, subbands = situation.snr_db_per_w.shape
     rows = np.empty((flows, FIXED_COLUMNS + subbands))
@@ -72,9 +75,11 @@ def featurise(situation: Situation) -> Features:
     rows[:, 4] = situation.queued_bytes / QUEUE_BYTES
     rows[:, 5] = situation.shared_occupancy
     rows[:, 6] = np.log2(max(flows, 1)) / LOG_COUNT
-    # The executor takes the best free subband, whichever it is: order by quality, not by number.
-    best_first = -np.sort(-situation.snr_db_per_w, axis=1)
-    scaled = (best_first - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
+    gains = situation.snr_db_per_w
+    if best_gain_first:  # the executor takes the best free subband, whichever it is
+        best_first = -np.sort(-situation.snr_db_per_w, axis=1)
+        gains = best_first
+    scaled = (gains - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
     rows[:, FIXED_COLUMNS:] = np.clip(scaled, -GAIN_LIMIT, GAIN_LIMIT)
     return group_flows(rows, offer.group, offer.chunks, situation.power_levels)
 
@@ -96,7 +101,8 @@ def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
     The product of share and air time is what a THz completion time is made of, and what a
     rectifier network would need many samples to find by itself.
     """
-    gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * rows[:, FIXED_COLUMNS, None]
+    best = rows[:, FIXED_COLUMNS:].max(axis=1)
+    gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * best[:, None]
     snr = power * 10 ** ((gain_db + FULL_POWER_DB) / 10)
     shortest = REFERENCE_EFFICIENCY / LONGEST_AIR
     efficiency = np.maximum(np.log2(1 + snr), shortest)

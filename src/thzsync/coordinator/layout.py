@@ -15,6 +15,7 @@ import numpy as np
 
 from thzsync.arrays import AnyArray
 from thzsync.coordinator.features import columns
+from thzsync.coordinator.flat import flat_columns
 from thzsync.errors import ThzSyncError
 
 LARGEST: Final = 1e100
@@ -31,7 +32,7 @@ class Layout(NamedTuple):
 
 
 LAYOUTS: Final = {
-    "flow": Layout(("inputs", "flow units")),
+    "flow": Layout(("first rows", "flow units")),
     "flow_bias": Layout(("flow units",)),
     "dense": Layout(("pooled units", "units")),
     "dense_bias": Layout(("units",)),
@@ -51,21 +52,39 @@ def check_arrays(
     path: str | Path, shape: Mapping[str, Any], arrays: Mapping[str, AnyArray]
 ) -> None:
     """Refuse arrays that are not what ``shape`` promises."""
+    flat = shape["encoder"] == "flat"
+    inputs = (flat_columns if flat else columns)(shape["subbands"])
     known = {
-        "inputs": columns(shape["subbands"]),
+        "inputs": inputs,
         "flow units": shape["flow units"],
-        "pooled units": 2 * shape["flow units"],
+        "pooled units": shape["flow units"] if flat else 2 * shape["flow units"],
         "units": shape["units"],
         "features": shape["units"] + 1,
     }
+    if not flat:
+        known["first rows"] = inputs
     for name, array in arrays.items():
         layout = LAYOUTS.get(name.rsplit(".", 1)[-1])
         if layout is None:
             _refuse(path, name, "is not part of a policy")
         _check_array(path, name, array, layout, known)
+    if flat:
+        _check_slots(path, arrays, inputs)
     for name in arrays:
         if name.endswith(".added"):
             _check_memory(path, name.removesuffix(".added"), arrays, shape["replay"])
+
+
+def _check_slots(path: str | Path, arrays: Mapping[str, AnyArray], inputs: int) -> None:
+    """A flat encoder has weights for every slot of what it was trained with."""
+    for name, array in arrays.items():
+        owner, _, last = name.rpartition(".")
+        if last != "flow":
+            continue
+        model = owner.rpartition(".")[0]
+        rows = arrays.get(f"{model}.replay.rows" if model else "replay.rows", np.zeros((0, 0, 0)))
+        if len(array) % inputs or len(array) // inputs < rows.shape[1]:
+            _refuse(path, name, f"has {len(array)} rows, not {inputs} for each slot")
 
 
 def _check_array(

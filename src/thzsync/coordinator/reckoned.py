@@ -12,27 +12,37 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.coordinator.reckoner import Reckoner
-from thzsync.coordinator.bandit import BanditPolicy
+from thzsync.arrays import AnyArray, FloatArray
+from thzsync.coordinator.bandit import BanditPolicy, NeuralLinearUCB
 from thzsync.coordinator.choice import spread_action
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.estimate import Candidates
-from thzsync.coordinator.features import ACTION_COLUMNS, Features, action_columns, featurise
 from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.reckoner import Reckoner
 from thzsync.coordinator.rewards import compress, learnable_reward
-from thzsync.coordinator.training import encode
+from thzsync.coordinator.store import Shape
+from thzsync.coordinator.views import Manner
+from thzsync.scenario import Bandit
+from thzsync.streams import Streams
 
 FACTORS: Final = "factors"
-"""Where a model's progress keeps the measured factors."""
+"""Where the progress of the models keeps the measured factors."""
 
 
 class ReckonedBandits(BanditPolicy):
-    """A reckoner and a model of its residual for every collective."""
+    """A reckoner, and a model of what it misses for every collective."""
 
-    def __init__(self, *settings: Any, **named: Any) -> None:
-        super().__init__(*settings, **named)
-        self.reckoner = Reckoner(self._settings.count_levels)
+    def __init__(
+        self,
+        name: str,
+        settings: Bandit,
+        manner: Manner,
+        streams: Streams,
+        shape: Shape,
+        shared: bool,
+    ) -> None:
+        super().__init__(name, settings, manner, streams, shape, shared)
+        self.reckoner = Reckoner(settings.count_levels)
 
     def decide(self, situation: Situation) -> Action:
         """The candidate with the highest upper confidence bound; greedy when frozen."""
@@ -41,11 +51,11 @@ class ReckonedBandits(BanditPolicy):
             return Action.uniform(situation.offer, 0.0, 0.0)
         model = self.model(situation.kind)
         model.decisions += 1
+        model.encoder = model.view.roomy(model.encoder, situation.units, model.generator)
         if model.decisions <= model.settings.warm_up and not self.frozen:
             return spread_action(situation, model.decisions)
-        worth = self._worth(situation, tried)
-        phi = encode(model.encoder, _batch(situation, tried))
-        worth += phi @ model.head.weights
+        phi = model.view.encode(model.encoder, _batch(situation, tried, model))
+        worth = self._worth(situation, tried) + phi @ model.head.weights
         if not self.frozen:
             spread = np.linalg.norm(phi @ model.head.inverse_factor, axis=1)
             worth += model.settings.exploration * spread
@@ -53,15 +63,16 @@ class ReckonedBandits(BanditPolicy):
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """What the reckoning missed, and by how much its factors are off."""
-        reward = learnable_reward(situation, outcome)
+        reward = learnable_reward(situation, outcome, self._manner.raw)
         if self.frozen or situation.units == 0:
             return
-        tried = self.reckoner.only(situation, action)
-        missed = reward - float(self._worth(situation, tried)[0])
-        features = featurise(situation)
-        taken = action_columns(features, situation, action)
-        self.model(situation.kind).learn(features, taken, missed)
-        self.reckoner.learn(situation, tried, outcome)
+        taken = self.reckoner.only(situation, action)
+        missed = reward - float(self._worth(situation, taken)[0])
+        view = self._manner.view
+        features = view.featurise(situation)
+        columns = view.taken(features, situation, action)
+        self.model(situation.kind).learn(features, columns, missed)
+        self.reckoner.learn(situation, taken, outcome)
 
     def progress(self) -> dict[str, Any]:
         """Models and factors, as plain values."""
@@ -75,23 +86,18 @@ class ReckonedBandits(BanditPolicy):
 
     def _worth(self, situation: Situation, tried: Candidates) -> FloatArray:
         """What candidates should earn, as models see rewards."""
-        return np.array([compress(reward) for reward in self.reckoner.rewards(situation, tried)])
+        rewards = self.reckoner.rewards(situation, tried)
+        return rewards if self._manner.raw else np.array([compress(reward) for reward in rewards])
 
 
-def _batch(situation: Situation, tried: Candidates) -> Batch:
+def _batch(situation: Situation, tried: Candidates, model: NeuralLinearUCB) -> Batch:
     """The situation once per candidate, with the candidate's action beside it."""
-    features = featurise(situation)
-    rows, units = len(tried.counts), len(features.rows)
-    wide = np.empty((rows, units, features.rows.shape[1] + ACTION_COLUMNS))
-    wide[:, :, :-ACTION_COLUMNS] = features.rows
-    share = tried.counts / features.chunks
-    air = share * _air(features, tried.level)
-    power = situation.power_levels[tried.level][:, None]
-    wide[:, :, -ACTION_COLUMNS:] = np.stack((share, air, air * power), axis=2)
-    group: IntArray = np.broadcast_to(features.group, (rows, units)).copy()
-    return Batch(wide, group)
-
-
-def _air(features: Features, level: IntArray) -> FloatArray:
-    """Air time of whole units, by (candidate, unit)."""
-    return features.air.T[level]
+    view, levels = model.view, situation.power_levels
+    features = view.featurise(situation)
+    units, groups = len(features.rows), situation.offer.groups
+    rows = np.empty((len(tried.counts), units, view.columns))
+    rows[:, :, : view.columns - view.actions] = features.rows
+    for k, (counts, level) in enumerate(zip(tried.counts, tried.level, strict=True)):
+        chosen = np.full(groups, level)
+        rows[k, :, view.columns - view.actions :] = view.found(features, counts, chosen, levels)
+    return Batch(rows, np.tile(features.group, (len(rows), 1)))

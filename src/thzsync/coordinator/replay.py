@@ -14,8 +14,9 @@ from thzsync.coordinator.features import ACTION_COLUMNS, Features, group_flows
 class Replay:
     """A ring of samples in arrays that grow with the number and the width of what is stored."""
 
-    def __init__(self, capacity: int, inputs: int) -> None:
+    def __init__(self, capacity: int, inputs: int, actions: int = ACTION_COLUMNS) -> None:
         self.capacity = capacity
+        self.contexts = inputs - actions
         self.added = 0
         self.rows: FloatArray = np.zeros((0, 0, inputs))
         self.group: IntArray = np.zeros((0, 0), dtype=np.int64)
@@ -32,8 +33,8 @@ class Replay:
         slot = serial % self.capacity
         self._make_room(slot + 1, flows)
         self.rows[slot] = 0.0
-        self.rows[slot, :flows, :-ACTION_COLUMNS] = features.rows
-        self.rows[slot, :flows, -ACTION_COLUMNS:] = action
+        self.rows[slot, :flows, : self.contexts] = features.rows
+        self.rows[slot, :flows, self.contexts :] = action
         self.group[slot] = -1
         self.group[slot, :flows] = features.group
         self.chunks[slot, :flows] = features.chunks
@@ -59,7 +60,7 @@ class Replay:
     def features(self, slot: int, levels: FloatArray) -> Features:
         """The context of one sample, without its action."""
         flows = int((self.group[slot] >= 0).sum())
-        rows = self.rows[slot, :flows, :-ACTION_COLUMNS].copy()
+        rows = self.rows[slot, :flows, : self.contexts].copy()
         return group_flows(rows, self.group[slot, :flows], self.chunks[slot, :flows], levels)
 
     @property

@@ -8,14 +8,14 @@ from thzsync.coordinator.interface import Outcome, Situation
 from thzsync.errors import ThzSyncError
 
 
-def learnable_reward(situation: Situation, outcome: Outcome) -> float:
-    """The reward with its bad tail compressed; refused when it is not a finite number."""
+def learnable_reward(situation: Situation, outcome: Outcome, raw: bool = False) -> float:
+    """The reward, its bad tail compressed unless ``raw``; refused when it is not finite."""
     if not math.isfinite(outcome.reward):
         raise ThzSyncError(
             f"{situation.kind} event: its reward is {outcome.reward}; a policy learns from finite "
             "rewards only: check the event's time, energy and their references"
         )
-    return compress(outcome.reward)
+    return outcome.reward if raw else compress(outcome.reward)
 
 
 def compress(reward: float) -> float:

@@ -23,7 +23,7 @@ from thzsync.scenario import Learner, Scenario
 
 HEADER: Final = "thzsync-policy"
 CHECKSUM: Final = "sha256"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 
 Shape = dict[str, Any]
 """What a file and a scenario must agree on; values as JSON has them."""
@@ -37,10 +37,18 @@ def shape_of(scenario: Scenario, settings: Learner) -> Shape:
         "racks": scenario.floor.racks,
         "subbands": scenario.thz.subbands,
         "power levels": list(scenario.coordinator.power_levels),
-        "flow units": settings.flow_units,
+        "encoder": scenario.coordinator.encoder,
+        "gains": scenario.coordinator.gains,
+        "rewards": scenario.coordinator.reward,
+        "flow units": _first_units(scenario, settings),
         "units": settings.units,
         "replay": settings.replay,
     }
+
+
+def _first_units(scenario: Scenario, settings: Learner) -> int:
+    flat = scenario.coordinator.encoder == "flat"
+    return settings.flat_units if flat else settings.flow_units
 
 
 def write_policy(

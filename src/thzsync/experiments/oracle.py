@@ -147,7 +147,10 @@ def judge(
     """What the choices achieve in the same seeds and iterations in which policies are judged."""
     trials = [_Trial(scenario, choices, iterations, seed, first=first) for seed in seeds]
     results = map_runs(_try, trials, workers=workers, progress=progress)
-    return Oracle(choices, *(fmean(result[metric] for result in results) for metric in METRICS))
+    reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
+        fmean(result[metric] for result in results) for metric in METRICS
+    )
+    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms)
 
 
 def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> dict[str, float]:

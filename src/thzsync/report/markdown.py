@@ -32,6 +32,7 @@ PARTS: Final = {
     "fabric": "fabric/compare.json",
     "synthesis": "synthesis/synthesis.json",
     "weights": "weights/weights.json",
+    "ladder": "ladder/ladder.json",
     "bench": "bench.json",
 }
 """Where a reproduction keeps its parts."""
@@ -119,6 +120,11 @@ def weights(document: Document) -> str:
     return markdown_table(tables.weights(document["rows"]))
 
 
+def ladder(document: Document) -> str:
+    """Every learner from the paper's letter to ours."""
+    return markdown_table(tables.ladder(document))
+
+
 def speed(document: Document) -> str:
     """Measured speed beside the budgets; what was not measured is left out."""
     return markdown_table(speed_table(document))
@@ -142,6 +148,7 @@ BLOCKS: Final[dict[str, tuple[str, Callable[[Document], str]]]] = {
     "synthesis-all": ("synthesis", synthesis_all),
     "ablations": ("synthesis", ablations),
     "weights": ("weights", weights),
+    "ladder": ("ladder", ladder),
     "speed": ("bench", speed),
 }
 """What a block is called, the part that it needs, and how it is made."""

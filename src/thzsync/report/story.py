@@ -133,10 +133,23 @@ def _seeds(count: int) -> str:
     return f"± is the 95 % interval over {count} seeds" if count > 1 else undecided(count)
 
 
+def ladder(document: Document) -> str:
+    """What all departures together change for every learner."""
+    rungs, seeds = document["rungs"], len(document["seeds"])
+    found = {(row["policy"], row["rung"]): row for row in document["rows"]}
+    parts = []
+    for policy in dict.fromkeys(row["policy"] for row in document["rows"]):
+        letter, ours = (found[policy, rung] for rung in (rungs[0], rungs[-1]))
+        name = label(POLICY_LABELS, policy)
+        parts.append(f"{name} {_change(letter, ours, 'completion_ms', 'ms', seeds)}")
+    return f"From the paper's letter to ours, completion time goes: {'; '.join(parts)}."
+
+
 STORIES: Final[dict[str, Callable[[Document], str]]] = {
     "synthesis": synthesis,
     "fabric": fabric,
     "weights": weights,
     "beyond": beyond,
+    "ladder": ladder,
 }
 """The sentence of each figure, made from its document."""

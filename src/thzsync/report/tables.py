@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from thzsync.display import Column, Interval, Table, number
+from thzsync.display import Column, Interval, Table, number, signed
 from thzsync.display.numbers import DASH, MINUS
 from thzsync.display.table import Value
 from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
@@ -211,6 +211,45 @@ def claims(verdicts: Iterable[tuple[str, bool | None]], seeds: int) -> Table:
 def undecided(seeds: int) -> str:
     """Why nothing can be said of a difference."""
     return "undecided, one seed" if seeds == 1 else "too close to call"
+
+
+def ladder(document: Row) -> Table:
+    """Every learner from the paper's letter to ours; a change is paired with the rung below."""
+    columns = (
+        Column("Policy", left=True),
+        Column("Rung", left=True),
+        Column("Completion", "ms", show=digits(4)),
+        Column("change", "ms", show=signed, priority=4),
+        Column("Energy", "J", show=digits(4), priority=1),
+        Column("Reward", show=digits(3)),
+        Column("change", show=signed, priority=5),
+        Column("first iteration", "ms", show=digits(4), priority=3),
+        Column("settled after", "iterations", show=digits(2), priority=2),
+        *felt_columns(),
+    )
+    seeds, first = len(document["seeds"]), document["first_iteration"] + 1
+    spread = f", ± 95 %, {seeds} paired seeds" if seeds > 1 else ", 1 seed"
+    caption = (
+        f"Means from iteration {first} on{spread}. A change is against the rung "
+        "before. Settled: within 5 % of the last five iterations' reward."
+    )
+    body = [_rung(row, row["rung"] == document["rungs"][0]) for row in document["rows"]]
+    return Table("From the paper's letter to ours", columns, body, caption)
+
+
+def _rung(row: Row, lowest: bool) -> list[Value]:
+    return [
+        label(POLICY_LABELS, row["policy"]) if lowest else "",
+        row["rung"],
+        mean(row, "completion_ms"),
+        None if lowest else mean(row, "diff_completion_ms"),
+        mean(row, "energy_j"),
+        mean(row, "reward"),
+        None if lowest else mean(row, "diff_reward"),
+        mean(row, "first_completion_ms"),
+        mean(row, "settled_after"),
+        *felt(row),
+    ]
 
 
 def choices(chosen: dict[str, Row]) -> Table:

@@ -116,7 +116,7 @@ class Optical(Model):
     """Background traffic."""
     fidelity: Literal["packet", "flow", "auto"] = "packet"
     """Whether fibres carry single packets, or flows in a bounded number of trains of packets."""
-    trains_per_flow: Annotated[Whole, Field(ge=8, le=65_536)] = 128
+    trains_per_flow: Annotated[Whole, Field(ge=32, le=65_536)] = 256
     """Flow fidelity: about so many trains per flow; more are slower and nearer to packets."""
     replayed_share: Fraction = 0.02
     """Flow fidelity: share of all events that is carried out again packet by packet."""
@@ -160,6 +160,9 @@ class Thz(Model):
     """I, residual interference of other beams, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
     """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""
+    sharing: Literal["rack", "event"] = "rack"
+    """Whose subbands, chains and power are limited: a rack's, over all events that it takes part
+    in; or each event's by itself, as the paper's constraints are written."""
     round_overhead_s: Seconds = 0.0
     """Guard and beam-steering time at the start of every wireless round [s]."""
     longest_round_s: Seconds = 0.1

@@ -199,9 +199,17 @@ class Coordinator(Model):
     """B, power budgets a sending rack may get, as shares of its maximum."""
     wired_to_thz: bool = True
     """Whether wired chunks stuck on a dead fibre may move to THz."""
-    search: Literal["uniform", "reckoned"] = "uniform"
-    """Where the bandits' candidates come from: the beam search from uniform actions; or what an
-    analytic estimate proposes, of which the model then learns the residual."""
+    encoder: Literal["pooled", "flat"] = "pooled"
+    """What reads an event: weights that all flows share, pooled; or one padded, masked vector of
+    all flows and the whole action, as in the paper (eq:bandit_representation)."""
+    search: Literal["uniform", "partial", "reckoned"] = "uniform"
+    """Where the search starts: uniform actions, which cost deviation_cost to leave; or the empty
+    action, built up coordinate by coordinate as in the paper; or what an analytic estimate proposes,
+    whose residual the bandits' models then learn."""
+    reward: Literal["compressed", "raw"] = "compressed"
+    """Rewards as they are learnt: those below All-Wired's mean compressed; or raw (the paper's)."""
+    gains: Literal["sorted", "by-subband"] = "sorted"
+    """Order of a flow's gains: best first; or by the number of the subband (the paper's)."""
     bandit: Bandit = Bandit(weight_decay=1e-4, train_every=16, warm_up=12)
     """NeuralLinearUCB with one model per collective type (policy thz-sync)."""
     shared_bandit: Bandit = Bandit(

@@ -13,9 +13,11 @@ class Learner(Model):
     """What every learning policy has: an encoder, a replay memory and a beam search."""
 
     flow_units: Annotated[Count, Field(le=1024)] = 24
-    """Hidden units of the layer that all flow slots share."""
+    """Hidden units of the layer that all flow slots share (encoder "pooled")."""
+    flat_units: Annotated[Count, Field(le=1024)] = 64
+    """Hidden units of the layer that reads the whole padded vector (encoder "flat")."""
     units: Annotated[Count, Field(le=1024)] = 23
-    """Hidden units after pooling; phi has one more, a constant."""
+    """Hidden units of the second layer; phi has one more, a constant."""
     replay: Annotated[Count, Field(le=10**7)] = 4096
     """Samples kept for training; the oldest leave first."""
     train_every: Count = 32

@@ -24,7 +24,22 @@ from thzsync.wireless.round import Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Air, Radio
 
 NEVER_PS = int(np.iinfo(np.int64).max)
+EVERYBODY = -1
 _by_age = attrgetter("number", "index")
+
+Floor = tuple[Air, IntArray]
+"""What is taken of all racks' transceivers, and whom each chain points at (rack, subband)."""
+
+
+def empty_floor(racks: int, thz: Thz) -> Floor:
+    """Transceivers of which nothing is taken."""
+    air = Air(
+        busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
+        chains=np.full(racks, thz.chains, dtype=np.int64),
+        power_w=np.zeros(racks),
+        sending=np.zeros(racks, dtype=np.int64),
+    )
+    return air, np.full((racks, thz.subbands), -1, dtype=np.int64)
 
 
 class Overlay:
@@ -39,13 +54,11 @@ class Overlay:
         self._channel = channel
         self._guard_ps = to_ps(thz.round_overhead_s)
         self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s)
-        self._air = Air(
-            busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
-            chains=np.full(racks, thz.chains, dtype=np.int64),
-            power_w=np.zeros(racks),
-            sending=np.zeros(racks, dtype=np.int64),
-        )
-        self._facing = np.full((racks, thz.subbands), -1, dtype=np.int64)  # whom a chain points at
+        self._racks = racks
+        self._alone = thz.sharing == "event"
+        self._floors: dict[int, Floor] = {}  # by event, or one for all under ``EVERYBODY``
+        if not self._alone:
+            self._floors[EVERYBODY] = empty_floor(racks, thz)
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
         self._started: dict[int, int] = {}  # rounds of every event so far
@@ -55,12 +68,18 @@ class Overlay:
     @property
     def power_w(self) -> FloatArray:
         """Power that every rack radiates now [W]."""
-        return self._air.power_w.copy()
+        power_w = np.zeros(self._racks)
+        for air, _ in self._floors.values():
+            power_w += air.power_w
+        return power_w
 
     @property
     def busy(self) -> BoolArray:
         """Which (rack, subband) is in use now."""
-        return self._air.busy.copy()
+        busy = np.zeros((self._racks, self._thz.subbands), dtype=np.bool_)
+        for air, _ in self._floors.values():
+            busy |= air.busy
+        return busy
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray) -> None:
         """Take on the THz chunks of an event.
@@ -76,6 +95,8 @@ class Overlay:
             for index in range(len(graph.disciplines))
         ]
         self._started[number] = 0
+        if self._alone:
+            self._floors[number] = empty_floor(self._racks, self._thz)
         for party in self._parties[number]:
             if party.outstanding:
                 insort(self._live, party, key=_by_age)
@@ -92,6 +113,7 @@ class Overlay:
         older = 0  # racks of older events, as bits
         for party in self._live:
             disputed, older = bool(older & party.rack_mask), older | party.rack_mask
+            disputed = disputed and not self._alone
             discipline = find_discipline(party.discipline_name)
             if party.in_flight and discipline.common:
                 continue
@@ -108,7 +130,7 @@ class Overlay:
         """A round has ended: its chunks are delivered and what it held is free again."""
         party = self._parties[ended.number][ended.party]
         release(
-            self._air,
+            self._floor(party)[0],
             ended.src,
             ended.dst,
             ended.subband,
@@ -144,6 +166,7 @@ class Overlay:
         if self.outstanding(number):
             raise ValueError(f"event {number} still has chunks on THz")
         del self._parties[number], self._started[number]
+        self._floors.pop(number, None)
 
     def outstanding(self, number: int) -> int:
         """THz chunks of an event that are not delivered yet."""
@@ -201,7 +224,7 @@ class Overlay:
         self, party: Party, discipline: Discipline, now_ps: int, disputed: bool
     ) -> list[Round]:
         until_ps = party.gains_until_ps if self._trains and not disputed else now_ps
-        sent = discipline.start(self._air, self._radio, party, now_ps, until_ps)
+        sent = discipline.start(self._floor(party)[0], self._radio, party, now_ps, until_ps)
         if not len(sent[0]):
             return []
         if discipline.common or len(sent[0]) == 1:
@@ -212,7 +235,7 @@ class Overlay:
     def _turn(self, party: Party, sent: Sent) -> bool:
         """Point the chains that send or receive at each other; whether any had to turn."""
         src, dst, subband = party.src[sent[0]], party.dst[sent[0]], sent[3]
-        facing = self._facing
+        _, facing = self._floor(party)
         turned = bool((facing[src, subband] != dst).any() or (facing[dst, subband] != src).any())
         facing[src, subband], facing[dst, subband] = dst, src
         return turned
@@ -256,6 +279,10 @@ class Overlay:
         index = graph.discipline[graph.chunk_flow[rows]]
         parts = [(party, rows[index == party.index]) for party in parties]
         return [(party, party.rows(mine)) for party, mine in parts if len(mine)]
+
+    def _floor(self, party: Party) -> Floor:
+        """The transceivers that a party shares with others, or has for itself."""
+        return self._floors[party.number if self._alone else EVERYBODY]
 
     def _usable(self, party: Party) -> BoolArray | None:
         return self._outages.usable(party.src, party.dst)

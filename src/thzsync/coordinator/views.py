@@ -1,0 +1,209 @@
+"""How a learner reads events: the encoder with all that depends on its kind.
+
+All three learners look through the same view, so they differ in how they learn and in nothing
+else. ``Pooled`` is ours; ``Flat`` is the paper's (see ``coordinator.encoder``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator import flat
+from thzsync.coordinator.beam import Search, search
+from thzsync.coordinator.dense import Descent
+from thzsync.coordinator.encoder import Batch, Encoder, random_encoder, represent
+from thzsync.coordinator.features import (
+    ACTION_COLUMNS,
+    Features,
+    action_columns,
+    columns,
+    featurise,
+)
+from thzsync.coordinator.flat_training import encode_flat, fit_flat
+from thzsync.coordinator.interface import Action, Situation
+from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.training import encode, fit
+from thzsync.scenario import Learner, Scenario
+
+Found = tuple[IntArray, IntArray, float]
+"""THz chunks per flow, level index per sender, and the score."""
+
+
+class View(Protocol):
+    """What a learner needs to know about its encoder."""
+
+    @property
+    def columns(self) -> int:
+        """Numbers per flow, the action's included."""
+        ...
+
+    @property
+    def actions(self) -> int:
+        """Those of them that the action fills."""
+        ...
+
+    def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
+        """A random encoder."""
+        ...
+
+    def roomy(self, encoder: Encoder, flows: int, generator: np.random.Generator) -> Encoder:
+        """The encoder, large enough for an event of so many flows."""
+        ...
+
+    def featurise(self, situation: Situation) -> Features:
+        """The context."""
+        ...
+
+    def taken(self, features: Features, situation: Situation, action: Action) -> FloatArray:
+        """An action as numbers, a row per flow."""
+        ...
+
+    def found(
+        self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
+    ) -> FloatArray:
+        """What a search has found, as ``taken`` would write it."""
+        ...
+
+    def search(
+        self, encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
+    ) -> Found:
+        """The best action that the beam search finds."""
+        ...
+
+    def represent(self, encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
+        """phi of one event and action."""
+        ...
+
+    def encode(self, encoder: Encoder, batch: Batch) -> FloatArray:
+        """phi of every sample."""
+        ...
+
+    def fit(
+        self,
+        encoder: Encoder,
+        head: FloatArray,
+        memory: Batch,
+        draws: IntArray,
+        targets: FloatArray,
+        how: Descent,
+    ) -> tuple[Encoder, FloatArray]:
+        """Encoder and head after training."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Flows share their weights and are pooled; columns that fade out with the last THz chunk."""
+
+    subbands: int
+    best_gain_first: bool = True
+    actions: int = ACTION_COLUMNS
+
+    @property
+    def columns(self) -> int:
+        """Numbers per flow, the action's included."""
+        return columns(self.subbands)
+
+    def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
+        """A random encoder."""
+        return random_encoder(self.columns, settings.flow_units, settings.units, generator)
+
+    def roomy(self, encoder: Encoder, flows: int, generator: np.random.Generator) -> Encoder:
+        """Shared weights serve any number of flows."""
+        return encoder
+
+    def featurise(self, situation: Situation) -> Features:
+        """The context."""
+        return featurise(situation, self.best_gain_first)
+
+    def taken(self, features: Features, situation: Situation, action: Action) -> FloatArray:
+        """Share, air time and radiated energy of every flow."""
+        return action_columns(features, situation, action)
+
+    def found(
+        self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
+    ) -> FloatArray:
+        """What a search has found, as ``taken`` would write it."""
+        share = counts / features.chunks
+        chosen = level[features.group]
+        air = share * features.air[np.arange(len(share)), chosen]
+        return np.column_stack((share, air, air * levels[chosen]))
+
+    search = staticmethod(search)
+    represent = staticmethod(represent)
+    encode = staticmethod(encode)
+    fit = staticmethod(fit)
+
+
+@dataclass(frozen=True)
+class Flat:
+    """One padded, masked vector (eq:bandit_representation, eq:bandit_action_vector)."""
+
+    subbands: int
+    best_gain_first: bool = False
+    actions: int = flat.ACTIONS
+
+    @property
+    def columns(self) -> int:
+        """Numbers per slot, the action's included."""
+        return flat.flat_columns(self.subbands)
+
+    def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
+        """A random encoder without slots; ``roomy`` gives it those of its first event."""
+        return flat.random_flat_encoder(settings.flat_units, settings.units, generator)
+
+    def roomy(self, encoder: Encoder, flows: int, generator: np.random.Generator) -> Encoder:
+        """As many slots as the widest event has flows."""
+        return flat.grown(encoder, self.columns, flows, generator)
+
+    def featurise(self, situation: Situation) -> Features:
+        """The context, with a mask where the pooled view has the number of flows."""
+        features = featurise(situation, self.best_gain_first)
+        features.rows[:, flat.MASK] = 1.0
+        return features
+
+    def taken(self, features: Features, situation: Situation, action: Action) -> FloatArray:
+        """Share of every flow, and power of every sender in the slot of its number."""
+        offer = situation.offer
+        senders = len(features.start) - 1
+        power = np.zeros(len(features.rows))
+        first = features.members[features.start[:senders]]
+        power[:senders] = action.power[np.searchsorted(offer.racks, offer.src[first])]
+        return np.column_stack((action.thz_chunks / offer.chunks, power))
+
+    def found(
+        self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
+    ) -> FloatArray:
+        """What a search has found, as ``taken`` would write it."""
+        senders = len(features.start) - 1
+        sending = np.bincount(features.group, counts, senders) > 0
+        power = np.zeros(len(features.rows))
+        power[:senders] = np.where(sending, levels[level], 0.0)
+        return np.column_stack((counts / features.chunks, power))
+
+    search = staticmethod(flat.search_flat)
+    represent = staticmethod(flat.represent_flat)
+    encode = staticmethod(encode_flat)
+    fit = staticmethod(fit_flat)
+
+
+class Manner(NamedTuple):
+    """How all learners of a scenario work: each part is a key of its own."""
+
+    view: View
+    partial: bool = False
+    """Whether the search builds actions up from the empty one."""
+    raw: bool = False
+    """Whether rewards are learnt as they come."""
+
+
+def manner_of(scenario: Scenario) -> Manner:
+    """What a scenario's keys say."""
+    keys = scenario.coordinator
+    kind = Flat if keys.encoder == "flat" else Pooled
+    view: View = kind(scenario.thz.subbands, keys.gains == "sorted")
+    return Manner(view, keys.search == "partial", keys.reward == "raw")

@@ -1,0 +1,125 @@
+"""From the paper's coordinator to ours: every rung takes one departure more."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from thzsync.experiments.comparison import METRICS
+from thzsync.files import dump_json
+from thzsync.report.story import STORIES
+from thzsync.report.tables import ladder as ladder_table
+from thzsync.scenario import Scenario
+from thzsync.studies.ladder import (
+    LEARNERS,
+    RUNGS,
+    LadderFigure,
+    contenders,
+    reproduce_ladder,
+    settled_after,
+)
+from thzsync.studies.ladder_picture import draw_ladder
+from thzsync.studies.result import Sweep
+from thzsync.studies.specification import specify
+
+
+def changes(policy: str) -> list[dict[str, Any]]:
+    return [c.set for c in contenders() if c.policy == policy]
+
+
+def test_the_lowest_rung_is_the_letter_and_the_highest_is_ours() -> None:
+    letter, *_, ours = changes("thz-sync")
+    assert letter == {
+        "coordinator.encoder": "flat",
+        "coordinator.search": "partial",
+        "coordinator.bandit.deviation_cost": 0.0,
+        "coordinator.reward": "raw",
+        "coordinator.gains": "by-subband",
+        "coordinator.bandit.warm_up": 0,
+    }
+    assert ours == {}
+
+
+@pytest.mark.parametrize("policy", LEARNERS)
+def test_every_rung_takes_one_departure_more(policy: str) -> None:
+    rungs = changes(policy)
+    assert len(rungs) == len(RUNGS)
+    for below, above in pairwise(rungs):
+        assert above.items() <= below.items()
+        assert len(below) - len(above) == 1 or (policy == "ddqn" and not below)
+        Scenario.paper().with_(below)
+
+
+def test_a_learner_has_settled_when_its_reward_stays_within_five_per_cent() -> None:
+    rewards = np.array([-2.0, -1.2, -1.04, -1.0, -1.0, -1.0, -1.0, -1.0])
+    assert settled_after(rewards) == 3
+    assert settled_after(np.full(6, -0.5)) == 1
+
+
+def made_up(seeds: int) -> LadderFigure:
+    """On rung k a learner takes 100 - 10 k ms, and a little more in every further seed."""
+    rows = [
+        {
+            **dict.fromkeys(METRICS, 1.0),
+            "policy": contender.name,
+            "seed": seed,
+            "iteration": iteration,
+            "completion_ms": 100.0 - 10.0 * RUNGS.index(contender.name.split(" ", 1)[1]) + seed,
+            "reward": -1.0,
+        }
+        for contender in contenders()
+        for seed in range(seeds)
+        for iteration in range(2)
+    ]
+    options = {
+        "contenders": [c.model_dump() for c in contenders()],
+        "seeds": seeds,
+        "iterations": 2,
+    }
+    scenario = Scenario.preset("tiny")
+    return LadderFigure(Sweep(specify(options, "ladder"), scenario, ({},), pl.DataFrame(rows)))
+
+
+def test_a_change_is_paired_with_the_rung_before() -> None:
+    rows = made_up(3).rows()
+    assert [row["rung"] for row in rows[: len(RUNGS)]] == list(RUNGS)
+    assert rows[1]["diff_completion_ms"] == pytest.approx(-10.0)
+    assert rows[1]["ci95_diff_completion_ms"] == pytest.approx(0.0)
+    assert rows[0]["paper_completion_ms"] == 1050.0
+
+
+def test_a_seed_that_is_not_whole_is_left_out() -> None:
+    figure = made_up(3)
+    name = contenders()[-1].name
+    torn = figure.sweep.frame.filter((pl.col("seed") != 2) | (pl.col("policy") != name))
+    left = LadderFigure(Sweep(figure.sweep.specification, figure.sweep.scenario, ({},), torn))
+    assert left.seeds == [0, 1]
+    assert left.rows()[0]["completion_ms"] == pytest.approx(100.5)
+
+
+def test_table_sentence_and_picture_show_every_rung() -> None:
+    document = json.loads(dump_json(made_up(3).document()))
+    table = ladder_table(document)
+    assert len(table.rows) == len(RUNGS) * len(LEARNERS)
+    assert "3 paired seeds" in table.caption
+    assert "THz-SynC from 101 ± 2.5 to 41 ± 2.5 ms" in STORIES["ladder"](document)
+    figure = draw_ladder(document)
+    assert [len(axes.get_xticks()) for axes in figure.axes] == [len(RUNGS)] * 3
+    assert "undecided, one seed" in STORIES["ladder"](made_up(1).document())
+
+
+@pytest.mark.slow
+def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
+    tiny, seen = Scenario.preset("tiny"), []
+    first = reproduce_ladder(1, 2, 1, tiny, out=tmp_path)
+    reproduce_ladder(1, 2, 1, tiny, lambda *told: seen.append(told), out=tmp_path)
+    assert all(done == total for _, done, total in seen)
+    first.save(tmp_path)
+    assert json.loads((tmp_path / "ladder.json").read_text())["missing"] == 0
+    assert (tmp_path / "figures" / "ladder_by_rung.svg").is_file()
