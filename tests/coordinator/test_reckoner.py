@@ -82,7 +82,8 @@ def test_budgets_go_to_the_quickest_units_first() -> None:
     share = _fill(air_s, order, np.array([0.5, 1.0, 3.0]))
     assert share.tolist() == [[0.0, 0.5, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     np.testing.assert_array_equal(
-        share, _fill.py_func(air_s, order, np.array([0.5, 1.0, 3.0]))  # type: ignore[attr-defined]
+        share,
+        _fill.py_func(air_s, order, np.array([0.5, 1.0, 3.0])),  # type: ignore[attr-defined]
     )
 
 

@@ -90,8 +90,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/engine.py",
-        "                pending.situation.decision, cost.completion_s",
-        "                done.work.number + 1, cost.completion_s",
+        "                pending.situation.decision,\n",
+        "                done.work.number + 1,\n",
         YIELDED,
         "outcomes carry the number of another decision",
     ),

@@ -204,8 +204,8 @@ class Coordinator(Model):
     all flows and the whole action, as in the paper (eq:bandit_representation)."""
     search: Literal["uniform", "partial", "reckoned"] = "uniform"
     """Where the search starts: uniform actions, which cost deviation_cost to leave; or the empty
-    action, built up coordinate by coordinate as in the paper; or what an analytic estimate proposes,
-    whose residual the bandits' models then learn."""
+    action, built up coordinate by coordinate as in the paper; or what an estimate of the costs
+    proposes, whose residual the bandits' models then learn."""
     reward: Literal["compressed", "raw"] = "compressed"
     """Rewards as they are learnt: those below All-Wired's mean compressed; or raw (the paper's)."""
     gains: Literal["sorted", "by-subband"] = "sorted"

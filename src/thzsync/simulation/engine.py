@@ -254,7 +254,7 @@ class Engine:
                 cost.energy_j,
                 cost.reward,
                 *last_arrivals_s(done),
-            )  # fmt: skip
+            )
         )
         self._complete(run, event.id)
 

@@ -11,8 +11,8 @@ from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers
 from thzsync.synthesis.hybrid import StreamedAndRing
 from thzsync.synthesis.method import FlowMethod, Method
 from thzsync.synthesis.paths import Path
-from thzsync.synthesis.streamed import Streamed
 from thzsync.synthesis.rings import Ring
+from thzsync.synthesis.streamed import Streamed
 from thzsync.synthesis.trees import RootedTrees, Trees
 
 ENTRY_POINTS: Final = "thzsync.synthesizers"
