@@ -94,36 +94,33 @@ def _slowest(rate: FloatArray, src: IntArray, dst: IntArray) -> float:
 
 
 def _flows_of_two(racks: IntArray, size: int, shard: int, first: int, thz: bool) -> list[Flow]:
-    """Each end of the path is the root of one half: summed towards it, then sent to the other."""
+    """Each end of the path is the root of one half: summed towards it, then sent to the other.
+
+    Along the way of a half, counted from its root, step k < N - 2 sums up from rack k + 1 to rack
+    k, step N - 2 brings the other root's own data straight to this one, and the steps after it
+    send the sums from rack to rack. Steps of both halves alternate, so that the two directions of
+    a link stand side by side when subbands are dealt.
+    """
     n = len(racks)
-    halves = split_bytes(size, 2).tolist()
+    ways = [way for way in zip((racks, racks[::-1]), split_bytes(size, 2).tolist()) if way[1]]
     flows: list[Flow] = []
-    # Positions along the path of either half, counted from its root; flows of hop k of a half:
-    # X
-    number = {}
-    for k in range(2 * n - 2):
-        for half in (0, 1):
-            if halves[half]:
-                number[half, k] = first + len(number)
-    for half, k in number:
-        along = racks if half == 0 else racks[::-1]
-        if k < n - 2:
-            src, dst, after = k + 1, k, [k + 1] * (k + 1 < n - 2)
-        elif k == n - 2:
-            src, dst, after = n - 1, 0, []
-        else:
-            hop = k - (n - 1)
-            src, dst, after = hop, hop + 1, [0, n - 2] if hop == 0 else [k - 1]
-            if n == 2:
-                after = [0]
-        sums = k <= n - 2
-        flows.append(
-            Flow(
-                int(along[src]), int(along[dst]), halves[half],
-                after=tuple(number[half, j] for j in after), local=sums or src == 0,
-                shard=shard + half, reduces=sums, bundled=False, thz=thz, discipline="pipeline",
-            )
-        )  # fmt: skip
+    for step in range(2 * n - 2):
+        for half, (way, part) in enumerate(ways):
+            if step < n - 2:
+                src, dst, after = step + 1, step, [step + 1] if step < n - 3 else []
+            elif step == n - 2:
+                src, dst, after = n - 1, 0, []
+            else:
+                src = step - (n - 1)
+                dst, after = src + 1, [0, n - 2] if src == 0 else [step - 1]
+            flows.append(
+                Flow(
+                    int(way[src]), int(way[dst]), part,
+                    after=tuple(first + len(ways) * k + half for k in after),
+                    local=step <= n - 1, shard=shard + half, reduces=step <= n - 2,
+                    bundled=False, thz=thz, discipline="pipeline",
+                )
+            )  # fmt: skip
     return flows
 
 
