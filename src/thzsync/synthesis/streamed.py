@@ -102,7 +102,11 @@ def _flows_of_two(racks: IntArray, size: int, shard: int, first: int, thz: bool)
     a link stand side by side when subbands are dealt.
     """
     n = len(racks)
-    ways = [way for way in zip((racks, racks[::-1]), split_bytes(size, 2).tolist()) if way[1]]
+    ways = [
+        way
+        for way in zip((racks, racks[::-1]), split_bytes(size, 2).tolist(), strict=True)
+        if way[1]
+    ]
     flows: list[Flow] = []
     for step in range(2 * n - 2):
         for half, (way, part) in enumerate(ways):
