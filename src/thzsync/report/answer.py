@@ -71,9 +71,13 @@ def _of_policies(results: Results) -> Answer:
     wired = next((r for r in others if r["policy"] == "all-wired"), None)
     rival = wired or second
     lead, half = _lead(results, best, second)
-    verb = "wins" if lead > half else "leads in one seed" if half == inf else "leads, not by much"
-    changes = _changes(best, rival) + _shorter(best, rival)
-    headline = f"{name} {verb}: {changes} than {policy_name(rival)}."
+    changes = f"{_changes(best, rival)}{_shorter(best, rival)} than {policy_name(rival)}"
+    headline = f"{name} wins: {changes}."
+    if half == inf:
+        headline = f"Undecided with one seed: {name} needs {changes}."
+    elif lead <= half:
+        both = f"{name} and {policy_name(second)}"
+        headline = f"Too close to call between {both}: {name} needs {changes}."
     return Answer(
         headline,
         _figures(best),
