@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thzsync.arrays import LATEST_S, PS_PER_S, all_to_ps, size_text, to_ps
+from thzsync.arrays import LATEST_S, PS_PER_S, all_to_ps, among, size_text, to_ps
 from thzsync.errors import ThzSyncError
 
 
@@ -30,3 +30,12 @@ def test_no_times_are_fine() -> None:
 
 def test_sizes_are_told_in_three_digits() -> None:
     assert [size_text(n) for n in (12, 6.3e9, 2e15)] == ["12 bytes", "6.3 GB", "2 PB"]
+
+
+@given(
+    values=st.lists(st.integers(-3, 12), max_size=9),
+    rising=st.sets(st.integers(-2, 10), max_size=6).map(sorted),
+)
+def test_membership_is_that_of_numpy(values: list[int], rising: list[int]) -> None:
+    asked, known = np.array(values, dtype=np.int64), np.array(rising, dtype=np.int64)
+    np.testing.assert_array_equal(among(asked, known), np.isin(asked, known))

@@ -41,6 +41,15 @@ def _check_seconds(seconds: float) -> None:
         )
 
 
+def among(values: IntArray, rising: IntArray) -> BoolArray:
+    """Which values are in a rising list: ``np.isin`` for short ones, at a tenth of its price."""
+    if not len(rising):
+        return np.zeros(len(values), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(rising, values), len(rising) - 1)
+    found: BoolArray = rising[place] == values
+    return found
+
+
 def memory_bytes() -> int:
     """Physical memory of this machine [bytes]."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

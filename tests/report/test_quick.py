@@ -36,7 +36,7 @@ def test_the_page_and_its_tables_say_quick(comparison: Comparison, tmp_path: Pat
     folder = reproduction(comparison, tmp_path, *PARTS)
     page = write_report(open_results(folder)).read_text("utf-8")
     assert "<h1>The paper, reproduced: a quick look</h1>" in page
-    assert page.count(QUICK) == 3
+    assert page.count(QUICK) == 4  # policies, bandwidths, synthesis and weights
 
 
 def test_a_full_figure_beside_a_quick_one_is_not_called_quick(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import IntArray, among
 from thzsync.errors import ThzSyncError
 
 
@@ -38,7 +38,7 @@ class Transfer:
         if bool((self.src == self.dst).any()):
             rack = int(self.src[self.src == self.dst][0])
             raise ThzSyncError(f"{place}: rack {rack} sends to itself; remove that transfer")
-        strangers = ~(np.isin(self.src, racks) & np.isin(self.dst, racks))
+        strangers = ~(among(self.src, racks) & among(self.dst, racks))
         for k in np.flatnonzero(strangers)[:1]:
             raise ThzSyncError(
                 f"{place}: rack {self.src[k]} -> rack {self.dst[k]} is not among the event's "

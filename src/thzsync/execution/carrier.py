@@ -7,7 +7,7 @@ from typing import Protocol
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Ledger, Reports
+from thzsync.transfers.ledger import Deliveries, Ledger, Reports
 from thzsync.wireless import Round, Stuck
 
 
@@ -40,6 +40,10 @@ class Fibre(Protocol):
 
     def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
         """Let chunks go that have not begun to leave; which ones could go."""
+        ...
+
+    def finished(self, base: int, count: int) -> Deliveries:
+        """When nodes were ready, and when they arrived."""
         ...
 
     def retire(self, base: int) -> None:

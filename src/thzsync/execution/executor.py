@@ -16,7 +16,7 @@ from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import event_batch
-from thzsync.transfers.ledger import Reports
+from thzsync.transfers.grouping import Numbering, grouped_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
 
@@ -32,15 +32,31 @@ class Work:
     base: int
     """The ledger's node of its first chunk; the last node is the event's join."""
     rounds: list[Round] = field(default_factory=list)
+    numbering: Numbering | None = None
+    """Which nodes stand for which chunks; None where every chunk is a node."""
 
     @property
     def chunks(self) -> int:
         """How many chunks it has."""
-        return len(self.graph.chunk_flow)
+        return int(self.graph.first_chunk[-1])
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes its chunks make."""
+        return self.chunks if self.numbering is None else self.numbering.nodes
+
+    def nodes_of(self, rows: IntArray) -> IntArray:
+        """Nodes of chunks that are nodes of their own."""
+        if self.numbering is None:
+            return self.base + rows
+        graph = self.graph
+        return self.base + self.numbering.node(graph.chunk_flow[rows], graph.chunk_number[rows])
 
     def nodes(self, served: Round) -> IntArray:
         """Nodes of the chunks that a round delivered."""
-        first = self.base + self.graph.first_chunk[served.flow] + served.first_chunk
+        # chunks of the air are nodes of their own and come first in their flow
+        start = self.graph.first_chunk if self.numbering is None else self.numbering.first_node
+        first = self.base + start[served.flow] + served.first_chunk
         if (served.chunks == 1).all():
             return first
         return np.concatenate(
@@ -63,8 +79,11 @@ class Finished:
 class Executor:
     """Carries out transfer graphs; its clock never goes back."""
 
-    def __init__(self, fibre: Fibre, air: Air, agenda: Agenda, timeout_ps: int) -> None:
+    def __init__(
+        self, fibre: Fibre, air: Air, agenda: Agenda, timeout_ps: int, pieces: int | None = None
+    ) -> None:
         self.fibre, self.air, self.agenda = fibre, air, agenda
+        self._pieces = pieces
         self.active: dict[int, Work] = {}
         self.progress_ps = 0
         """When something last came to an end [ps]."""
@@ -81,8 +100,14 @@ class Executor:
         """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``."""
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
-        base = self.fibre.submit(event_batch(graph, delays_ps, now_ps), now_ps)
-        work = self.active[number] = Work(number, graph, now_ps, delays_ps, base)
+        numbering = None if self._pieces is None else Numbering.of(graph, self._pieces)
+        if numbering is None:
+            batch = event_batch(graph, delays_ps, now_ps)
+        else:
+            batch = grouped_batch(numbering, delays_ps, now_ps)
+        base = self.fibre.submit(batch, now_ps)
+        work = Work(number, graph, now_ps, delays_ps, base, numbering=numbering)
+        self.active[number] = work
         self.air.admit(number, graph, budget_w)
         return work
 
@@ -91,8 +116,10 @@ class Executor:
         reports = self.fibre.advance(until_ps)
         if not len(reports.node):
             return []
-        self._hand_over(reports)
-        done = reports.node[reports.what == DONE]
+        ended = reports.what == DONE
+        done = reports.node[ended]
+        if len(done) < len(ended):
+            self._hand_over(reports.node[~ended])
         return [self._finish(self._owner(int(node))) for node in done]
 
     def dispatch(self) -> None:
@@ -104,40 +131,56 @@ class Executor:
 
     def move_to_air(self, work: Work, rows: IntArray) -> None:
         """Move chunks of which no packet has left yet from the fibre to THz."""
-        moved = rows[self.fibre.to_air(work.base + rows, self.now_ps)]
+        moved = rows[self.fibre.to_air(work.nodes_of(rows), self.now_ps)]
         if len(moved):
             self.air.adopt(work.number, moved)
 
     def move_to_fibre(self, work: Work, rows: IntArray) -> None:
         """Move chunks that have not been sent from THz to the fibre."""
         self.air.withdraw(work.number, rows)
-        self.fibre.to_fibre(work.base + rows, self.now_ps)
+        self.fibre.to_fibre(work.nodes_of(rows), self.now_ps)
 
     def on_air(self, work: Work) -> BoolArray:
         """Which chunks of an event THz owns now."""
-        return self.fibre.ledger.on_air(work.base, work.chunks)
+        on_air = self.fibre.ledger.on_air(work.base, work.node_count)
+        return on_air if work.numbering is None else work.numbering.spread(on_air)
 
     def give_up(self, stuck: Stuck) -> None:
         """What to do with chunks that THz could not send for too long: the fibre takes them."""
         self.move_to_fibre(self.active[stuck.number], stuck.rows)
 
-    def _hand_over(self, reports: Reports) -> None:
+    def _hand_over(self, ready: IntArray) -> None:
+        first, last = int(ready.min()), int(ready.max())
         for work in self.active.values():
-            mine = (reports.node >= work.base) & (reports.node < work.base + work.chunks)
+            if work.base > last or work.base + work.node_count <= first:
+                continue
+            mine = (ready >= work.base) & (ready < work.base + work.node_count)
             if mine.any():
-                self.air.ready(work.number, reports.node[mine] - work.base)
+                nodes = ready[mine] - work.base
+                rows = nodes if work.numbering is None else work.numbering.rows(nodes)
+                self.air.ready(work.number, rows)
 
     def _owner(self, node: int) -> Work:
         return max((w for w in self.active.values() if w.base <= node), key=lambda w: w.base)
 
     def _finish(self, work: Work) -> Finished:
-        delivered = self.fibre.ledger.finished(work.base, work.chunks)
+        ready_ps, arrival_ps = self._times(work)
         on_air = self.on_air(work)
         self.fibre.retire(work.base)
         self.air.retire(work.number)
         del self.active[work.number]
         self.progress_ps = self.now_ps
-        return Finished(work, self.now_ps, on_air, delivered.ready_ps, delivered.arrival_ps)
+        return Finished(work, self.now_ps, on_air, ready_ps, arrival_ps)
+
+    def _times(self, work: Work) -> tuple[IntArray, IntArray]:
+        """When every chunk was ready, and when it arrived [ps]."""
+        delivered = self.fibre.finished(work.base, work.node_count)
+        numbering = work.numbering
+        if numbering is None:
+            return delivered.ready_ps, delivered.arrival_ps
+        ends_ps = numbering.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
+        ready_ps = numbering.chunk_readiness(ends_ps, work.release_ps, work.delays_ps)
+        return ready_ps, ends_ps
 
     def _round_done(self, served: Round) -> None:
         self.air.finish(served)

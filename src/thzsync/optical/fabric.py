@@ -17,9 +17,9 @@ from thzsync.optical.lowering import BurstClock, chain, lower
 from thzsync.optical.network import Network
 from thzsync.optical.nodes import take_fresh
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Deliveries, Ledger, Reports
+from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import Runs, doubled
-from thzsync.transfers.precedence import AIR, FRESH
+from thzsync.transfers.precedence import AIR, FRESH, NOW
 
 
 class LinkBytes(NamedTuple):
@@ -118,6 +118,8 @@ class OpticalFabric:
         All events of that instant are finished. Without anything to report, now is ``until_ps``.
         """
         st = self._st
+        if st.ctl[c.STAGE] == c.NEXT_INSTANT and until_ps == st.clock[NOW] and self.ledger.silent:
+            return NOTHING  # the instant is finished, and nobody has touched anything since
         while True:
             need = kernel.advance(*st, until_ps)
             if need == c.IDLE:

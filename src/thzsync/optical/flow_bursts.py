@@ -24,7 +24,7 @@ _ELEVEN = np.uint64(11)
 @hot
 def service_ps(st: State, ln: int, size_bytes: int) -> int:
     """Time of so many bytes on a link that is up [ps], rounded up."""
-    return int(ceil(size_bytes * 8e12 / st.link[ln, f.RATE]))
+    return ceil(size_bytes * 8e12 / st.link[ln, f.RATE])
 
 
 @hot
@@ -79,7 +79,7 @@ def reserve(st: State, q: int, size: int) -> None:
 def fits(st: State, q: int, size: int) -> bool:
     """Whether a queue and its switch have room; an empty one takes a train of any size."""
     link, switch = st.link, st.switch
-    if link[q, f.OCC] > 0 and link[q, f.OCC] + size > link[q, f.LIMIT]:
+    if link[q, f.OCC] > 0 and link[q, f.OCC] + (size >> 1) > link[q, f.LIMIT]:
         return False
     s = link[q, f.SWITCH]
     inter, total = switch[s, f.INTER], switch[s, f.TOTAL]
@@ -109,7 +109,7 @@ def ask(st: State, r: int, q: int) -> None:
 
 @hot
 def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
-    """Bytes of background join a queue; they share the item at its end if that is not in service."""
+    """Background joins a queue; it shares the item at the end if that is not in service."""
     link, train = st.link, st.train
     reserve(st, q, size)
     tail = link[q, f.TAIL]

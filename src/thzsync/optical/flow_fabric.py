@@ -1,6 +1,6 @@
 """The flow fabric: the packet fabric's flow-level twin behind the same doors.
 
-Flows move in trains, a bounded number per flow, so what an event costs does not grow with its bytes.
+Flows move in trains, a bounded number per flow, so an event's cost does not grow with its bytes.
 Sharing, queues, back-pressure and background are those of the packet fabric, train by train.
 """
 
@@ -36,7 +36,7 @@ class FlowFabric:
         background: Background | None = None,
         seed_key: int = 0,
         *,
-        pieces: int = 128,
+        pieces: int = 256,
     ) -> None:
         self.network, self.pieces = network, pieces
         self.ledger = Ledger()
@@ -149,12 +149,9 @@ class FlowFabric:
         return queued, fraction
 
     def finished(self, base: int, count: int) -> Deliveries:
-        """When nodes ``base .. base + count - 1`` completed, started and became ready [ps]."""
-        return self.ledger.finished(base, count)
-
-    def landing_ps(self, base: int, count: int) -> IntArray:
-        """When the last link began to deliver the last train of every node [ps]; -1 if none."""
-        return self._st.node[base : base + count, f.LANDING].copy()
+        """When nodes completed, started, became ready, and when their last train landed [ps]."""
+        landing_ps = self._st.node[base : base + count, f.LANDING].copy()
+        return self.ledger.finished(base, count)._replace(landing_ps=landing_ps)
 
     def retire(self, base: int) -> None:
         """Forget a finished batch; its node numbers may be used again."""

@@ -12,6 +12,7 @@ from thzsync.optical.flow_layout import State
 from thzsync.optical.network import Network
 from thzsync.optical.tournament import empty_tree
 from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.grouping import free_pieces
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.pools import zero_rows
 from thzsync.transfers.precedence import AIR
@@ -105,17 +106,18 @@ def chain(ctl: IntArray, train: IntArray, first: int) -> None:
 def train_bytes(batch: ChunkBatch, network: Network, pieces: int) -> IntArray:
     """Largest train of every node [bytes]: whole packets, about ``pieces`` trains per flow.
 
-    Where chunks were put together, they are large enough to be a train each.
+    A run of chunks (a node larger than the first one of its flow) is one train. Flows that neither
+    wait nor are waited for chunk by chunk share links and nothing else: a quarter is enough.
     """
-    packet = network.packet_bytes
-    sizes = batch.size_bytes * (batch.kind <= AIR)
-    flows = int(batch.flow.max()) + 1
-    total = np.bincount(batch.flow, sizes, flows)
-    largest = np.zeros(flows, dtype=np.int64)
-    np.maximum.at(largest, batch.flow, sizes)
-    share = np.ceil(total / pieces)
+    packet, chunk = network.packet_bytes, batch.kind <= AIR
+    sizes = batch.size_bytes * chunk
+    before = np.repeat(chunk, np.diff(batch.succ_ptr))
+    if not (before & chunk[batch.succ]).any():
+        pieces = free_pieces(pieces)
+    share = np.bincount(batch.flow, sizes) / pieces
     least = max(packet, network.nic_queue_bytes // 64)
-    whole = -(-np.maximum(share, least) // packet) * packet
-    each: IntArray = np.where(largest >= share, largest, whole).astype(np.int64)
-    each = np.where(whole < largest, whole, each).astype(np.int64)
-    return each[batch.flow]
+    whole = -(-np.maximum(share, least) // packet).astype(np.int64) * packet
+    first = np.unique(batch.flow, return_index=True)[1]
+    runs = sizes > sizes[first][np.unique(batch.flow, return_inverse=True)[1]]
+    each: IntArray = np.where(runs, sizes, whole[batch.flow])
+    return each

@@ -73,7 +73,7 @@ def admit(st: State, rack: int, now_ps: int) -> None:
         n = flow[w, f.F_HEAD]
         left = node[n, f.BYTES] - node[n, f.SENT]
         size = min(left, node[n, f.TRAIN])
-        if link[rack, f.OCC] > 0 and link[rack, f.OCC] + size > link[rack, f.LIMIT]:
+        if link[rack, f.OCC] > 0 and link[rack, f.OCC] + (size >> 1) > link[rack, f.LIMIT]:
             return
         if link[rack, f.QUEUED] == f.MOST_QUEUED:
             return

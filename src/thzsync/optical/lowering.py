@@ -15,6 +15,8 @@ from thzsync.transfers.pools import zero_rows
 
 BURSTS_AHEAD = 1024
 """Background bursts worked out at a time, per link."""
+NEARLY = 8
+"""A link that has at most this part of its bursts left is served with those that have none."""
 BURSTS_STORED = 1 << 24
 """Bursts kept for all links together: with very many links, each looks less far ahead."""
 
@@ -129,20 +131,24 @@ class BurstClock:
         rates = network.rate_bps[self._outputs].tolist()
         self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
         self._drawn = np.zeros(len(self._outputs), dtype=np.int64)
-        self._last_ps = np.zeros(len(self._outputs), dtype=np.int64)
         self._ahead = bursts_ahead(network.links)
 
     def refill(self, st: State) -> None:
-        """Draw new bursts for every link that has used up its own."""
-        used_up = st.burst[self._outputs, c.BG_POS] >= st.burst.shape[1]
-        short = np.flatnonzero(used_up | (self._drawn == 0))
-        link = self._outputs[short]
-        gaps = gaps_ps(self._key, link, self._drawn[short], self._ahead, self._mean_ps[short])
-        instants = self._last_ps[short, None] + np.cumsum(gaps, axis=1)
+        """Draw new bursts for every link that has used up its own, or nearly so.
+
+        Links of one rate run short at about the same time; serving them together spares returns
+        from the kernel. What a link still had is drawn again: burst k is always the same.
+        """
+        pos = st.burst[self._outputs, c.BG_POS]
+        left = np.where(self._drawn == 0, 0, st.burst.shape[1] - pos)
+        short = np.flatnonzero(left <= self._ahead // NEARLY)
+        link, seen = self._outputs[short], self._drawn[short] - left[short]
+        last_ps = np.where(seen == 0, 0, st.burst[link, pos[short] - 1])
+        gaps = gaps_ps(self._key, link, seen, self._ahead, self._mean_ps[short])
+        instants = last_ps[:, None] + np.cumsum(gaps, axis=1)
         st.burst[link, c.FIRST_BURST :] = instants
         st.burst[link, c.BG_POS] = c.FIRST_BURST
-        self._drawn[short] += self._ahead
-        self._last_ps[short] = instants[:, -1]
+        self._drawn[short] = seen + self._ahead
         for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
             set_key(st.bg_key, st.bg_tree, q, instant)
         st.ctl[c.BURSTS_SHORT] = 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray, IntArray
 from thzsync.records.schema import TABLES, polars_schema
 
 if TYPE_CHECKING:
@@ -71,8 +71,18 @@ class Recorder:
 def _series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:
     import polars as pl
 
-    columns = [np.broadcast_to(np.asarray(cell), (rows,)) for rows, cell in cells]
-    return pl.Series(name, np.concatenate(columns)).cast(dtype)
+    return pl.Series(name, _column(cells)).cast(dtype)
+
+
+def _column(cells: list[tuple[int, Any]]) -> AnyArray:
+    """All rows of a plain column: thousands of cells, most of them alike, in one NumPy call."""
+    values = [cell for _, cell in cells]
+    arrays = sum(isinstance(cell, np.ndarray) for cell in values)
+    if arrays == 0:
+        return np.repeat(np.array(values), [rows for rows, _ in cells])
+    if arrays == len(values):
+        return np.concatenate(values)
+    return np.concatenate([np.broadcast_to(np.asarray(v), (rows,)) for rows, v in cells])
 
 
 def _text_series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:

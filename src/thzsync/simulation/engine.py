@@ -73,6 +73,7 @@ class Engine:
             self.world.overlay,
             self.agenda,
             to_ps(scenario.thz.fallback_timeout_s),
+            self.world.pieces,
         )
         self.outcomes: list[Outcome] = []
         """What became of earlier decisions; whoever reads them takes them out."""

@@ -10,7 +10,7 @@ from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
-from thzsync.scenario import ComputeFrozen, Scenario
+from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
@@ -37,11 +37,21 @@ class World:
         topology = Topology(scenario.floor)
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
-        fabric = make_fabric(
-            scenario, network_of(scenario, topology), streams.key("background")
-        )
+        fabric = make_fabric(scenario, network_of(scenario, topology), streams.key("background"))
         overlay = Overlay(scenario.thz, channel, topology.racks)
         return cls(scenario, streams, topology, channel, fabric, overlay)
+
+    @property
+    def pieces(self) -> int | None:
+        """Into how many nodes a flow's chunks are put together; None: every chunk is a node.
+
+        Chunks that a broken fibre may hand to THz must be single.
+        """
+        scenario = self.scenario
+        broken = any(isinstance(fault, FibreDegraded) for fault in scenario.faults)
+        if isinstance(self.fabric, OpticalFabric) or broken:
+            return None
+        return scenario.optical.trains_per_flow
 
     def method(self, collective: str) -> Method:
         """The synthesis method that the scenario names, or the first that there is."""
@@ -95,6 +105,7 @@ class World:
 
 
 def network_of(scenario: Scenario, topology: Topology) -> Network:
+    """The fibres and switches of a floor."""
     optical = scenario.optical
     return Network.build(
         ring_of_rack=topology.ring_of_rack,
@@ -118,6 +129,7 @@ def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric
 
 
 def background_of(scenario: Scenario) -> Background | None:
+    """The background traffic, if there is any."""
     background = scenario.optical.background
     if background.load == 0:
         return None

@@ -115,7 +115,9 @@ def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) 
     A late rack that only receives has no timer: it delays nobody.
     """
     plan, chunks = transfers, len(transfers.chunk_flow)
-    late = np.flatnonzero((delays_ps > 0) & np.isin(plan.racks, plan.src[plan.local]))
+    late = np.flatnonzero(delays_ps > 0)
+    if len(late):
+        late = late[np.isin(plan.racks[late], plan.src[plan.local])]
     timers = len(late)
     join = chunks + timers
     kind = np.full(join + 1, TIMER, dtype=np.int64)

@@ -33,6 +33,8 @@ class Deliveries(NamedTuple):
     arrival_ps: IntArray
     start_ps: IntArray
     ready_ps: IntArray
+    landing_ps: IntArray
+    """When its last train began to arrive; the arrival itself where there are no trains."""
 
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -96,6 +98,11 @@ class Ledger:
         pre.run_clock(self.clock, self.task, self.edge, self.slots, until_ps)
         return self.reports()
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing waits to be taken by ``reports``."""
+        return not self.clock[pre.REPORTS]
+
     def reports(self) -> Reports:
         """Take what has been reported at this instant."""
         count = int(self.clock[pre.REPORTS])
@@ -131,7 +138,8 @@ class Ledger:
         """When nodes ``base .. base + count - 1`` completed, started and became ready [ps]."""
         task = self.task[base : base + count]
         start_ps = np.where(task[:, pre.OWNER] <= pre.AIR, task[:, pre.START_AT], -1)
-        return Deliveries(task[:, pre.DONE_AT].copy(), start_ps, task[:, pre.READY_AT].copy())
+        done_ps = task[:, pre.DONE_AT].copy()
+        return Deliveries(done_ps, start_ps, task[:, pre.READY_AT].copy(), done_ps)
 
     def retire(self, base: int) -> None:
         """Forget a finished batch; its node numbers may be used again."""

@@ -1,6 +1,6 @@
 // One panel of a sweep: a metric along an axis, policies with intervals, crossovers marked.
 function drawSweep(box, width, spec) {
-  const height = Math.round(Math.max(230, Math.min(340, width * 0.66)));
+  const height = Math.round(Math.max(180, Math.min(340, width * 0.66)));
   const frame = { width, height, edge: { left: 60, right: 18, top: 26, bottom: 40 } };
   const svg = fresh(box, width, height, spec.label);
   const series = spec.series.filter((s) => !hiddenSeries.has(s.key));

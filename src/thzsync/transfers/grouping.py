@@ -1,0 +1,218 @@
+"""Runs of chunks as one node each: an event of many chunks per flow in a bounded number of nodes.
+
+A carrier that moves flows in trains need not follow every chunk. Where a pipeline starts up and
+where it drains, single chunks matter: the first and the last stay nodes of their own. Between, the
+pipeline is steady, and runs grow by doubling. The grid is the same for all flows that wait for each
+other, so precedence stays one-to-one. Chunks of the air, which others look after one by one, and
+the rest of their run are single too. Afterwards the times of chunks follow from those of nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.graph import TransferGraph
+from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
+
+
+def free_pieces(pieces: int) -> int:
+    """Pieces per flow where no chunk waits for another: flows share links, and nothing else."""
+    return max(8, pieces // 4)
+
+
+@cache
+def grid(chunks: int, pieces: int) -> IntArray:
+    """The first chunk of every run of a flow: about ``pieces`` of them, or as many as chunks."""
+    if chunks <= pieces:
+        return np.arange(chunks)
+    longest = -(-2 * chunks // pieces)
+    repeats = max(1, pieces // 16)
+    rising = [1 << level for level in range(longest.bit_length()) if 1 << level < longest]
+    ramp = np.repeat(np.array(rising, dtype=np.int64), repeats)
+    ramp = ramp[np.cumsum(ramp) <= chunks // 2]
+    middle = chunks - 2 * int(ramp.sum())
+    even = np.diff(np.arange(-(-middle // longest) + 1) * middle // max(1, -(-middle // longest)))
+    sizes = np.concatenate((ramp, even, ramp[::-1]))
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)[:-1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """Which nodes stand for which chunks of an event, flow after flow."""
+
+    graph: TransferGraph
+    pieces: int
+
+    @staticmethod
+    def of(graph: TransferGraph, pieces: int) -> Numbering | None:
+        """At most about ``pieces`` fibre nodes per flow; None where every chunk is a node."""
+        if not len(graph.after):
+            pieces = free_pieces(pieces)
+        many = len(graph.chunks) and int(graph.chunks.max()) > pieces
+        return Numbering(graph, pieces) if many else None
+
+    @cached_property
+    def _grids(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+        """Runs of all lengths of flows: where they begin, and the run of every chunk.
+
+        Lengths in ``starts`` and ``run_of`` follow each other; every flow has its place in both.
+        """
+        lengths, kind = np.unique(self.graph.chunks, return_inverse=True)
+        grids = [grid(int(n), self.pieces) for n in lengths]
+        runs = np.array([len(g) for g in grids], dtype=np.int64)
+        starts = np.concatenate(grids)
+        marks = [np.bincount(g, minlength=n) for g, n in zip(grids, lengths.tolist(), strict=True)]
+        run_of = np.concatenate([np.cumsum(m) - 1 for m in marks])
+        return (
+            starts,
+            run_of,
+            (np.cumsum(runs) - runs)[kind],
+            (np.cumsum(lengths) - lengths)[kind],
+            runs[kind],
+        )
+
+    @cached_property
+    def _runs_passed(self) -> IntArray:
+        """Of every flow the first run without chunks of the air."""
+        _, run_of, _, at, runs = self._grids
+        owned = self.graph.thz_chunks
+        last = run_of[at + np.maximum(owned - 1, 0)]
+        return np.where(owned > 0, last + 1, 0).clip(max=runs)
+
+    @cached_property
+    def single(self) -> IntArray:
+        """How many chunks at the beginning of every flow are nodes of their own at any rate."""
+        starts, _, first, _, runs = self._grids
+        passed = self._runs_passed
+        inside = starts[first + np.minimum(passed, runs - 1)]
+        return np.where(passed < runs, inside, self.graph.chunks)
+
+    @cached_property
+    def first_node(self) -> IntArray:
+        """Where the nodes of every flow begin (one more entry)."""
+        count = self.single + self._grids[4] - self._runs_passed
+        return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(count)))
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes all chunks make."""
+        return int(self.first_node[-1])
+
+    @cached_property
+    def flow(self) -> IntArray:
+        """Flow of every node."""
+        return np.repeat(np.arange(self.graph.flows), np.diff(self.first_node))
+
+    @cached_property
+    def first_chunk(self) -> IntArray:
+        """The first chunk of every node, counted within its flow."""
+        within = np.arange(self.nodes) - self.first_node[self.flow]
+        return self._chunk_at(self.flow, within, self.single[self.flow])
+
+    @cached_property
+    def chunks(self) -> IntArray:
+        """How many chunks every node has."""
+        last = np.append(self.first_chunk[1:], 0)
+        last[self.first_node[1:] - 1] = self.graph.chunks
+        return last - self.first_chunk
+
+    @cached_property
+    def size_bytes(self) -> IntArray:
+        """Bytes of every node."""
+        graph, flow = self.graph, self.flow
+        left = graph.flow_bytes[flow] - self.first_chunk * graph.chunk_bytes
+        return np.minimum(left, self.chunks * graph.chunk_bytes)
+
+    def node(self, flow: IntArray, chunk: IntArray) -> IntArray:
+        """The node to which a flow's chunk belongs."""
+        _, run_of, _, at, _ = self._grids
+        single = self.single[flow]
+        run = run_of[at[flow] + chunk] - self._runs_passed[flow]
+        return self.first_node[flow] + np.where(chunk < single, chunk, single + run)
+
+    def rows(self, nodes: IntArray) -> IntArray:
+        """Rows, all chunks counted, of the first chunk of nodes."""
+        return self.graph.first_chunk[self.flow[nodes]] + self.first_chunk[nodes]
+
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Pairs of (sooner, later) nodes: those that share a chunk."""
+        graph = self.graph
+        later = np.repeat(np.arange(graph.flows), np.diff(graph.after_start))
+        sooner = graph.after
+        # on the grid of whichever of the two has more single chunks, every step is in one node
+        finer = np.where(self.single[sooner] > self.single[later], sooner, later)
+        count = np.diff(self.first_node)[finer]
+        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        chunk = self.first_chunk[np.repeat(self.first_node[finer], count) + within]
+        return (
+            self.node(np.repeat(sooner, count), chunk),
+            self.node(np.repeat(later, count), chunk),
+        )
+
+    def _chunk_at(self, flow: IntArray, position: IntArray, single: IntArray) -> IntArray:
+        starts, _, first, _, runs = self._grids
+        run = np.minimum(self._runs_passed[flow] + np.maximum(position - single, 0), runs[flow] - 1)
+        return np.where(position < single, position, starts[first[flow] + run])
+
+    def spread(self, values: IntArray) -> IntArray:
+        """A value of every node for all its chunks."""
+        return np.repeat(values, self.chunks)
+
+    def chunk_ends(self, end_ps: IntArray, landing_ps: IntArray) -> IntArray:
+        """When single chunks arrived: evenly from the landing of a node to its end [ps]."""
+        graph, many = self.graph, self.chunks > 1
+        ends = self.spread(end_ps)
+        rows = np.flatnonzero(self.spread(many))
+        node = self.spread(np.arange(self.nodes))[rows]
+        passed = (graph.chunk_number[rows] + 1 - self.first_chunk[node]) * graph.chunk_bytes
+        rest = np.maximum(self.size_bytes[node] - passed, 0) / self.size_bytes[node]
+        ends[rows] -= np.rint((end_ps - landing_ps)[node] * rest).astype(np.int64)
+        return ends
+
+    def chunk_readiness(self, ends_ps: IntArray, release_ps: int, delays_ps: IntArray) -> IntArray:
+        """When single chunks were ready: release, lateness, arrival of what they wait for [ps]."""
+        graph, first = self.graph, self.graph.first_chunk
+        late = np.where(graph.local, delays_ps[np.searchsorted(graph.racks, graph.src)], 0)
+        ready: IntArray = np.repeat(release_ps + late, graph.chunks)
+        for flow in np.flatnonzero(np.diff(graph.after_start)).tolist():
+            mine = ready[first[flow] : first[flow + 1]]
+            for before in graph.predecessors(flow).tolist():
+                np.maximum(mine, ends_ps[first[before] : first[before + 1]], out=mine)
+        return ready
+
+
+def grouped_batch(numbering: Numbering, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
+    """An event as nodes: see :func:`thzsync.transfers.batch.event_batch`, with runs of chunks."""
+    plan, nodes, flow = numbering.graph, numbering.nodes, numbering.flow
+    late = np.flatnonzero((delays_ps > 0) & np.isin(plan.racks, plan.src[plan.local]))
+    timers, join = len(late), nodes + len(late)
+    kind = np.full(join + 1, TIMER, dtype=np.int64)
+    kind[:nodes] = np.where(numbering.first_chunk < plan.thz_chunks[flow], AIR, FIBRE)
+    kind[join] = JOIN
+    timer_of_rack = np.full(len(plan.racks), -1, dtype=np.int64)
+    timer_of_rack[late] = nodes + np.arange(timers)
+    timer = timer_of_rack[np.searchsorted(plan.racks, plan.src)]
+    timer = np.where(plan.local, timer, -1)[flow]
+    gated = np.flatnonzero(timer >= 0)
+    sooner, later = numbering.edges()
+    release = np.zeros(join + 1, dtype=np.int64)
+    release[nodes:join] = release_ps + delays_ps[late]
+    notify = np.zeros(join + 1, dtype=np.bool_)
+    notify[join] = True
+    pad = np.zeros(timers + 1, dtype=np.int64)
+    return ChunkBatch.build(
+        kind,
+        src=np.concatenate((plan.src[flow], pad)),
+        dst=np.concatenate((plan.dst[flow], pad)),
+        size_bytes=np.concatenate((numbering.size_bytes, pad)),
+        flow=np.concatenate((flow, pad)),
+        before=np.concatenate((sooner, timer[gated], np.arange(nodes))),
+        after=np.concatenate((later, gated, np.full(nodes, join))),
+        release_ps=release,
+        notify=notify,
+    )

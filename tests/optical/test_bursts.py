@@ -1,0 +1,58 @@
+"""Background bursts are drawn ahead; how far and how often changes none of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from thzsync.optical import Background, Network, OpticalFabric, kernel, lowering
+from thzsync.optical import layout as c
+from thzsync.optical.background import gaps_ps
+
+KEY, LOAD = 11, Background(load=0.4, burst_bytes=2048)
+
+
+def fabric() -> OpticalFabric:
+    network = Network.build(
+        ring_of_rack=np.array([0, 0, 1]),
+        access_bps=10**11,
+        inter_bps=4 * 10**11,
+        switch_delay_ps=1000,
+        packet_bytes=1024,
+    )
+    return OpticalFabric(network, LOAD, KEY)
+
+
+def test_served_together_or_apart_every_link_gets_its_own_bursts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lowering, "BURSTS_AHEAD", 40)
+    busy = fabric()
+    busy.advance(40_000_000)
+    assert busy._bursts is not None
+    state, outputs = busy._st, busy._bursts._outputs
+    for link, drawn in zip(outputs.tolist(), busy._bursts._drawn.tolist(), strict=True):
+        assert drawn > 40, "some were drawn again"
+        mean = LOAD.mean_gap_ps(int(busy.network.rate_bps[link]))
+        expected = np.cumsum(gaps_ps(KEY, link, 0, drawn, mean)[0])[-40:]
+        np.testing.assert_array_equal(state.burst[link, c.FIRST_BURST :], expected)
+        following = state.burst[link, state.burst[link, c.BG_POS]]
+        assert following > busy.now_ps >= expected[0] - 40_000_000
+
+
+def test_a_finished_instant_is_not_entered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet, calls = fabric(), []
+    advance = kernel.advance
+
+    def counted(*arguments: object) -> int:
+        calls.append(arguments[-1])
+        return int(advance(*arguments))
+
+    monkeypatch.setattr(kernel, "advance", counted)
+    quiet.advance(5000)
+    before = len(calls)
+    assert len(quiet.advance(5000).node) == 0
+    assert len(calls) == before
+    quiet.set_rate(0, 0.0, 5000)  # whatever touches the fabric has it looked at again
+    quiet.advance(5000)
+    assert len(calls) > before
