@@ -22,6 +22,7 @@ from thzsync.report.reasons import (
     why,
 )
 from thzsync.report.source import Results, Row
+from thzsync.report.story import STORIES
 
 
 class Figure(NamedTuple):
@@ -177,6 +178,8 @@ def _runner_up(best: Row, second: Row) -> str:
 
 
 def _title_without_policies(results: Results) -> str:
+    if results.ladder and not results.synthesis:
+        return STORIES["ladder"](results.ladder)
     if not results.synthesis:
         return "The reward's weights move the operating point between fast and frugal."
     racks = max(row["racks"] for row in results.synthesis)
