@@ -78,11 +78,25 @@ def test_the_iteration_and_fair_rivals_stand_beside_the_sum_of_event_times(
 def test_a_lead_within_the_noise_is_not_called_a_win(comparison: Comparison) -> None:
     rows = row("thz-sync", 750.0, 15.0, -0.50), row("all-wired", 1000.0, 30.0, -0.51)
     unsure = answer(of_rows(comparison, *rows, noise=0.1))
-    assert unsure.headline.startswith("THz-SynC leads, not by much: 25 % less time")
+    between = "Too close to call between THz-SynC and All-wired: THz-SynC needs 25 % less time"
+    assert unsure.headline.startswith(between)
     assert "too close to call" in dict(unsure.reasons)["Runner-up"]
     single = answer(of_rows(comparison, *rows, seeds=1))
-    assert single.headline.startswith("THz-SynC leads in one seed: 25 % less time")
+    assert single.headline.startswith("Undecided with one seed: THz-SynC needs 25 % less time")
     assert "One seed cannot tell" in dict(single.reasons)["Runner-up"]
+
+
+def test_a_saving_whose_interval_spans_zero_is_called_so(comparison: Comparison) -> None:
+    rows = row("thz-sync", 750.0, 15.0, -0.5), row("ddqn", 760.0, 15.0, -0.6)
+    gain = {"policy": "ddqn", "gain_pct": 1.3, "ci95_gain_pct": 2.0, "paper_pct": 19.6}
+
+    def saved(**changes: Any) -> str:
+        found = replace(of_rows(comparison, *rows), document={"gains": [gain | changes]})
+        return dict(answer(found).reasons)["Time saved"]
+
+    assert saved() == "THz-SynC against DDQN 1.3 % (paper 19.6 %; too close to call)."
+    assert saved(ci95_gain_pct=1.0) == "THz-SynC against DDQN 1.3 % (paper 19.6 %)."
+    assert saved(ci95_gain_pct=None).endswith("Undecided, one seed.")
 
 
 def test_a_price_is_not_hidden_behind_an_and(comparison: Comparison) -> None:

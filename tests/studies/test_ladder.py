@@ -13,6 +13,10 @@ import pytest
 
 from thzsync.experiments.comparison import METRICS
 from thzsync.files import dump_json
+from thzsync.report.answer import answer
+from thzsync.report.headline import page_tables
+from thzsync.report.markdown import fill, read_parts
+from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
 from thzsync.report.tables import ladder as ladder_table
 from thzsync.scenario import Scenario
@@ -112,6 +116,20 @@ def test_table_sentence_and_picture_show_every_rung() -> None:
     figure = draw_ladder(document)
     assert [len(axes.get_xticks()) for axes in figure.axes] == [len(RUNGS)] * 3
     assert "undecided, one seed" in STORIES["ladder"](made_up(1).document())
+
+
+def test_the_page_and_the_pages_of_the_documentation_show_it(tmp_path: Path) -> None:
+    figure = made_up(2)
+    (tmp_path / "ladder").mkdir()
+    (tmp_path / "ladder" / "ladder.json").write_text(dump_json(figure.document()))
+    (tmp_path / "reproduce.json").write_text('{"kind": "reproduce", "parts": ["ladder"]}')
+    results = open_results(tmp_path)
+    (shown,) = page_tables(results)["headline"]
+    assert len(shown.rows) == len(RUNGS) * len(LEARNERS)
+    assert answer(results).headline.startswith("From the paper's letter to ours")
+    text, filled = fill("<!-- table:letter -->\n<!-- /table -->\n", read_parts(tmp_path))
+    assert filled == ["letter"]
+    assert "| THz-SynC | 100.5 ± 6.4 | 1,050 |" in text
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import wireless_twin as twin
-from thzsync.wireless.power import allocate
+from thzsync.wireless.power import allocate, radiate_all
 
 HZ = 5e9
 LONG_S = 1e6
@@ -105,3 +105,11 @@ def test_compiled_and_plain_agree() -> None:
         assert (compiled[0] == plain[0]).all()
         assert compiled[1] == pytest.approx(plain[1], rel=1e-12)
         assert compiled[2] == pytest.approx(plain[2], abs=1)
+
+
+def test_all_that_a_sender_may_is_radiated_in_proportion() -> None:
+    sender, keep = np.array([0, 0, 1, 1]), np.array([True, True, True, False])
+    power_w, cap_w = np.array([0.01, 0.03, 0.02, 9.0]), np.array([0.08, 0.02])
+    radiate_all(sender, keep, cap_w, power_w)
+    assert power_w == pytest.approx([0.02, 0.06, 0.02, 9.0])
+    assert power_w[:2].sum() <= 0.08

@@ -28,5 +28,16 @@ def test_events_that_do_not_share_are_never_slower(runs: dict[str, Run]) -> None
     assert alone <= together
 
 
+def test_whole_budgets_cost_energy_and_no_time() -> None:
+    tiny = Scenario.preset("tiny").with_({"thz.sharing": "event"})
+    least, most = (
+        simulate(tiny.with_({"thz.radiation": way}), "all-wireless", 1, references=REFERENCES)
+        for way in ("needed", "budget")
+    )
+    assert most.events["completion_ms"].equals(least.events["completion_ms"])
+    assert most.iterations["energy_j"][0] > 1.05 * least.iterations["energy_j"][0]
+    assert not audit(most).violations
+
+
 def test_each_is_audited_as_declared(runs: dict[str, Run]) -> None:
     assert all(not audit(run).violations for run in runs.values())

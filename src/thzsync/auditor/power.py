@@ -27,7 +27,8 @@ def power_needed(book: Book, findings: Findings) -> None:
     least = capacity_bits(book, row, shorten_ps=sent.chunks[row] + 1) / (8.0 * sent.bytes[row])
     slowest = np.full(len(rounds), np.inf)
     np.minimum.at(slowest, sent.round[row], least)
-    excess = np.where(np.isin(declared, _EXACT), least, slowest[sent.round[row]])
+    exact = np.isin(declared, _EXACT) & (book.scenario.thz.radiation == "needed")
+    excess = np.where(exact, least, slowest[sent.round[row]])
     findings.test(
         "power_needed",
         np.isin(declared, _KNOWN) & (excess > 1 + TOLERANCE),
@@ -47,7 +48,8 @@ def budget_used(book: Book, findings: Findings) -> None:
     row = np.flatnonzero((sent.round >= 0) & (seat >= 0))
     pair, group = np.unique(np.stack((sent.round[row], sent.src[row])), axis=1, return_inverse=True)
     own_w = real_sum_by(group.ravel(), sent.power_w[row], pair.shape[1])
-    left_w = most - _others_w(book, pair, own_w)
+    alone = book.scenario.thz.sharing == "event"
+    left_w = most - (0.0 if alone else _others_w(book, pair, own_w))
     first = np.zeros(pair.shape[1], dtype=np.int64)
     first[group.ravel()] = row
     allowed_w = np.minimum(events.power[seat[first]] * most, left_w)

@@ -22,6 +22,7 @@ from thzsync.report.reasons import (
     why,
 )
 from thzsync.report.source import Results, Row
+from thzsync.report.story import STORIES
 
 
 class Figure(NamedTuple):
@@ -71,9 +72,13 @@ def _of_policies(results: Results) -> Answer:
     wired = next((r for r in others if r["policy"] == "all-wired"), None)
     rival = wired or second
     lead, half = _lead(results, best, second)
-    verb = "wins" if lead > half else "leads in one seed" if half == inf else "leads, not by much"
-    changes = _changes(best, rival) + _shorter(best, rival)
-    headline = f"{name} {verb}: {changes} than {policy_name(rival)}."
+    changes = f"{_changes(best, rival)}{_shorter(best, rival)} than {policy_name(rival)}"
+    headline = f"{name} wins: {changes}."
+    if half == inf:
+        headline = f"Undecided with one seed: {name} needs {changes}."
+    elif lead <= half:
+        both = f"{name} and {policy_name(second)}"
+        headline = f"Too close to call between {both}: {name} needs {changes}."
     return Answer(
         headline,
         _figures(best),
@@ -173,6 +178,8 @@ def _runner_up(best: Row, second: Row) -> str:
 
 
 def _title_without_policies(results: Results) -> str:
+    if results.ladder and not results.synthesis:
+        return STORIES["ladder"](results.ladder)
     if not results.synthesis:
         return "The reward's weights move the operating point between fast and frugal."
     racks = max(row["racks"] for row in results.synthesis)

@@ -27,6 +27,9 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
         found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
+    if results.ladder:
+        made = tables.ladder(results.ladder)
+        found["headline"].append(tables.marked(made, "ladder" in results.quick))
     if results.synthesis:
         made = _synthesis_table(results.synthesis)
         found["synthesis"].append(tables.marked(made, "synthesis" in results.quick))

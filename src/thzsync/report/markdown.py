@@ -125,6 +125,12 @@ def ladder(document: Document) -> str:
     return markdown_table(tables.ladder(document))
 
 
+def letter(document: Document) -> str:
+    """The learners as the paper describes them, in few columns."""
+    keys = [*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms"]
+    return markdown_table(tables.letter(document).only(*keys))
+
+
 def speed(document: Document) -> str:
     """Measured speed beside the budgets; what was not measured is left out."""
     return markdown_table(speed_table(document))
@@ -149,6 +155,7 @@ BLOCKS: Final[dict[str, tuple[str, Callable[[Document], str]]]] = {
     "ablations": ("synthesis", ablations),
     "weights": ("weights", weights),
     "ladder": ("ladder", ladder),
+    "letter": ("ladder", letter),
     "speed": ("bench", speed),
 }
 """What a block is called, the part that it needs, and how it is made."""

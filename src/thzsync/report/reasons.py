@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from thzsync.display import number, quantity
+from thzsync.experiments.statistics import verdict
 from thzsync.report.curves import fabric_split
 from thzsync.report.deviation import (
     FAIR_PCT,
@@ -61,12 +62,23 @@ def gains(results: Results) -> Iterator[Reason]:
     """By how much THz-SynC is faster than each rival: the paper's own claims."""
     found = [g for g in results.document.get("gains", []) if g.get("gain_pct") is not None]
     parts = [
-        f"{label(POLICY_LABELS, gain['policy'])} {_signed(gain['gain_pct'])} %"
-        + (f" (paper {_signed(gain['paper_pct'])} %)" if gain.get("paper_pct") is not None else "")
+        f"{label(POLICY_LABELS, gain['policy'])} {_signed(gain['gain_pct'])} %{_aside(gain)}"
         for gain in found
     ]
     if parts:
-        yield Reason("Time saved", f"{POLICY_LABELS['thz-sync']} against {', '.join(parts)}.")
+        told = f"{POLICY_LABELS['thz-sync']} against {', '.join(parts)}."
+        alone = all(gain.get("ci95_gain_pct") is None for gain in found)
+        yield Reason("Time saved", f"{told} Undecided, one seed." if alone else told)
+
+
+def _aside(gain: Row) -> str:
+    """What the paper says, and whether the interval spans zero."""
+    half = gain.get("ci95_gain_pct")
+    paper = gain.get("paper_pct")
+    remarks = [] if paper is None else [f"paper {_signed(paper)} %"]
+    if half is not None and verdict(gain["gain_pct"], half) is None:
+        remarks.append("too close to call")
+    return f" ({'; '.join(remarks)})" if remarks else ""
 
 
 def _signed(value: float) -> str:

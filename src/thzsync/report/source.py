@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MARKERS: Final = (
-    "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "sweep.json",
+    "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "ladder.json",
+    "sweep.json",
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
 
@@ -40,9 +41,11 @@ class Results:
     ablations: list[Row] = field(default_factory=list)
     """By how much each ablation of the proposed synthesis is slower [%]."""
     weights: list[Row] = field(default_factory=list)
+    ladder: Row = field(default_factory=dict)
+    """The document of the ladder from the paper's coordinator to ours."""
     sweep: Sweep | None = None
     quick: frozenset[str] = frozenset()
-    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``."""
+    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``."""
 
 
 def open_results(folder: str | Path) -> Results:
@@ -80,8 +83,10 @@ def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
     if marker == "synthesis.json" and kind == "synthesis":
         rows, ablations = _rows(source / marker, document), document.get("ablations") or []
         return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
-    if marker == "weights.json" and kind == "weights":
-        return Results(kind, source, document=document, weights=_rows(source / marker, document))
+    if kind in ("weights", "ladder") and marker == f"{kind}.json":
+        rows = _rows(source / marker, document)
+        shown: dict[str, Any] = {"weights": rows} if kind == "weights" else {"ladder": document}
+        return Results(kind, source, document=document, **shown)
     if marker == "sweep.json" and kind == "sweep":
         from thzsync.studies import Sweep
 
@@ -132,8 +137,8 @@ def _open_reproduction(source: Path, document: Row) -> Results:
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
     nothing = Results("reproduce", source, document=document)
-    fabric, synthesis, weights = (
-        present.get(name, nothing) for name in ("fabric", "synthesis", "weights")
+    fabric, synthesis, weights, ladder = (
+        present.get(name, nothing) for name in ("fabric", "synthesis", "weights", "ladder")
     )
     return replace(
         fabric,
@@ -142,6 +147,7 @@ def _open_reproduction(source: Path, document: Row) -> Results:
         synthesis=synthesis.synthesis,
         ablations=synthesis.ablations,
         weights=weights.weights,
+        ladder=ladder.ladder,
         quick=frozenset().union(*(part.quick for part in present.values())),
     )
 

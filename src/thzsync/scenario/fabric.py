@@ -163,6 +163,9 @@ class Thz(Model):
     sharing: Literal["rack", "event"] = "rack"
     """Whose subbands, chains and power are limited: a rack's, over all events that it takes part
     in; or each event's by itself, as the paper's constraints are written."""
+    radiation: Literal["needed", "budget"] = "needed"
+    """What a sender radiates in a common round: the least power that meets the round's end
+    (eq:ar_optimal_power); or all it may, until the round ends."""
     round_overhead_s: Seconds = 0.0
     """Guard and beam-steering time at the start of every wireless round [s]."""
     longest_round_s: Seconds = 0.1

@@ -9,7 +9,7 @@ from thzsync.jit import kernel
 from thzsync.wireless.assignment import assign
 from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
 from thzsync.wireless.matching import match
-from thzsync.wireless.power import allocate
+from thzsync.wireless.power import allocate, radiate_all
 from thzsync.wireless.state import WORTHWHILE, Air, Frontier, Radio, Slots, Web
 
 
@@ -98,6 +98,8 @@ def commit(
     keep, power_w, duration_ps = allocate(
         sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
     )
+    if radio.whole_budget:
+        radiate_all(sender, keep, cap_w, power_w)
     kept = 0
     for a in range(n):  # close the gaps of those left out
         if keep[a]:

@@ -53,7 +53,8 @@ class Overlay:
         self._trains = trains
         self._channel = channel
         self._guard_ps = to_ps(thz.round_overhead_s)
-        self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s)
+        whole_budget = thz.radiation == "budget"
+        self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget)
         self._racks = racks
         self._alone = thz.sharing == "event"
         self._floors: dict[int, Floor] = {}  # by event, or one for all under ``EVERYBODY``

@@ -156,3 +156,17 @@ def allocate(
         if keep[a]:
             power_w[a] = NUDGE * required_power_w(bits[a], duration_ps / _PS, snr[a], hz)
     return keep, power_w, duration_ps
+
+
+@kernel
+def radiate_all(sender: IntArray, keep: BoolArray, cap_w: FloatArray, power_w: FloatArray) -> None:
+    """Raise every sender's powers in proportion, until their sum is its cap; in place."""
+    total_w = np.zeros(len(cap_w))
+    for a in range(len(sender)):
+        if keep[a]:
+            total_w[sender[a]] += power_w[a]
+    for a in range(len(sender)):
+        who = sender[a]
+        if keep[a] and total_w[who] < cap_w[who]:
+            # A hair below, so that the sum stays within the cap.
+            power_w[a] = max(power_w[a], power_w[a] * (cap_w[who] / total_w[who]) * (1.0 - 1e-12))

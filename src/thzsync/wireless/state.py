@@ -30,6 +30,8 @@ class Radio(NamedTuple):
     max_power_w: float
     longest_s: float
     """Longest time one chunk may take [s]."""
+    whole_budget: bool
+    """Whether senders of a common round radiate all they may."""
 
 
 class Air(NamedTuple):
