@@ -133,16 +133,23 @@ class BurstClock:
         self._ahead = bursts_ahead(network.links)
 
     def refill(self, st: State) -> None:
-        """Draw new bursts for every link that has used up its own."""
-        used_up = st.burst[self._outputs, c.BG_POS] >= st.burst.shape[1]
-        short = np.flatnonzero(used_up | (self._drawn == 0))
-        link = self._outputs[short]
+        """Draw new bursts for every link that has used up half of its own.
+
+        Links run short at about the same time: asking for one at a time would look at all of them
+        for each.
+        """
+        used = st.burst[self._outputs, c.BG_POS] - c.FIRST_BURST
+        used[self._drawn == 0] = self._ahead
+        short = np.flatnonzero(2 * used >= self._ahead)
+        link, used = self._outputs[short], used[short]
         gaps = gaps_ps(self._key, link, self._drawn[short], self._ahead, self._mean_ps[short])
         instants = self._last_ps[short, None] + np.cumsum(gaps, axis=1)
-        st.burst[link, c.FIRST_BURST :] = instants
+        both = np.concatenate((st.burst[link, c.FIRST_BURST :], instants), axis=1)
+        left = np.take_along_axis(both, used[:, None] + np.arange(self._ahead), axis=1)
+        st.burst[link, c.FIRST_BURST :] = left
         st.burst[link, c.BG_POS] = c.FIRST_BURST
-        self._drawn[short] += self._ahead
-        self._last_ps[short] = instants[:, -1]
-        for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
+        self._drawn[short] += used
+        self._last_ps[short] = left[:, -1]
+        for q, instant in zip(link.tolist(), left[:, 0].tolist(), strict=True):
             set_key(st.bg_key, st.bg_tree, q, instant)
         st.ctl[c.BURSTS_SHORT] = 0
