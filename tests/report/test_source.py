@@ -57,6 +57,7 @@ def test_an_interval_that_is_not_a_number_counts_as_missing(tmp_path: Path) -> N
     [
         ("compare.json", "{", "not readable as JSON"),
         ("compare.json", "[]", "holds no JSON object"),
+        ("compare.json", "[" * 100_000, "not readable as JSON"),
         ("synthesis.json", '{"kind": "synthesis", "rows": []}', "has no rows"),
         ("run.json", '{"kind": "walk"}', "its kind is 'walk'"),
         ("reproduce.json", '{"kind": "reproduce", "parts": ["fabric"]}', "no part"),
