@@ -232,6 +232,8 @@ def read_table(record: Record, name: str) -> pl.DataFrame:
         raise ThzSyncError(
             f"{record.folder / file}: its columns are not those of format {FORMAT}; record it anew"
         )
+    if any(frame.null_count().row(0)):
+        raise ThzSyncError(f"{record.folder / file}: values are missing; record the run anew")
     return frame
 
 
@@ -268,6 +270,8 @@ def _checked_provenance(file: Path, found: Any) -> dict[str, Any]:
     for key, kind in expected.items():
         if not isinstance(found.get(key), kind):
             raise ThzSyncError(f"{file}: {key} is missing or damaged; record the run anew")
+    if found["seed"] < 0:
+        raise ThzSyncError(f"{file}: seed is {found['seed']}; no run has a negative one")
     for costs in found["references"].values():
         if not (isinstance(costs, list) and len(costs) == 2 and all(map(_is_number, costs))):
             raise ThzSyncError(f"{file}: references are damaged; record the run anew")

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from thzsync.scenario.base import (
     Bytes,
     Count,
+    FileName,
     Fraction,
     Index,
     Model,
@@ -97,7 +98,7 @@ class Job(Model):
     """The iteration in bytes and seconds; give this, or model, or trace."""
     model: ModelJob | None = None
     """A model of the zoo."""
-    trace: str | None = None
+    trace: FileName | None = None
     """A trace file written by `thzsync trace`."""
     start_s: Seconds = 0.0
     """When the job arrives [s]; its first iteration starts then."""

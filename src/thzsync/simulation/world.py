@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class World:
     def offer(self, event: Event, late_ps: IntArray, now_ps: int) -> Offer:
         """What can be split of an event that is being activated."""
         delay_s: FloatArray = late_ps * np.float64(1e-12)
-        gains = self.channel.gain_matrix(event.racks, now_ps)
+        gains = partial(self.channel.gain_matrix, event.racks, now_ps)
         setting = Setting(gains, delay_s, self.scenario.thz)
         chunk_bytes = self.scenario.collectives.chunk_bytes
         return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
