@@ -12,6 +12,7 @@ from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
@@ -135,9 +136,9 @@ def network_of(scenario: Scenario, topology: Topology) -> Network:
 def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric | FlowFabric:
     """The fibres in the fidelity that the scenario asks for."""
     background, optical = background_of(scenario), scenario.optical
-    if optical.fidelity == "packet":
-        return OpticalFabric(network, background, key)
-    return FlowFabric(network, background, key, pieces=optical.trains_per_flow)
+    if in_flows(scenario):
+        return FlowFabric(network, background, key, pieces=optical.trains_per_flow)
+    return OpticalFabric(network, background, key)
 
 
 def background_of(scenario: Scenario) -> Background | None:
