@@ -10,14 +10,18 @@ for everybody, given to the units that use it best.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.interface import Action, Situation
+from thzsync.coordinator.interface import Action, Situation, Terms
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.synthesis import Offer
+
+SLOWEST: Final = 1e-3
+"""Bits per second and hertz at which a dead link is reckoned."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,41 +111,47 @@ def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArra
 
 def estimate(situation: Situation) -> Estimate:
     """Reckon an event."""
-    terms = situation.terms
-    if terms is None:
+    if situation.terms is None:
         raise ThzSyncError("estimate: the situation does not say what things cost")
-    offer, thz, optical = situation.offer, terms.scenario.thz, terms.scenario.optical
-    wired, aired = _loads(offer)
-    units, wiring = offer.units, terms.wiring
-    net = 1.0 - optical.background.load
-    ring = wiring.ring_of_rack
-    across = ring[wired.src] != ring[wired.dst]
-    inter = wiring.inter_link(ring[wired.src], ring[wired.dst])
-    link = np.concatenate((wired.src, wiring.racks + wired.dst, inter[across]))
-    bps = np.full(len(link), optical.access_bps * net)
-    bps[2 * len(wired.src) :] = optical.inter_bps * net
-    unit = np.concatenate((wired.unit, wired.unit, wired.unit[across]))
-    bits = 8.0 * np.concatenate((wired.size_bytes, wired.size_bytes, wired.size_bytes[across]))
-    used, place = np.unique(link, return_inverse=True)
-    fibre_s = np.zeros((units, len(used)))
-    np.add.at(fibre_s, (unit, place), bits / bps)
-    per_hop_j = optical.energy_j_per_bit_hop
-    hops = wiring.hops(wired.src, wired.dst)
-    fibre_j = np.bincount(wired.unit, 8.0 * wired.size_bytes * hops * per_hop_j, minlength=units)
+    wired, aired = _loads(situation.offer)
+    fibre_s, fibre_j = _on_fibre(situation.terms, wired, situation.units)
+    air_s, air_j = _on_air(situation, situation.terms, aired)
+    return Estimate(situation.offer.chunks, fibre_s, air_s, fibre_j, air_j)
 
-    out, into = np.zeros((units, len(offer.racks))), np.zeros((units, len(offer.racks)))
-    np.add.at(out, (aired.unit, np.searchsorted(offer.racks, aired.src)), 8.0 * aired.size_bytes)
-    np.add.at(into, (aired.unit, np.searchsorted(offer.racks, aired.dst)), 8.0 * aired.size_bytes)
+
+def _on_fibre(terms: Terms, loads: _Loads, units: int) -> tuple[FloatArray, FloatArray]:
+    """Times by (unit, fibre) and energies by unit; background takes its mean share away."""
+    optical, wiring = terms.scenario.optical, terms.wiring
+    src, dst, bits = loads.src, loads.dst, 8.0 * loads.size_bytes
+    ring = wiring.ring_of_rack
+    across = ring[src] != ring[dst]
+    inter = wiring.inter_link(ring[src], ring[dst])[across]
+    link = np.concatenate((src, wiring.racks + dst, inter))
+    unit = np.concatenate((loads.unit, loads.unit, loads.unit[across]))
+    access_s, inter_s = bits / optical.access_bps, bits[across] / optical.inter_bps
+    busy_s = np.concatenate((access_s, access_s, inter_s)) / (1.0 - optical.background.load)
+    used, place = np.unique(link, return_inverse=True)
+    time_s, energy_j = np.zeros((units, len(used))), np.zeros(units)
+    np.add.at(time_s, (unit, place), busy_s)
+    np.add.at(energy_j, loads.unit, bits * wiring.hops(src, dst) * optical.energy_j_per_bit_hop)
+    return time_s, energy_j
+
+
+def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArray, FloatArray]:
+    """Times by (level, unit, rack) and energies by (level, unit)."""
+    thz, racks, bits = terms.scenario.thz, situation.offer.racks, 8.0 * loads.size_bytes
+    out, into = np.zeros((2, situation.units, len(racks)))
+    np.add.at(out, (loads.unit, np.searchsorted(racks, loads.src)), bits)
+    np.add.at(into, (loads.unit, np.searchsorted(racks, loads.dst)), bits)
     # A rack that sends and receives gives each its part of the subbands.
     sending = out.sum(axis=0) / np.maximum(out.sum(axis=0) + into.sum(axis=0), 1.0)
-    subbands = np.maximum(thz.subbands * (out @ sending) / np.maximum(out.sum(axis=1), 1.0), 1.0)
+    sent = out.sum(axis=1)
+    subbands = np.maximum(thz.subbands * (out @ sending) / np.maximum(sent, 1.0), 1.0)
     power_w = situation.power_levels[:, None] * thz.max_power_w
     snr = 10 ** (situation.snr_db_per_w / 10)
     per_hz = np.log2(1 + snr * (power_w / subbands)[:, :, None]).mean(axis=2)
-    bps = thz.subband_hz * np.maximum(per_hz, 1e-3)
-    air_s = (out + into) / (thz.subbands * bps[:, :, None])
-    air_j = power_w * out.sum(axis=1) / (subbands * bps)
-    return Estimate(offer.chunks, fibre_s, air_s, fibre_j, air_j)
+    bps = thz.subband_hz * np.maximum(per_hz, SLOWEST)
+    return (out + into) / (thz.subbands * bps[:, :, None]), power_w * sent / (subbands * bps)
 
 
 @dataclass(frozen=True, eq=False)

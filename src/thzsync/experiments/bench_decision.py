@@ -38,7 +38,7 @@ def _situations(scenario: Scenario, seed: int, kind: str) -> list[Situation]:
         event, now_ps = events[number % len(events)], number * 10**10
         delays = world.delays_ps(event, number, now_ps)
         offer = world.offer(event, delays, now_ps)
-        situations.append(world.situation(number, offer, delays, now_ps))
+        situations.append(world.situation(number, offer, delays, now_ps, (1.0, 1.0)))
     return situations
 
 
