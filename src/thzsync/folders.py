@@ -100,7 +100,11 @@ REPRODUCTION: Final = Record(
         *(f"{part}/{name}" for part in ("synthesis", "weights") for name in ("*.json", "*.toml")),
         "weights/*.parquet",
         *(f"fabric/{name}" for name in _COMPARE_FILES),
-        *(f"ladder/{name}" for name in ("ladder.json", *_SWEEP_FILES)),
+        *(
+            f"{part}/{name}"
+            for part in ("ladder", "beyond")
+            for name in (f"{part}.json", *_SWEEP_FILES)
+        ),
     ),
 )
 SWEEP: Final = Record("a sweep", "sweep.json", ("sweep",), _SWEEP_FILES)

@@ -207,9 +207,10 @@ def _figure(
 
         return run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
     if name == "beyond":
-        from thzsync.experiments.beyond import reproduce_beyond as run_beyond
+        from thzsync.studies.beyond import reproduce_beyond as run_beyond
 
-        return run_beyond(seeds, iterations, workers, setting, show, quick)
+        place = None if out is None else f"{out}/beyond"
+        return run_beyond(seeds, iterations, workers, setting, show, quick, place)
     if name == "ladder":
         from thzsync.studies.ladder import reproduce_ladder as run_ladder
 

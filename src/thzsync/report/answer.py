@@ -178,6 +178,8 @@ def _runner_up(best: Row, second: Row) -> str:
 
 
 def _title_without_policies(results: Results) -> str:
+    if results.beyond and not results.synthesis:
+        return STORIES["beyond"](results.beyond)
     if results.ladder and not results.synthesis:
         return STORIES["ladder"](results.ladder)
     if not results.synthesis:

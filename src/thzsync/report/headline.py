@@ -27,6 +27,9 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
         found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
+    if results.beyond:
+        made = tables.beyond(results.beyond["rows"])
+        found["headline"].append(tables.marked(made, "beyond" in results.quick))
     if results.ladder:
         made = tables.ladder(results.ladder)
         found["headline"].append(tables.marked(made, "ladder" in results.quick))

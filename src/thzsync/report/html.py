@@ -58,6 +58,8 @@ TITLES: Final = {
     "fabric": "Policies compared, beside the paper",
     "synthesis": "Collectives on a single THz ring",
     "weights": "The reward's weights",
+    "ladder": "From the paper's coordinator to ours",
+    "beyond": "Delay and energy, beyond the paper",
     "reproduce": "The paper, reproduced",
 }
 

@@ -33,6 +33,7 @@ PARTS: Final = {
     "synthesis": "synthesis/synthesis.json",
     "weights": "weights/weights.json",
     "ladder": "ladder/ladder.json",
+    "beyond": "beyond/beyond.json",
     "bench": "bench.json",
 }
 """Where a reproduction keeps its parts."""
@@ -125,6 +126,11 @@ def ladder(document: Document) -> str:
     return markdown_table(tables.ladder(document))
 
 
+def beyond(document: Document) -> str:
+    """The plane of delay and energy, point by point."""
+    return markdown_table(tables.beyond(document["rows"]))
+
+
 def letter(document: Document) -> str:
     """The learners as the paper describes them, in few columns."""
     keys = [*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms"]
@@ -156,6 +162,7 @@ BLOCKS: Final[dict[str, tuple[str, Callable[[Document], str]]]] = {
     "weights": ("weights", weights),
     "ladder": ("ladder", ladder),
     "letter": ("ladder", letter),
+    "beyond": ("beyond", beyond),
     "speed": ("bench", speed),
 }
 """What a block is called, the part that it needs, and how it is made."""

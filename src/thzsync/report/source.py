@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 MARKERS: Final = (
     "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "ladder.json",
+    "beyond.json",
     "sweep.json",
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
@@ -43,9 +44,12 @@ class Results:
     weights: list[Row] = field(default_factory=list)
     ladder: Row = field(default_factory=dict)
     """The document of the ladder from the paper's coordinator to ours."""
+    beyond: Row = field(default_factory=dict)
+    """The document of the plane of delay and energy."""
     sweep: Sweep | None = None
     quick: frozenset[str] = frozenset()
-    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``."""
+    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``,
+    ``beyond``."""
 
 
 def open_results(folder: str | Path) -> Results:
@@ -83,9 +87,9 @@ def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
     if marker == "synthesis.json" and kind == "synthesis":
         rows, ablations = _rows(source / marker, document), document.get("ablations") or []
         return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
-    if kind in ("weights", "ladder") and marker == f"{kind}.json":
+    if kind in ("weights", "ladder", "beyond") and marker == f"{kind}.json":
         rows = _rows(source / marker, document)
-        shown: dict[str, Any] = {"weights": rows} if kind == "weights" else {"ladder": document}
+        shown: dict[str, Any] = {kind: rows if kind == "weights" else document}
         return Results(kind, source, document=document, **shown)
     if marker == "sweep.json" and kind == "sweep":
         from thzsync.studies import Sweep
@@ -137,8 +141,9 @@ def _open_reproduction(source: Path, document: Row) -> Results:
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
     nothing = Results("reproduce", source, document=document)
-    fabric, synthesis, weights, ladder = (
-        present.get(name, nothing) for name in ("fabric", "synthesis", "weights", "ladder")
+    fabric, synthesis, weights, ladder, beyond = (
+        present.get(name, nothing)
+        for name in ("fabric", "synthesis", "weights", "ladder", "beyond")
     )
     return replace(
         fabric,
@@ -148,6 +153,7 @@ def _open_reproduction(source: Path, document: Row) -> Results:
         ablations=synthesis.ablations,
         weights=weights.weights,
         ladder=ladder.ladder,
+        beyond=beyond.beyond,
         quick=frozenset().union(*(part.quick for part in present.values())),
     )
 

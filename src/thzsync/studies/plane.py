@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.drawing import COLOURS, legend_above, new_figure, save_picture, styled
+from thzsync.drawing import COLOURS, legend_above, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +17,6 @@ _SETS: Final = {
     "paper": ("paper's mechanisms, ours", {"color": COLOURS[1], "marker": "s", "ls": "-"}),
     "beyond": ("mechanisms beyond", {"color": COLOURS[0], "marker": "D", "ls": "-"}),
 }
-
-
-def save_plane(rows: list[Row], folder: Path) -> list[Path]:
-    """The picture for screens and for papers."""
-    figure = draw_plane(rows)
-    return [save_picture(figure, folder / f"beyond.{suffix}") for suffix in ("svg", "png", "pdf")]
 
 
 def draw_plane(rows: list[Row]) -> Figure:
