@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from thzsync.experiments.comparison import METRICS
+from tests.studies.ladders import made_up
 from thzsync.files import dump_json
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
@@ -30,7 +30,6 @@ from thzsync.studies.ladder import (
 )
 from thzsync.studies.ladder_picture import draw_ladder
 from thzsync.studies.result import Sweep
-from thzsync.studies.specification import specify
 
 
 def changes(policy: str) -> list[dict[str, Any]]:
@@ -64,30 +63,6 @@ def test_a_learner_has_settled_when_its_reward_stays_within_five_per_cent() -> N
     rewards = np.array([-2.0, -1.2, -1.04, -1.0, -1.0, -1.0, -1.0, -1.0])
     assert settled_after(rewards) == 3
     assert settled_after(np.full(6, -0.5)) == 1
-
-
-def made_up(seeds: int) -> LadderFigure:
-    """On rung k a learner takes 100 - 10 k ms, and a little more in every further seed."""
-    rows = [
-        {
-            **dict.fromkeys(METRICS, 1.0),
-            "policy": contender.name,
-            "seed": seed,
-            "iteration": iteration,
-            "completion_ms": 100.0 - 10.0 * RUNGS.index(contender.name.split(" ", 1)[1]) + seed,
-            "reward": -1.0,
-        }
-        for contender in contenders()
-        for seed in range(seeds)
-        for iteration in range(2)
-    ]
-    options = {
-        "contenders": [c.model_dump() for c in contenders()],
-        "seeds": seeds,
-        "iterations": 2,
-    }
-    scenario = Scenario.preset("tiny")
-    return LadderFigure(Sweep(specify(options, "ladder"), scenario, ({},), pl.DataFrame(rows)))
 
 
 def test_a_change_is_paired_with_the_rung_before() -> None:
