@@ -101,6 +101,8 @@ def prepare_folder(path: str | Path) -> Path:
             pass
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be written ({error.strerror}); name a folder") from None
+    except ValueError as error:  # a zero byte in its name
+        raise ThzSyncError(f"{path}: cannot be written ({error}); name a folder") from None
     return target
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.reference import channel_twin as twin
 from thzsync.arrays import to_ps
 from thzsync.channel import ChannelModel, fading, propagation
-from thzsync.channel.propagation import NEVER_PS, BlockageGrid
+from thzsync.channel.propagation import NEVER_PS, BlockageGrid, PropagationGains
 from thzsync.scenario import Blockage, Channel, Floor, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -209,3 +209,15 @@ def test_a_fresh_process_draws_the_same_channel():
     )
     here = build(BOTH, seed=5).gains(LOW[:9], HIGH[:9], 10**11).tobytes().hex()
     assert fresh.stdout.strip() == here
+
+
+def test_a_wide_floor_takes_memory_for_the_rings_that_are_asked_for() -> None:
+    """A thousand rings have a million pairs; what two of them need must not be paid for all."""
+    wide, narrow = (
+        ChannelModel.build(Channel(), Thz(), Topology(Floor(rings=n, slots_per_ring=8)), Streams(1))
+        for n in (1100, 3)
+    )
+    src, dst = np.array([0, 3, 9]), np.array([1, 17, 2])
+    assert isinstance(wide.source, PropagationGains)
+    assert np.array_equal(wide.base_gain(src, dst), narrow.base_gain(src, dst))
+    assert wide.source._known.sum() == 1 + 2 + 2

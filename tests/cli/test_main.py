@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -136,3 +138,31 @@ def test_the_module_runs_like_the_script() -> None:
     for call in calls:
         run = subprocess.run([*call, "--version"], capture_output=True, text=True, check=True)
         assert run.stdout == f"thzsync {__version__}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_that_a_library_wraps_is_still_one(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As happens where compiled code is being imported: the error has no chain to look at."""
+
+    def command(**_: object) -> None:
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+        raise RuntimeError("cannot build a validator: KeyboardInterrupt")
+
+    monkeypatch.setattr("thzsync.cli.app.app", command)
+    monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
+    assert main([]) == 130
+    assert capsys.readouterr().err == "thzsync: interrupted\n"
+
+
+def test_an_error_of_ours_is_not_passed_off_as_an_interruption(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def command(**_: object) -> None:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr("thzsync.cli.app.app", command)
+    with pytest.raises(RuntimeError, match="of ours"):
+        main([])

@@ -14,6 +14,7 @@ from tests.fuzz.catalogue import FUZZERS
 from tests.fuzz.harness import fuzz
 
 EVERY = 250
+KILLS = 10
 
 
 def main(name: str, count: int | None = None, first: int = 0) -> int:
@@ -28,7 +29,8 @@ def main(name: str, count: int | None = None, first: int = 0) -> int:
         except Exception:
             failed += 1
             print(f"{name}: seed {seed} failed", traceback.format_exc(), sep="\n", flush=True)
-        if (seed + 1 - first) % EVERY == 0 or seed + 1 == last:
+        every = KILLS if name.startswith("kill") else EVERY
+        if (seed + 1 - first) % every == 0 or seed + 1 == last:
             told = ", ".join(f"{n} {what}" for what, n in sorted(outcomes.items()))
             spent = f"{time.process_time():.0f} s of processor time"
             print(f"{name}: {seed + 1 - first} tried, {told}, {failed} failed, {spent}", flush=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tests.fuzz.folders import try_folder
 from tests.fuzz.gains import try_gains
 from tests.fuzz.harness import Case
+from tests.fuzz.kills import COMMANDS, killing
 from tests.fuzz.policies import try_policy
 from tests.fuzz.scenarios import try_scenario
 from tests.fuzz.traces import try_trace
@@ -26,4 +27,5 @@ FUZZERS = {
     "gains": Fuzzer(try_gains, 200, 5_000),
     "policies": Fuzzer(try_policy, 60, 5_000),
     "folders": Fuzzer(try_folder, 60, 5_000),
+    **{f"kill-{name}": Fuzzer(killing(name), 0, 50) for name in COMMANDS},
 }

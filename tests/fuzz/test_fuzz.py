@@ -1,4 +1,4 @@
-"""Random and hostile inputs: no traceback, no hang, only `ThzSyncError`.
+"""Random and hostile inputs, and kills at random instants: no traceback, no hang, nothing lost.
 
 ``make test`` tries a small sample of fixed seeds; the slow test tries thousands more.
 ``python -m tests.fuzz NAME`` runs one fuzzer alone.
@@ -15,7 +15,7 @@ SLICES = 10
 """The full sample is cut into so many tests, so that they share the processors."""
 
 
-@pytest.mark.parametrize("name", FUZZERS)
+@pytest.mark.parametrize("name", [name for name, fuzzer in FUZZERS.items() if fuzzer.few])
 def test_a_sample_of_bad_inputs_causes_no_traceback(name: str) -> None:
     outcomes = fuzz(FUZZERS[name].case, range(FUZZERS[name].few))
     assert set(outcomes) > {"refused"}, "some inputs must be refused and some accepted"
@@ -27,4 +27,4 @@ def test_a_sample_of_bad_inputs_causes_no_traceback(name: str) -> None:
 def test_thousands_of_bad_inputs_cause_no_traceback(name: str, part: int) -> None:
     outcomes = fuzz(FUZZERS[name].case, range(part, FUZZERS[name].many, SLICES))
     print(name, dict(outcomes))
-    assert set(outcomes) > {"refused"}
+    assert set(outcomes) - {"refused"}

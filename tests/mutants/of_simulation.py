@@ -90,8 +90,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/engine.py",
-        "Outcome(pending.situation.decision, cost",
-        "Outcome(done.work.number + 1, cost",
+        "                pending.situation.decision,\n",
+        "                done.work.number + 1,\n",
         YIELDED,
         "outcomes carry the number of another decision",
     ),

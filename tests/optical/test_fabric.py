@@ -357,3 +357,17 @@ def test_the_kernel_means_the_same_without_the_compiler() -> None:
 
     assert "-1" not in run("1").split("] [")[1]
     assert run("1") == run("0")
+
+
+def test_bursts_are_the_same_however_few_are_drawn_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Links refill when half of their bursts are used; what is left moves up and is not lost."""
+    carried = []
+    for stored in (1 << 24, 40, 1):
+        monkeypatch.setattr("thzsync.optical.lowering.BURSTS_STORED", stored)
+        fabric = OpticalFabric(Network.build([0, 0, 1]), Background(0.3, 10_000), seed_key=5)
+        fabric.advance(10**9)
+        carried.append(fabric.link_bytes().background)
+    assert carried[0].sum() > 0
+    assert all(np.array_equal(carried[0], other) for other in carried[1:])

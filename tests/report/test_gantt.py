@@ -81,3 +81,17 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         draw_gantt(graph, tmp_path / "x.docx")
     with pytest.raises(ThzSyncError, match="cannot be written"):
         draw_gantt(graph, tmp_path / "no" / "x.svg")
+
+
+@pytest.mark.parametrize("name", [r"$\frac{a$", "$", r"\$a$b$", "a$_$\n", "\x1b[31m$^$"])
+def test_a_name_is_drawn_as_it_is_formula_or_not(tmp_path: Path, name: str) -> None:
+    training = Training(microbatches=1, moe_stages=())
+    jobs = (
+        Job(name="a", lanes=2, training=training),
+        Job(name="b", first_lane=2, training=training),
+    )
+    scenario = Scenario(floor=Floor(rings=1, slots_per_ring=4), jobs=jobs)
+    graph = graph_of(scenario)
+    renamed = tuple(replace(node, job=name) if node.job == "a" else node for node in graph.nodes)
+    draw_gantt(replace(graph, nodes=renamed), tmp_path / "g.svg", title=name)
+    assert (tmp_path / "g.svg").stat().st_size

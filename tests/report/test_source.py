@@ -8,8 +8,10 @@ import pytest
 from tests.report.results import SYNTHESIS, save_json
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import Comparison
+from thzsync.records.journal import Beginning, Journal
 from thzsync.report import Results, open_results
-from thzsync.simulation import Run
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, simulate
 
 
 def test_a_run_counts_as_a_comparison_of_one_policy(run: Run, tmp_path: Path) -> None:
@@ -55,6 +57,7 @@ def test_an_interval_that_is_not_a_number_counts_as_missing(tmp_path: Path) -> N
     [
         ("compare.json", "{", "not readable as JSON"),
         ("compare.json", "[]", "holds no JSON object"),
+        ("compare.json", "[" * 100_000, "not readable as JSON"),
         ("synthesis.json", '{"kind": "synthesis", "rows": []}', "has no rows"),
         ("run.json", '{"kind": "walk"}', "its kind is 'walk'"),
         ("reproduce.json", '{"kind": "reproduce", "parts": ["fabric"]}', "no part"),
@@ -75,3 +78,16 @@ def test_what_cannot_be_shown_is_named_in_one_line(
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ThzSyncError, match="no such folder"):
         open_results(tmp_path / "nowhere")
+
+
+def test_an_interrupted_run_shows_what_it_has_finished(tmp_path: Path) -> None:
+    tiny = Scenario.preset("tiny")
+    references = dict.fromkeys(("p2p", "a2a", "allreduce"), (0.001, 0.001))
+    journal = Journal.begin(tmp_path, Beginning(tiny, "all-wired", 0, 2, references))
+    with pytest.raises(ThzSyncError, match=r"before an iteration .*run --resume"):
+        open_results(tmp_path)
+    simulate(tiny, "all-wired", 1, 0, references, journal=journal)
+    found = open_results(tmp_path)
+    assert found.kind == "run"
+    assert found.fabric is not None
+    assert found.document["iterations"] == found.fabric.iterations.height == 1

@@ -186,6 +186,10 @@ BAD = {
         FLOOR + "[coordinator]\nbandit = 1\n",
         r"coordinator\.bandit: found 1; write a table of keys",
     ),
+    "a zero byte in a file's name": (
+        '[[jobs]]\ntrace = "a\\u0000b"',
+        r"jobs\.0\.trace: found .*; no file has a zero byte in its name",
+    ),
     "a quantity beyond all bounds": (
         FLOOR + '[collectives]\nchunk_bytes = "1e400 MiB"\n',
         r"collectives\.chunk_bytes: found '1e400 MiB'; this number is beyond all bounds",

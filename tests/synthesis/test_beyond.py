@@ -18,12 +18,13 @@ from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.synthesis.paths import path_flows
-from thzsync.synthesis.routes import strongest_path
+from thzsync.synthesis.routes import strongest_route
+from thzsync.synthesis.streamed import Route
 from thzsync.transfers.tensors import execute
 
 RING = Scenario.preset("single-ring")
 BEYOND = {
-    "collectives.allreduce": "path-and-ring",
+    "collectives.allreduce": "streamed-and-ring",
     "collectives.a2a": "sustained",
     "collectives.p2p": "striped",
 }
@@ -85,20 +86,56 @@ def test_a_path_reduces_towards_its_root_and_spreads_back(root: int) -> None:
     assert all(flow.local for flow in flows if flow.reduces)
 
 
+@pytest.mark.parametrize("closed", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_path_is_nearly_the_cheapest(seed: int) -> None:
+def test_the_route_is_nearly_the_cheapest(seed: int, closed: bool) -> None:
     cost = np.random.default_rng(seed).random((6, 6)) ** 4
     cost = np.maximum(cost, cost.T)
 
     def total(order: tuple[int, ...]) -> float:
-        return float(sum(cost[a, b] for a, b in pairwise(order)))
+        stops = (*order, order[0]) if closed else order
+        return float(sum(cost[a, b] for a, b in pairwise(stops)))
 
     best = min(map(total, permutations(range(6))))
-    assert total(tuple(strongest_path(cost).tolist())) <= 1.5 * best
+    assert total(tuple(strongest_route(cost, closed).tolist())) <= 1.5 * best
     np.testing.assert_array_equal(
-        strongest_path.py_func(cost),
-        strongest_path(cost),  # type: ignore[attr-defined]
+        strongest_route.py_func(cost, closed),  # type: ignore[attr-defined]
+        strongest_route(cost, closed),
     )
+
+
+def test_a_closed_ring_is_streamed_round_and_comes_within_a_tenth_of_the_bound() -> None:
+    """On a full ring every rack has two strong neighbours: the cycle leaves no subband idle."""
+    full = Scenario.preset("paper")
+    instance = Instance(full, "allreduce", 8, False, 0, 64 * MIB)
+    schedule = instance.run("streamed")
+    graph = schedule.plan
+    assert len({(s, d) for s, d in zip(graph.src, graph.dst, strict=True)}) == 8
+    assert schedule.completion_ps / 1e9 < 1.12 * instance.bound_ms("streamed")
+    assert schedule.completion_ps < 0.95 * instance.run("path").completion_ps
+    execute(schedule, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("racks", [4, 6, 10])
+def test_two_late_racks_are_roots_of_a_half_each(racks: int) -> None:
+    """They send their own data to each other only, and the sums to one neighbour."""
+    instance = Instance(RING, "allreduce", racks, False, 0, 8 * MIB)
+    instance.late_s[[1, racks - 1]] = 0.01, 0.02
+    schedule = instance.run("streamed")
+    graph = schedule.plan
+    roots = set(graph.src[~graph.reduces & graph.local].tolist())
+    assert roots == {int(graph.racks[1]), int(graph.racks[-1])}
+    own = graph.reduces & np.isin(graph.src, list(roots))
+    assert set(graph.dst[own].tolist()) == roots
+    execute(schedule, np.random.default_rng(0))
+
+
+def test_a_route_numbers_its_flows_and_shards_from_where_it_is_told() -> None:
+    for roots in ((), (2,), (0, 5)):
+        flows = Route(np.arange(6), roots).flows(6000, shard=7, first=100, thz=True)
+        assert all(flow.thz and flow.shard >= 7 for flow in flows)
+        assert all(100 <= f < 100 + len(flows) for flow in flows for f in flow.after)
+        assert all(not flow.bundled and flow.stage == 0 for flow in flows)
 
 
 def test_the_methods_are_several_times_faster_on_the_papers_floor() -> None:

@@ -76,7 +76,7 @@ def test_contract_names_are_there_in_order() -> None:
         "no-channel",
         "equal-power",
         "path",
-        "path-and-ring",
+        "streamed-and-ring",
     ]
 
 

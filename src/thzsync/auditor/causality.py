@@ -107,6 +107,25 @@ def graph_precedence(book: Book, findings: Findings) -> None:
             f"ended at {nodes.end_ps[earlier[edge]]} ps"
         ),
     )
+    if not book.has_traces:  # whose events may be held back
+        _begins_at_once(book, findings, later, earlier)
+
+
+def _begins_at_once(book: Book, findings: Findings, later: IntArray, earlier: IntArray) -> None:
+    """Nothing else is waited for: a node begins at the instant at which the last one ends."""
+    nodes = book.nodes
+    last_ps = np.full(len(nodes.node), -1, dtype=np.int64)
+    np.maximum.at(last_ps, later, nodes.end_ps[earlier])
+    row = np.flatnonzero(last_ps >= 0)
+    findings.test(
+        "graph_precedence",
+        nodes.begin_ps[row] > last_ps[row],
+        lambda k: nodes.name(int(row[k])),
+        lambda k: (
+            f"begins at {nodes.begin_ps[row[k]]} ps, though all it waits for had ended "
+            f"at {last_ps[row[k]]} ps"
+        ),
+    )
 
 
 def chunk_precedence(book: Book, findings: Findings) -> None:

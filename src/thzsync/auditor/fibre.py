@@ -137,12 +137,11 @@ def link_rate(book: Book, findings: Findings) -> None:
 
 
 def link_rate_bps(book: Book) -> FloatArray:
-    """Full rate of every directed link, in whole bits [bit/s]."""
+    """Full rate of every directed link [bit/s]."""
     optical = book.scenario.optical
     rates = np.full(_links(book), optical.inter_bps)
     rates[: 2 * book.racks] = optical.access_bps
-    whole: FloatArray = np.rint(rates)
-    return whole
+    return rates
 
 
 def _links(book: Book) -> int:

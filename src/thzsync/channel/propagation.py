@@ -82,8 +82,12 @@ class PropagationGains:
     def __init__(self, channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> None:
         self.fluctuation = FluctuationGrid.of(channel)
         self.blockage = BlockageGrid.of(channel.blockage)
-        self._lanes = topology.lanes
-        self._reference_gain = _reference_gains(channel, topology)
+        self._lanes, self._topology, self._paths = topology.lanes, topology, channel.nlos_paths
+        # Gain at f0 by (ring, ring, distance in lanes): all that the geometry can yield. Pages of
+        # fresh zeros take no memory, and rows are worked out when their rings are first asked for.
+        rings = topology.rings
+        self._reference_gain = np.zeros((rings, rings, topology.lanes))
+        self._known = np.zeros((rings, rings), dtype=np.bool_)
         # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
         ratio = np.array(thz.centres_hz) / channel.reference_hz
         self._subband_factor = ratio**-2.0
@@ -95,7 +99,7 @@ class PropagationGains:
 
     def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
         """Gains without fluctuation and blockage, by (link, subband)."""
-        s, t = src // self._lanes, dst // self._lanes
+        s, t = self._know_rings(src, dst)
         lane = np.abs(src % self._lanes - dst % self._lanes)
         gain: FloatArray = self._reference_gain[s, t, lane][:, None] * self._subband_factor
         return gain
@@ -103,6 +107,7 @@ class PropagationGains:
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
         """Gains at one instant [ps], by (link, subband)."""
         fluctuation, blockage = self.fluctuation, self.blockage
+        self._know_rings(src, dst)
         out = np.empty((len(src), len(self._subband_factor)))
         fill_gains(
             src,
@@ -127,16 +132,23 @@ class PropagationGains:
         )
         return out
 
+    def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
+        """Rings of links; gains between rings that are met for the first time are worked out."""
+        s, t = src // self._lanes, dst // self._lanes
+        if not self._known[s, t].all():
+            new = np.unique(np.stack((s, t))[:, ~self._known[s, t]], axis=1)
+            for a, b in np.concatenate((new, new[::-1]), axis=1).T.tolist():
+                self._reference_gain[a, b] = self._between_rings(a, b)
+                self._known[a, b] = True
+        return s, t
+
+    def _between_rings(self, a: int, b: int) -> FloatArray:
+        """Gain at f0 from the first rack of one ring to every rack of another."""
+        first = np.array([a * self._lanes], dtype=np.int64)
+        other = b * self._lanes + np.arange(self._lanes, dtype=np.int64)
+        return composite_gain(self._topology.distance_m(first, other), self._paths)
+
     def next_change_ps(self, time_ps: int) -> int:
         """First slot boundary after an instant [ps]."""
         slots = (self.fluctuation.slot_ps, self.blockage.slot_ps)
         return min(((time_ps // slot + 1) * slot for slot in slots if slot), default=NEVER_PS)
-
-
-def _reference_gains(channel: Channel, topology: Topology) -> FloatArray:
-    """Gain at f0 by (ring, ring, distance in lanes): all that the geometry can yield."""
-    ring = np.arange(topology.rings, dtype=np.int64)
-    lane = np.arange(topology.lanes, dtype=np.int64)
-    first = (ring * topology.lanes)[:, None, None]
-    other = (ring * topology.lanes)[None, :, None] + lane[None, None, :]
-    return composite_gain(topology.distance_m(first, other), channel.nlos_paths)

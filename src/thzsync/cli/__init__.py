@@ -14,6 +14,8 @@ from typing import Any
 from thzsync.errors import ThzSyncError, interrupted, printable
 
 INTERRUPTED = 130
+_heard: list[int] = []
+"""Signals that asked this command to end."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         with _polite_endings():
-            status = _run(arguments)
+            status = _interruptible(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has gone (``thzsync ... | head``). Python flushes once more at exit; give
@@ -35,6 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"thzsync: error: cannot write the result ({error.strerror})")
         return 2
     return status
+
+
+def _interruptible(arguments: Sequence[str] | None) -> int:
+    """Run; whatever an interruption turned into on its way up, it was an interruption.
+
+    Compiled libraries that are being imported wrap it in errors of their own, without a chain.
+    """
+    _heard.clear()
+    try:
+        return _run(arguments)
+    except (Exception, KeyboardInterrupt) as error:
+        if not (_heard or interrupted(error)):
+            raise
+        return _stopped()
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -57,10 +73,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         _explain(error)
     except (typer.Abort, KeyboardInterrupt):
         return _stopped()
-    except SystemError as error:
-        if not interrupted(error):
-            raise
-        return _stopped()
     except SystemExit as end:
         if end.code == INTERRUPTED:
             return _stopped()
@@ -76,18 +88,22 @@ def _polite_endings() -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGTERM, _interrupt)
+        before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody has plans
+            before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
         try:
             yield
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
     _say(f"thzsync: warning: {message}")
 
 
-def _interrupt(*_: object) -> None:
+def _interrupt(number: int, *_: object) -> None:
+    _heard.append(number)
     raise KeyboardInterrupt
 
 

@@ -38,8 +38,8 @@ OutOption = Annotated[
     str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
 ]
 
-FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5}
-QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1}
+FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5, "beyond": 5}
+QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1, "beyond": 1}
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -103,6 +103,20 @@ def reproduce_ladder(
     _reproduce(["ladder"], seeds, quick, workers, changes, out, force, json)
 
 
+@reproduce_app.command("beyond")
+def reproduce_beyond(
+    seeds: SeedsOption = None,
+    quick: QuickOption = False,
+    workers: WorkersOption = None,
+    changes: SetOption = None,
+    out: OutOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Delay and energy: published, the paper's mechanisms well learnt, and ours."""
+    _reproduce(["beyond"], seeds, quick, workers, changes, out, force, json)
+
+
 @reproduce_app.command("all")
 def reproduce_all(
     seeds: SeedsOption = None,
@@ -163,7 +177,8 @@ def _reproduce(
 def _preset(figure: str) -> Scenario:
     from thzsync.scenario import Scenario
 
-    return Scenario.preset("single-ring" if figure == "synthesis" else "paper")
+    presets = {"synthesis": "single-ring", "beyond": "beyond"}
+    return Scenario.preset(presets.get(figure, "paper"))
 
 
 def _figure(
@@ -191,6 +206,10 @@ def _figure(
                 partial.save(f"{out}/fabric")
 
         return run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
+    if name == "beyond":
+        from thzsync.experiments.beyond import reproduce_beyond as run_beyond
+
+        return run_beyond(seeds, iterations, workers, setting, show, quick)
     if name == "ladder":
         from thzsync.studies.ladder import reproduce_ladder as run_ladder
 
@@ -249,6 +268,15 @@ def _weights_tables(document: Document) -> list[Table]:
     return [tables.weights(document["rows"])]
 
 
+def _beyond_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    return [
+        tables.beyond(document["rows"]),
+        tables.claims(document["claims"].items(), len(document["seeds"])),
+    ]
+
+
 def _ladder_tables(document: Document) -> list[Table]:
     from thzsync.report import tables
 
@@ -259,6 +287,7 @@ TABLES: Final = {
     "synthesis": _synthesis_tables,
     "fabric": _fabric_tables,
     "weights": _weights_tables,
+    "beyond": _beyond_tables,
     "ladder": _ladder_tables,
 }
 """What is printed of each figure's document."""

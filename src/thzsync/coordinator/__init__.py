@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thzsync.coordinator.interface import Action, Outcome, Policy, Situation
+from thzsync.coordinator.interface import Action, Outcome, Policy, Situation, Terms
 from thzsync.coordinator.registry import make_policy, own_scenario, policy_names
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Outcome",
     "Policy",
     "Situation",
+    "Terms",
     "make_policy",
     "own_scenario",
     "policy_names",

@@ -139,13 +139,16 @@ class BanditPolicy:
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
-        progress = {name: model.progress() for name, model in self.models.items()}
         arrays = {
             f"{name}.{key}": array
             for name, model in self.models.items()
             for key, array in model.state().items()
         }
-        write_policy(path, self.name, self.shape, progress, arrays)
+        write_policy(path, self.name, self.shape, self.progress(), arrays)
+
+    def progress(self) -> dict[str, Any]:
+        """What is not an array of the state, by model."""
+        return {name: model.progress() for name, model in self.models.items()}
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state."""
@@ -165,13 +168,21 @@ class BanditPolicy:
 
 def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """THz-SynC: an independent model for each collective."""
-    settings, manner = scenario.coordinator.bandit, manner_of(scenario)
-    shape = shape_of(scenario, settings)
-    return BanditPolicy("thz-sync", settings, manner, streams, shape, shared=False)
+    settings = scenario.coordinator.bandit
+    return _bandits("thz-sync", scenario, settings, streams, shared=False)
 
 
 def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """The rival: the same model, features and search, but one model for all collectives."""
-    settings, manner = scenario.coordinator.shared_bandit, manner_of(scenario)
-    shape = shape_of(scenario, settings)
-    return BanditPolicy("shared-bandit", settings, manner, streams, shape, shared=True)
+    settings = scenario.coordinator.shared_bandit
+    return _bandits("shared-bandit", scenario, settings, streams, shared=True)
+
+
+def _bandits(
+    name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
+) -> BanditPolicy:
+    from thzsync.coordinator.reckoned import ReckonedBandits  # made of what is defined here
+
+    made = ReckonedBandits if scenario.coordinator.search == "reckoned" else BanditPolicy
+    manner, shape = manner_of(scenario), shape_of(scenario, settings)
+    return made(name, settings, manner, streams, shape, shared=shared)

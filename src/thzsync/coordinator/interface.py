@@ -9,7 +9,21 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.scenario import Scenario
 from thzsync.synthesis import Offer
+from thzsync.topology import Wiring
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What is known of the data centre, for policies that reckon: capacities and prices."""
+
+    scenario: Scenario
+    wiring: Wiring
+    per_s: float
+    """Reward that a second costs."""
+    per_j: float
+    """Reward that a joule costs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +47,8 @@ class Situation:
     [dB]."""
     power_levels: FloatArray
     """B: power budgets a rack may be given, as shares of its maximum, rising."""
+    terms: Terms | None = None
+    """Capacities and prices, where the caller knows them."""
 
     @property
     def kind(self) -> str:
@@ -106,6 +122,10 @@ class Outcome:
     """E_e, optical and THz [J]."""
     reward: float
     """Minus the weighted, normalised cost."""
+    fibre_s: float = 0.0
+    """When the last wired chunk was there, counted like ``completion_s``; 0 without any [s]."""
+    air_s: float = 0.0
+    """When the last THz chunk was there; 0 without any [s]."""
 
 
 class Policy(Protocol):

@@ -46,6 +46,6 @@ ALL_WIRELESS_BEST = StaticPolicy(
     "all-wireless-best",
     1.0,
     1.0,
-    (("allreduce", "path"), ("a2a", "sustained"), ("p2p", "striped")),
+    (("allreduce", "streamed"), ("a2a", "sustained"), ("p2p", "striped")),
 )
 FIXED_RATIO = StaticPolicy("fixed-ratio", 0.5, 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,7 +35,8 @@ def run_collective(
     members = np.array(racks, dtype=np.int64)
     _check_racks(members, topology)
     late_s = np.array(release_s, dtype=np.float64)
-    setting = Setting(channel.gain_matrix(members, 0), late_s, scenario.thz)
+    gains = partial(channel.gain_matrix, members, 0)
+    setting = Setting(gains, late_s, scenario.thz)
     offer = method.offer(demand, members, scenario.collectives.chunk_bytes, setting)
     release_ps = np.array([to_ps(s) for s in late_s], dtype=np.int64)
     return run_graph(offer.lower(offer.chunks), scenario.thz, channel, topology.racks, release_ps)

@@ -26,11 +26,11 @@ def floor_bytes(scenario: Scenario) -> int:
     floor = scenario.floor
     links = 2 * floor.racks + floor.rings**2
     bursts = min(links * 1024, 1 << 24) if scenario.optical.background.load else 0
-    gains = floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes)
+    gains = 9 * floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes), if all are met
     if scenario.channel.gains_file is not None:
-        gains = floor.racks**2 * scenario.thz.subbands
+        gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
-    return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains * _GAIN_BYTES
+    return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains
 
 
 def graph_bytes(job: Job, floor: Floor) -> int:
@@ -61,12 +61,14 @@ class Load:
     """Packets times links, if fibre carries everything."""
     widest: int
     """Racks of the widest event."""
+    links: int
+    """THz links whose gains one event looks at: all pairs where a tree may be grown."""
     subbands: int
 
     @property
     def memory_bytes(self) -> float:
         """Memory that planning, carrying and recording them takes [bytes]."""
-        gains = self.widest**2 * self.subbands * _GAIN_BYTES
+        gains = self.links * self.subbands * _GAIN_BYTES
         return gains + self.largest_chunks * _CHUNK_BYTES + self.all_chunks * _RECORD_BYTES
 
 
@@ -83,6 +85,7 @@ def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
         all_chunks=sum(chunks),
         packet_hops=3 * sum(sizes) / scenario.optical.packet_bytes,
         widest=max((len(event.racks) for event in events), default=0),
+        links=max(map(_links, events), default=0),
         subbands=scenario.thz.subbands,
     )
 
@@ -92,7 +95,7 @@ def collective_load(scenario: Scenario, racks: int, size_bytes: int) -> Load:
     carried = 2.0 * racks * size_bytes
     chunks = carried / scenario.collectives.chunk_bytes + racks**2
     hops = 3 * carried / scenario.optical.packet_bytes
-    return Load(chunks, chunks, hops, racks, scenario.thz.subbands)
+    return Load(chunks, chunks, hops, racks, racks**2, scenario.thz.subbands)
 
 
 def _carried_bytes(event: Event) -> float:
@@ -104,4 +107,10 @@ def _carried_bytes(event: Event) -> float:
 def _flows(event: Event) -> int:
     if isinstance(event.demand, Tensor):
         return 2 * len(event.racks)
+    return len(event.demand.src)
+
+
+def _links(event: Event) -> int:
+    if isinstance(event.demand, Tensor):
+        return len(event.racks) ** 2
     return len(event.demand.src)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,14 @@ class LinkBytes(NamedTuple):
     background: IntArray
 
 
+class Bursts(Protocol):
+    """Whoever supplies the kernel with background."""
+
+    def refill(self, st: State) -> None:
+        """Give links that have used up their bursts new ones."""
+        ...
+
+
 class OpticalFabric:
     """Runs batches of chunks over a `Network`; time only moves in `advance`.
 
@@ -46,7 +54,7 @@ class OpticalFabric:
         trace: bool = False,
     ) -> None:
         self.network = network
-        self._bursts: BurstClock | None = None
+        self._bursts: Bursts | None = None
         if background is not None and background.load > 0:
             _check_background(network, background)
             self._bursts = BurstClock(network, background, seed_key)
@@ -54,6 +62,10 @@ class OpticalFabric:
         self._st = lower(network, background, self.ledger, trains=trains, trace=trace)
         self._flows = Runs(len(self._st.flow))
         self._taken: dict[int, tuple[int, int]] = {}
+
+    def use_bursts(self, bursts: Bursts) -> None:
+        """Take the background from somebody else, before time has moved."""
+        self._bursts = bursts
 
     @property
     def now_ps(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from thzsync.records.fidelity import Fidelity
 from thzsync.records.recorder import Lists, Recorder
 from thzsync.records.run import References, Run
 from thzsync.records.schema import TABLES
 
-__all__ = ["TABLES", "Lists", "Recorder", "References", "Run"]
+__all__ = ["TABLES", "Fidelity", "Lists", "Recorder", "References", "Run"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
 from thzsync.records.schema import TABLES, polars_schema
 from thzsync.scenario import Scenario
@@ -68,6 +69,8 @@ class Run:
     seed: int
     references: References
     tables: dict[str, pl.DataFrame]
+    fidelity: Fidelity | None = None
+    """Events of a run in flow fidelity that were carried out again packet by packet."""
     declared: dict[str, Any] | None = None
     """What ``run.json`` says of a run that was read from disk; the auditor holds it to that."""
     learning: str = ""
@@ -159,6 +162,7 @@ class Run:
             "scenario_sha256": self.scenario.digest,
             "references": {k: list(v) for k, v in self.references.items()},
             "environment": environment(),
+            **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
         }
 
     def recorded(self) -> dict[str, list[int]]:
@@ -211,6 +215,7 @@ class Run:
             seed=declared["seed"],
             references={k: (v[0], v[1]) for k, v in declared["references"].items()},
             tables=tables,
+            fidelity=Fidelity.of_document(told) if (told := declared.get("fidelity")) else None,
             declared=declared,
             learning=str(declared.get("learning", "")),
         )
@@ -232,6 +237,8 @@ def read_table(record: Record, name: str) -> pl.DataFrame:
         raise ThzSyncError(
             f"{record.folder / file}: its columns are not those of format {FORMAT}; record it anew"
         )
+    if any(frame.null_count().row(0)):
+        raise ThzSyncError(f"{record.folder / file}: values are missing; record the run anew")
     return frame
 
 
@@ -268,6 +275,8 @@ def _checked_provenance(file: Path, found: Any) -> dict[str, Any]:
     for key, kind in expected.items():
         if not isinstance(found.get(key), kind):
             raise ThzSyncError(f"{file}: {key} is missing or damaged; record the run anew")
+    if found["seed"] < 0:
+        raise ThzSyncError(f"{file}: seed is {found['seed']}; no run has a negative one")
     for costs in found["references"].values():
         if not (isinstance(costs, list) and len(costs) == 2 and all(map(_is_number, costs))):
             raise ThzSyncError(f"{file}: references are damaged; record the run anew")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thzsync.collectives import find_collective
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, printable
 from thzsync.report.figures import in_fitting_unit
 from thzsync.report.kinds import kind_look, ordered
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
@@ -53,7 +53,7 @@ def looks(graph: TrainingGraph) -> dict[str, _Look]:
 
 def plain(name: str) -> str:
     """A name that Matplotlib draws as it is: a dollar would begin a formula, sound or not."""
-    return name.replace("$", r"\$")
+    return printable(name).replace("$", r"\$")
 
 
 def nominal_s(event: Event, rate_bps: float) -> float:

@@ -168,7 +168,7 @@ def _read_json(path: Path) -> Row:
     try:
         # A number that is not finite (an interval of one seed) counts as missing.
         document = json.loads(path.read_text("utf-8"), parse_constant=lambda _: None)
-    except (OSError, ValueError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise ThzSyncError(f"{path}: not readable as JSON ({error}); make it anew") from None
     if not isinstance(document, dict):
         raise ThzSyncError(f"{path}: holds no JSON object; make it anew")

@@ -76,6 +76,39 @@ def weights(rows: Iterable[Row]) -> Table:
     )
 
 
+def beyond(rows: Iterable[Row]) -> Table:
+    """The plane of delay and energy, point by point."""
+    columns = (
+        Column("Mechanisms", left=True),
+        Column("Policy", left=True),
+        Column("Time / energy weight", left=True),
+        Column("completion", "ms", show=digits(4)),
+        Column("± completion", "ms", show=digits(2)),
+        Column("energy", "J", show=digits(4)),
+        Column("± energy", "J", show=digits(2)),
+        Column("makespan", "ms", show=digits(4)),
+        Column("exposed", "ms", show=digits(4)),
+    )
+    values = (
+        "completion_ms", "ci95_completion_ms", "energy_j", "ci95_energy_j", "makespan_ms",
+        "exposed_ms",
+    )  # fmt: skip
+    return Table(
+        "Delay and energy: published, the paper's mechanisms under our coordinator, and ours",
+        columns,
+        [
+            [
+                row["config"],
+                label(POLICY_LABELS, row["policy"]),
+                "" if row["time_weight"] is None
+                else f"{row['time_weight']:g} / {row['energy_weight']:g}",
+                *(row[key] for key in values),
+            ]
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
 def synthesis(rows: Iterable[Row], title: str = "Published and ours", caption: str = "") -> Table:
     """Completion times of single collectives beside the published ones and the lower bound."""
     columns = (

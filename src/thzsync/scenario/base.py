@@ -84,6 +84,13 @@ def _whole_bits(rate_bps: float) -> float:
     return float(round(rate_bps))
 
 
+def _file_name(name: str) -> str:
+    """No file system knows a zero byte, and Python's complaint comes from deep inside."""
+    if "\0" in name:
+        raise ValueError("no file has a zero byte in its name")
+    return name
+
+
 # What lies outside these bounds is no data centre; inside them no kernel overflows.
 Bytes = Annotated[int, Field(gt=0, le=2**53), Quantity("bytes")]
 Rate = Annotated[
@@ -103,6 +110,7 @@ Whole = Annotated[int, BeforeValidator(no_truth)]
 Fraction = Annotated[Real, Field(ge=0, le=1)]
 Count = Annotated[Whole, Field(ge=1, le=10**9)]
 Index = Annotated[Whole, Field(ge=0, le=10**9)]
+FileName = Annotated[str, AfterValidator(_file_name)]
 
 
 class Model(BaseModel):

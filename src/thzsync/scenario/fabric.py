@@ -11,6 +11,7 @@ from thzsync.scenario.base import (
     Bytes,
     Count,
     Decibels,
+    FileName,
     Fraction,
     Hertz,
     Loss,
@@ -233,5 +234,5 @@ class Channel(Model):
     """Time in which the fluctuation's correlation falls to 1/e [s]; constant when absent."""
     blockage: Blockage = Blockage()
     """Blockage over time."""
-    gains_file: str | None = None
+    gains_file: FileName | None = None
     """Measured or ray-traced gains (Parquet, CSV or NPZ) instead of the model."""

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from thzsync.scenario.base import (
     Bytes,
     Count,
+    FileName,
     Fraction,
     Index,
     Model,
@@ -97,7 +98,7 @@ class Job(Model):
     """The iteration in bytes and seconds; give this, or model, or trace."""
     model: ModelJob | None = None
     """A model of the zoo."""
-    trace: str | None = None
+    trace: FileName | None = None
     """A trace file written by `thzsync trace`."""
     start_s: Seconds = 0.0
     """When the job arrives [s]; its first iteration starts then."""
@@ -202,9 +203,10 @@ class Coordinator(Model):
     encoder: Literal["pooled", "flat"] = "pooled"
     """What reads an event: weights that all flows share, pooled; or one padded, masked vector of
     all flows and the whole action, as in the paper (eq:bandit_representation)."""
-    search: Literal["uniform", "partial"] = "uniform"
+    search: Literal["uniform", "partial", "reckoned"] = "uniform"
     """Where the search starts: uniform actions, which cost deviation_cost to leave; or the empty
-    action, built up coordinate by coordinate as in the paper."""
+    action, built up coordinate by coordinate as in the paper; or what an estimate of the costs
+    proposes, whose residual the bandits' models then learn."""
     reward: Literal["compressed", "raw"] = "compressed"
     """Rewards as they are learnt: those below All-Wired's mean compressed; or raw (the paper's)."""
     gains: Literal["sorted", "by-subband"] = "sorted"

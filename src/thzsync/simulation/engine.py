@@ -9,7 +9,7 @@ formed only when everything that is ready at the instant is known.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from thzsync.arrays import IntArray, to_ps
@@ -20,10 +20,18 @@ from thzsync.execution.faults import FaultTimeline
 from thzsync.records import Recorder, References, Run
 from thzsync.records.run import until_last_iteration
 from thzsync.scenario import Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.jobs import JobRun
-from thzsync.simulation.metrics import Progress, Weights, event_cost, wired_bytes_per_flow
+from thzsync.simulation.metrics import (
+    Progress,
+    Weights,
+    event_cost,
+    last_arrivals_s,
+    wired_bytes_per_flow,
+)
 from thzsync.simulation.rows import iteration_row, write_event, write_task
 from thzsync.simulation.sampling import LinkSampler
+from thzsync.simulation.witness import Witness
 from thzsync.simulation.world import World
 from thzsync.workload import Compute, Event, job_graph
 
@@ -75,6 +83,8 @@ class Engine:
             to_ps(scenario.thz.fallback_timeout_s),
             self.world.pieces,
         )
+        self.witness = Witness(self.world) if in_flows(scenario) else None
+        """Has events replayed packet by packet, where the fibres carry flows."""
         self.outcomes: list[Outcome] = []
         """What became of earlier decisions; whoever reads them takes them out."""
         self.finished: list[Progress] = []
@@ -131,6 +141,8 @@ class Engine:
         budget_w = action.power * world.scenario.thz.max_power_w
         work = self.executor.start(graph, pending.delays_ps, budget_w)
         self._decided[work.number] = Decided(pending, action)
+        if self.witness is not None:
+            self.witness.started(work)
         self.pending = None
         self._faults.leave_dead_fibres(work)
 
@@ -140,7 +152,8 @@ class Engine:
         assert isinstance(event, Event)
         delays = world.delays_ps(event, run.iteration, now)
         offer = world.offer(event, delays, now)
-        situation = world.situation(self._decisions, offer, delays, now)
+        prices = self._weights.prices(self.references.get(event.kind))
+        situation = world.situation(self._decisions, offer, delays, now, prices)
         self._decisions += 1
         return Pending(run, event, situation, delays)
 
@@ -231,6 +244,8 @@ class Engine:
 
     def _event_done(self, done: Finished) -> None:
         decided = self._decided.pop(done.work.number)
+        if self.witness is not None:
+            self.witness.finished(done)
         pending, world = decided.pending, self.world
         run, event = pending.job, pending.event
         graph, wired = done.work.graph, wired_bytes_per_flow(done)
@@ -241,7 +256,13 @@ class Engine:
         run.tally.costs.append(cost)
         write_event(run.recorder, run.iteration, event, decided.action, done, cost)
         self.outcomes.append(
-            Outcome(pending.situation.decision, cost.completion_s, cost.energy_j, cost.reward)
+            Outcome(
+                pending.situation.decision,
+                cost.completion_s,
+                cost.energy_j,
+                cost.reward,
+                *last_arrivals_s(done),
+            )
         )
         self._complete(run, event.id)
 
@@ -276,4 +297,7 @@ class Engine:
     def record(self, policy: str) -> Run:
         """All finished iterations as a run."""
         world, tables = self.world, until_last_iteration(self.recorder.frames())
-        return Run(world.scenario, policy, world.streams.seed, self.references, tables)
+        run = Run(world.scenario, policy, world.streams.seed, self.references, tables)
+        if self.witness is None:
+            return run
+        return replace(run, fidelity=self.witness.fidelity(run.events["number"].to_numpy()))

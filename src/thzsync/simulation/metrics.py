@@ -50,12 +50,23 @@ class Weights:
         energy = self.energy * energy_j / reference[1] if reference[1] else 0.0
         return -(time + energy)
 
+    def prices(self, reference: tuple[float, float] | None) -> tuple[float, float]:
+        """Rewards that a second and a joule cost."""
+        return -self.reward(1.0, 0.0, reference), -self.reward(0.0, 1.0, reference)
+
 
 def wired_bytes_per_flow(done: Finished) -> IntArray:
     """Bytes of every flow that travelled on fibre."""
     graph = done.work.graph
     wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * ~done.on_air, graph.flows)
     return wired.astype(np.int64)
+
+
+def last_arrivals_s(done: Finished) -> tuple[float, float]:
+    """When an event's last wired and last THz chunk arrived, after its release; 0 without any."""
+    since_s = (done.arrival_ps - done.work.release_ps) * 1e-12
+    on_air = done.on_air
+    return float(since_s[~on_air].max(initial=0.0)), float(since_s[on_air].max(initial=0.0))
 
 
 def event_cost(

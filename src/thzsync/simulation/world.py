@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
-from thzsync.coordinator import Situation
+from thzsync.coordinator import Situation, Terms
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
@@ -68,13 +70,23 @@ class World:
     def offer(self, event: Event, late_ps: IntArray, now_ps: int) -> Offer:
         """What can be split of an event that is being activated."""
         delay_s: FloatArray = late_ps * np.float64(1e-12)
-        gains = self.channel.gain_matrix(event.racks, now_ps)
+        gains = partial(self.channel.gain_matrix, event.racks, now_ps)
         setting = Setting(gains, delay_s, self.scenario.thz)
         chunk_bytes = self.scenario.collectives.chunk_bytes
         return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
 
-    def situation(self, decision: int, offer: Offer, late_ps: IntArray, now_ps: int) -> Situation:
-        """What a policy may know at activation (eq:bandit_flow_context)."""
+    def situation(
+        self,
+        decision: int,
+        offer: Offer,
+        late_ps: IntArray,
+        now_ps: int,
+        prices: tuple[float, float],
+    ) -> Situation:
+        """What a policy may know at activation (eq:bandit_flow_context).
+
+        ``prices`` are the rewards that a second and a joule cost.
+        """
         thz, src, dst = self.scenario.thz, offer.link_src, offer.link_dst
         queued, shared = self.fabric.occupancy(src, dst)
         late = late_ps[np.searchsorted(offer.racks, src)] > 0
@@ -96,6 +108,7 @@ class World:
             shared,
             snr_db,
             levels,
+            Terms(self.scenario, self.fabric.network, *prices),
         )
 
     def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
@@ -123,9 +136,9 @@ def network_of(scenario: Scenario, topology: Topology) -> Network:
 def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric | FlowFabric:
     """The fibres in the fidelity that the scenario asks for."""
     background, optical = background_of(scenario), scenario.optical
-    if optical.fidelity == "packet":
-        return OpticalFabric(network, background, key)
-    return FlowFabric(network, background, key, pieces=optical.trains_per_flow)
+    if in_flows(scenario):
+        return FlowFabric(network, background, key, pieces=optical.trains_per_flow)
+    return OpticalFabric(network, background, key)
 
 
 def background_of(scenario: Scenario) -> Background | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -18,12 +20,17 @@ from thzsync.transfers import TransferGraph
 class Setting:
     """What a method may know of an event's surroundings; rows and columns follow its racks."""
 
-    gains: FloatArray
-    """Channel power gain by (rack, rack, subband), linear; the diagonal is ignored."""
+    known_gains: FloatArray | Callable[[], FloatArray]
+    """The gains, or who works them out: that takes the square of the racks, and few methods ask."""
     delay_s: FloatArray
     """Expected lateness of every rack's own data [s]."""
     thz: Thz
     """The transceivers."""
+
+    @cached_property
+    def gains(self) -> FloatArray:
+        """Channel power gain by (rack, rack, subband), linear; the diagonal is ignored."""
+        return self.known_gains() if callable(self.known_gains) else self.known_gains
 
     @staticmethod
     def flat(racks: int, thz: Thz) -> Setting:

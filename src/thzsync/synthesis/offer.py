@@ -40,6 +40,8 @@ class Offer:
     rack_group: IntArray
     """Group of every rack by position in ``racks``; -1 for a rack that never sends."""
     lower: Lower
+    per_unit: bool = False
+    """Whether every unit is one flow, the same on either fabric."""
 
     @staticmethod
     def per_flow(graph: TransferGraph) -> Offer:
@@ -57,6 +59,7 @@ class Offer:
             group=np.searchsorted(senders, graph.src),
             rack_group=rack_group,
             lower=graph.split,
+            per_unit=True,
         )
 
     @staticmethod

@@ -40,20 +40,25 @@ class Path:
 
 def path_and_root(setting: Setting) -> tuple[IntArray, int]:
     """Positions of the racks along the path, and the root's place in it."""
-    from thzsync.synthesis.routes import strongest_path  # compiled: not for who only asks names
+    from thzsync.synthesis.routes import strongest_route  # compiled: not for who only asks names
 
-    order = strongest_path(link_cost(setting))
+    order = strongest_route(route_cost(link_rates(setting)), False)
     late = setting.delay_s[order]
     root = int(np.argmax(late)) if late.any() else len(order) // 2
     return order, root
 
 
-def link_cost(setting: Setting) -> FloatArray:
-    """Time of a bit between racks, both ways, on half a rack's power and an average subband."""
+def link_rates(setting: Setting) -> FloatArray:
+    """Bits per second and hertz between racks, the slower way, on half a rack's power."""
     from thzsync.channel import link_budget_per_w
 
     snr = setting.gains * (link_budget_per_w(setting.thz) * setting.thz.max_power_w / 2)
-    rate = np.log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+    rates: FloatArray = np.log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+    return rates
+
+
+def route_cost(rate: FloatArray) -> FloatArray:
+    """What a link costs a route, so that the cheapest route is the one of the fastest links."""
     cost: FloatArray = (1 / np.maximum(rate, 1e-9)) ** SHARPNESS
     relative: FloatArray = cost / cost.max(initial=1e-300)
     return relative

@@ -8,10 +8,11 @@ from typing import Final
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers
-from thzsync.synthesis.hybrid import PathAndRing
+from thzsync.synthesis.hybrid import StreamedAndRing
 from thzsync.synthesis.method import FlowMethod, Method
 from thzsync.synthesis.paths import Path
 from thzsync.synthesis.rings import Ring
+from thzsync.synthesis.streamed import Streamed
 from thzsync.synthesis.trees import RootedTrees, Trees
 
 ENTRY_POINTS: Final = "thzsync.synthesizers"
@@ -122,7 +123,14 @@ BEYOND: Final = (
     FlowMethod(
         "allreduce", "path", Path(), "pipeline", "chunks stream along a path of strong links"
     ),
-    PathAndRing(),
+    FlowMethod(
+        "allreduce",
+        "streamed",
+        Streamed(),
+        "pipeline",
+        "chunks stream round a cycle of strong links, or along a path to the late rack",
+    ),
+    StreamedAndRing(),
     FlowMethod(
         "a2a", "sustained", _A2A, "sustained", "busiest racks first, links held for a while"
     ),

@@ -1,4 +1,4 @@
-"""Hamiltonian paths of cheap links."""
+"""Hamiltonian paths and cycles of cheap links."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from thzsync.jit import kernel
 
 
 @kernel
-def strongest_path(cost: FloatArray) -> IntArray:
-    """A Hamiltonian path whose costly links are few: the cheapest neighbour next, from every rack,
-    then pieces turned round while that helps."""
+def strongest_route(cost: FloatArray, closed: bool) -> IntArray:
+    """A Hamiltonian path, or a cycle where ``closed``, whose costly links are few.
+
+    The cheapest neighbour next, from every rack, then pieces turned round while that helps.
+    """
     n = len(cost)
     best, best_cost = np.arange(n), np.inf
     for start in range(min(n, 16)):
         order = _nearest(cost, start * n // min(n, 16))
-        total = _turned(cost, order)
+        total = _turned(cost, order, closed)
         if total < best_cost:
             best, best_cost = order, total
     return best
@@ -39,25 +41,27 @@ def _nearest(cost: FloatArray, start: int) -> IntArray:
 
 
 @kernel
-def _turned(cost: FloatArray, order: IntArray) -> float:
-    """Turn pieces of the path round in place (2-opt) until none helps; the path's cost."""
+def _turned(cost: FloatArray, order: IntArray, closed: bool) -> float:
+    """Turn pieces of the route round in place (2-opt) until none helps; the route's cost."""
     n = len(order)
     improved = True
     while improved:
         improved = False
         for i in range(n - 1):
             for j in range(i + 1, n):
+                if i == 0 and j == n - 1:
+                    continue  # the whole route turned round is the same route
                 old = new = 0.0
-                if i > 0:
+                if i > 0 or closed:
                     old += cost[order[i - 1], order[i]]
                     new += cost[order[i - 1], order[j]]
-                if j < n - 1:
-                    old += cost[order[j], order[j + 1]]
-                    new += cost[order[i], order[j + 1]]
+                if j < n - 1 or closed:
+                    old += cost[order[j], order[(j + 1) % n]]
+                    new += cost[order[i], order[(j + 1) % n]]
                 if new < old * (1 - 1e-9):
                     order[i : j + 1] = order[i : j + 1][::-1].copy()
                     improved = True
     total = 0.0
-    for k in range(n - 1):
-        total += cost[order[k], order[k + 1]]
+    for k in range(n if closed else n - 1):
+        total += cost[order[k], order[(k + 1) % n]]
     return total

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +31,21 @@ class Stages:
         """Chunks of flows in these stages are done (negative: there are more to do)."""
         if self._barrier:
             np.subtract.at(self._left, stage, chunks)
+
+
+class PartyLinks(NamedTuple):
+    """Directed links between racks, each of which may serve several flows."""
+
+    sender: IntArray
+    receiver: IntArray
+    first: IntArray
+    """A flow of every link."""
+    of_flow: IntArray
+    """Link of every flow."""
+
+    def any_of(self, flows: BoolArray) -> BoolArray:
+        """Links of which some flow is marked."""
+        return np.bincount(self.of_flow, flows, minlength=len(self.first)) > 0
 
 
 class Party:
@@ -61,9 +78,9 @@ class Party:
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
         self.chains = thz.chains
         self.pins: BoolArray | None = None
-        """Subbands that every flow keeps, by (flow, subband), where its discipline pins them."""
-        self.pinned_for: BoolArray = np.zeros(len(self.flows), dtype=np.bool_)
-        """Flows that had something to send when they were pinned."""
+        """Subbands that every link keeps, by (link, subband), where its discipline pins them."""
+        self.pinned_for: BoolArray = np.zeros(0, dtype=np.bool_)
+        """Links that had something to send when they were pinned."""
         self._stages = stages
         self._thz = thz
         self.gains = np.zeros((len(self.flows), thz.subbands))
@@ -72,6 +89,18 @@ class Party:
         self.outstanding = int(self.frontier.owned.sum())
         self.bytes_before = np.concatenate(([0], np.cumsum(self.frontier.size_bytes)))
         """Bytes in all chunks before a row."""
+
+    @cached_property
+    def links(self) -> PartyLinks:
+        """The directed links of these flows."""
+        sender, receiver = self.web.sender, self.web.receiver
+        number = sender * len(self.graph.racks) + receiver
+        _, first, of_flow = np.unique(number, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # in the order in which flows name them
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        first = first[order]
+        return PartyLinks(sender[first], receiver[first], first, place[of_flow])
 
     @property
     def stage(self) -> int:

@@ -1,8 +1,8 @@
-"""Pinned links: every active flow keeps its subbands from round to round, so no beam is steered.
+"""Pinned links: every active link keeps its subbands from round to round, so no beam is steered.
 
-Subbands are given out once for a set of flows that still have something to send. Every order of
-the subbands is tried; flows take, in turn, the first one that is free at both of their racks, one
-each and then more while there are any. The order whose slowest sender is fastest is kept.
+Subbands are given out once for a set of links whose flows still have something to send. Every
+order of the subbands is tried; links take, in turn, the first one that is free at both of their
+racks, one each and then more while there are any. The order whose slowest link is fastest is kept.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from thzsync.wireless.state import Air, Frontier, Radio, Web
 
 @kernel
 def pin(
-    web: Web, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, needed_snr: float,
-    orders: IntArray, chains: int,
+    sender: IntArray, receiver: IntArray, snr_per_w: FloatArray, active: BoolArray,
+    cap_w: FloatArray, needed_snr: float, orders: IntArray, chains: int,
 ) -> BoolArray:  # fmt: skip
-    """Which subbands every active flow keeps, by (flow, subband)."""
+    """Which subbands every active link keeps, by (link, subband)."""
     best = np.zeros(snr_per_w.shape, dtype=np.bool_)
     best_score = -1.0
     for k in range(len(orders)):
-        pins = _deal(web, snr_per_w, active, cap_w, needed_snr, orders[k], chains)
-        score = _slowest(web, snr_per_w, active, cap_w, pins)
+        pins = _deal(sender, receiver, snr_per_w, active, cap_w, needed_snr, orders[k], chains)
+        score = _slowest(sender, snr_per_w, active, cap_w, pins)
         if score > best_score:
             best, best_score = pins, score
     return best
@@ -37,19 +37,19 @@ def pin(
 
 @kernel
 def _deal(
-    web: Web, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, needed_snr: float,
-    order: IntArray, chains: int,
+    sender: IntArray, receiver: IntArray, snr_per_w: FloatArray, active: BoolArray,
+    cap_w: FloatArray, needed_snr: float, order: IntArray, chains: int,
 ) -> BoolArray:  # fmt: skip
-    """Subbands in this order, one for every flow in turn while any flow can have another."""
-    flows, subbands = snr_per_w.shape
-    pins = np.zeros((flows, subbands), dtype=np.bool_)
+    """Subbands in this order, one for every link in turn while any link can have another."""
+    links, subbands = snr_per_w.shape
+    pins = np.zeros((links, subbands), dtype=np.bool_)
     free = np.ones((len(cap_w), subbands), dtype=np.bool_)
     left = np.full(len(cap_w), chains)
     given = True
     while given:
         given = False
-        for f in range(flows):
-            u, v = web.sender[f], web.receiver[f]
+        for f in range(links):
+            u, v = sender[f], receiver[f]
             if not active[f] or left[u] == 0 or left[v] == 0:
                 continue
             for c in order:
@@ -65,20 +65,20 @@ def _deal(
 
 @kernel
 def _slowest(
-    web: Web, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, pins: BoolArray
+    sender: IntArray, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, pins: BoolArray
 ) -> float:
-    """Spectral efficiency of the slowest flow with every budget split evenly over its links."""
-    links = np.zeros(len(cap_w), dtype=np.int64)
+    """Spectral efficiency of the slowest link with every budget split evenly over its subbands."""
+    shares = np.zeros(len(cap_w), dtype=np.int64)
     for f in range(len(pins)):
-        links[web.sender[f]] += pins[f].sum()
+        shares[sender[f]] += pins[f].sum()
     slowest = math.inf
     for f in range(len(pins)):
         if not active[f]:
             continue
-        total, u = 0.0, web.sender[f]
+        total, u = 0.0, sender[f]
         for c in range(pins.shape[1]):
             if pins[f, c]:
-                total += math.log2(1.0 + snr_per_w[f, c] * cap_w[u] / links[u])
+                total += math.log2(1.0 + snr_per_w[f, c] * cap_w[u] / shares[u])
         slowest = min(slowest, total)
     return slowest
 
@@ -87,7 +87,7 @@ def _slowest(
 def form_pinned(
     air: Air, radio: Radio, web: Web, frontier: Frontier, pins: BoolArray, stage: int, now_ps: int
 ) -> Sent:
-    """The next round: a chunk on every pinned link whose flow has one ready."""
+    """The next round: a chunk on every subband of a link of which a flow has one ready."""
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)

@@ -90,27 +90,31 @@ class Pipelined:
         party.pins = None
 
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
-        """The next round; subbands are dealt anew when a flow has nothing left to send.
+        """The next round; subbands are dealt anew when a link has nothing left to send.
 
-        Where there are too few for all flows, they take turns: those that are ready share them.
+        Where there are too few for all links, they take turns: those that are ready share them.
         """
-        frontier = party.frontier
-        active = frontier.owned > 0
+        frontier, links = party.frontier, party.links
+        active = links.any_of(frontier.owned > 0)
         if party.pins is None or not np.array_equal(active, party.pinned_for):
             party.pins, party.pinned_for = _deal(party, radio, active), active
         pins = party.pins
         if (active & ~pins.any(axis=1)).any():
-            pins = _deal(party, radio, frontier.ready > 0)
-        return form_pinned(air, radio, party.web, frontier, pins, party.stage, now_ps)
+            pins = _deal(party, radio, links.any_of(frontier.ready > 0))
+        kept = pins[links.of_flow]
+        return form_pinned(air, radio, party.web, frontier, kept, party.stage, now_ps)
 
 
 def _deal(party: Party, radio: Radio, active: BoolArray) -> BoolArray:
-    frontier = party.frontier
+    """Subbands by (link, subband)."""
+    frontier, links = party.frontier, party.links
     cap_w = np.minimum(frontier.budget_w, radio.max_power_w)
-    orders = _orders(frontier.snr_per_w.shape[1])
+    snr_per_w = frontier.snr_per_w[links.first]
+    orders = _orders(snr_per_w.shape[1])
     return pin(
-        party.web, frontier.snr_per_w, active, cap_w, frontier.needed_snr, orders, party.chains
-    )
+        links.sender, links.receiver, snr_per_w, active, cap_w, frontier.needed_snr, orders,
+        party.chains,
+    )  # fmt: skip
 
 
 @cache

@@ -38,7 +38,7 @@ class Sustained:
     """Links of the busiest racks, held for a while; every link sends what its rate allows."""
 
     name: str
-    hold_s: float = 5e-4
+    hold_s: float = 3e-4
     """How long a link is to be held [s]."""
     common: bool = False
     guarded: bool = False

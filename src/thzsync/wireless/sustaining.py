@@ -36,6 +36,8 @@ def sustain(
     slots = free_slots(air, web, frontier, left, np.minimum(cap_w, share_w))
     rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
     edges = _busiest_first(web, slots, frontier, rate_bps)
+    _spread_power(web, edges, rate_bps.shape[1], cap_w, share_w)
+    rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
     row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
     return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
 
@@ -79,6 +81,32 @@ def _start(
 
 
 @kernel
+def _work_s(web: Web, frontier: Frontier, rate_bps: FloatArray) -> FloatArray:
+    """Air time that every rack has still to give, on one subband [s]."""
+    work_s = np.zeros(len(frontier.racks))
+    for f in range(len(rate_bps)):
+        if frontier.owned[f] > 0:
+            size = 8.0 * frontier.size_bytes[frontier.first[f]]
+            airtime_s = frontier.owned[f] * size / max(rate_bps[f].mean(), 1.0)
+            work_s[web.sender[f]] += airtime_s
+            work_s[web.receiver[f]] += airtime_s
+    return work_s
+
+
+@kernel
+def _spread_power(
+    web: Web, edges: IntArray, subbands: int, cap_w: FloatArray, share_w: FloatArray
+) -> None:
+    """A sender of many links gives each of them less, and leaves none out."""
+    links = np.zeros(len(cap_w), dtype=np.int64)
+    for edge in edges:
+        links[web.sender[edge // subbands]] += 1
+    for u in range(len(cap_w)):
+        if links[u]:
+            share_w[u] = min(share_w[u], cap_w[u] / links[u])
+
+
+@kernel
 def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
     """Rate of every (flow, subband) at its sender's share [bit/s]."""
     flows, subbands = frontier.snr_per_w.shape
@@ -93,12 +121,7 @@ def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> Floa
 def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray) -> IntArray:
     """Edges by the remaining work at both ends times the rate, while they fit."""
     flows, subbands = rate_bps.shape
-    work = np.zeros(len(frontier.racks))
-    for f in range(flows):
-        if frontier.owned[f] > 0:
-            airtime = frontier.owned[f] / max(rate_bps[f].mean(), 1.0)
-            work[web.sender[f]] += airtime
-            work[web.receiver[f]] += airtime
+    work = _work_s(web, frontier, rate_bps)
     most = max(work.max(), 1e-300)
     worth = np.empty(flows * subbands)
     for f in range(flows):

@@ -1,0 +1,180 @@
+"""What an action should cost, reckoned without simulating: bytes over rates on both fabrics.
+
+Every unit keeps fibres and transceivers busy for a time that its bytes and their rates give. An
+event lasts as long as its busiest resource; fibre and THz work side by side. What the reckoning
+leaves out (queues, dependencies, guard times) shows as a factor per fabric, which is measured as
+outcomes come in. The actions that are worth a look follow from it too: so much transceiver time
+for everybody, given to the units that use it best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.interface import Action, Situation
+from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
+from thzsync.synthesis import Offer
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Actions in rows, and what each should cost."""
+
+    counts: IntArray
+    """THz chunks by (candidate, unit)."""
+    level: IntArray
+    """Power level that all senders share, as an index."""
+    fibre_s: FloatArray
+    """Time of the busiest fibre [s]."""
+    air_s: FloatArray
+    """Time of the busiest transceiver [s]."""
+    energy_j: FloatArray
+    """Energy on both fabrics [J]."""
+
+    def action(self, situation: Situation, candidate: int) -> Action:
+        """One of them."""
+        power = float(situation.power_levels[self.level[candidate]])
+        budgets = np.full(len(situation.offer.racks), power)
+        return Action.of(situation.offer, self.counts[candidate], budgets)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """One event's units in seconds and joules."""
+
+    chunks: IntArray
+    fibre_s: FloatArray
+    """How long a unit keeps a fibre busy if all of it is wired, by (unit, fibre) [s]."""
+    air_s: FloatArray
+    """How long a unit keeps a rack's transceiver busy if all of it is on THz, by (level, unit,
+    rack) [s]."""
+    fibre_j: FloatArray
+    """Energy of a unit that is wired [J]."""
+    air_j: FloatArray
+    """Energy of a unit on THz, by (level, unit) [J]."""
+
+    def cost(self, counts: IntArray, level: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Time on fibre, time on THz [s] and energy [J] of actions in rows."""
+        share = counts / self.chunks
+        fibre = ((1 - share) @ self.fibre_s).max(axis=1, initial=0.0)
+        air = np.empty(len(counts))
+        energy = (1 - share) @ self.fibre_j
+        for k in np.unique(level):
+            at = level == k
+            air[at] = (share[at] @ self.air_s[k]).max(axis=1, initial=0.0)
+            energy[at] += share[at] @ self.air_j[k]
+        return fibre, air, energy
+
+    def candidates(self, budgets: int) -> Candidates:
+        """Every power level with so many transceiver times, from none to enough for everything."""
+        levels = len(self.air_s)
+        rows = [np.zeros((1, len(self.chunks)))]
+        level = [np.array([levels - 1])]
+        for k in range(levels):
+            most_s = float(self.air_s[k].sum(axis=0).max(initial=0.0))
+            steps = most_s * np.arange(1, budgets) / (budgets - 1)
+            best_first = np.argsort(self.air_s[k].max(axis=1) / self.chunks, kind="stable")
+            rows.append(_fill(self.air_s[k], best_first, steps))
+            level.append(np.full(budgets - 1, k))
+        counts = np.rint(np.concatenate(rows) * self.chunks).astype(np.int64)
+        at = np.concatenate(level)
+        return Candidates(counts, at, *self.cost(counts, at))
+
+
+@kernel
+def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArray:
+    """Shares by (budget, unit): units in this order, as long as both ends have time left."""
+    units, racks = air_s.shape
+    share = np.zeros((len(budget_s), units))
+    left_s = np.empty(racks)
+    for b in range(len(budget_s)):
+        left_s[:] = budget_s[b]
+        for u in order:
+            most = 1.0
+            for r in range(racks):
+                if air_s[u, r] > 0.0:
+                    most = min(most, left_s[r] / air_s[u, r])
+            most = max(most, 0.0)
+            share[b, u] = most
+            for r in range(racks):
+                left_s[r] -= most * air_s[u, r]
+    return share
+
+
+def estimate(situation: Situation) -> Estimate:
+    """Reckon an event."""
+    terms = situation.terms
+    if terms is None:
+        raise ThzSyncError("estimate: the situation does not say what things cost")
+    offer, thz, optical = situation.offer, terms.scenario.thz, terms.scenario.optical
+    wired, aired = _loads(offer)
+    units, wiring = offer.units, terms.wiring
+    net = 1.0 - optical.background.load
+    ring = wiring.ring_of_rack
+    across = ring[wired.src] != ring[wired.dst]
+    inter = wiring.inter_link(ring[wired.src], ring[wired.dst])
+    link = np.concatenate((wired.src, wiring.racks + wired.dst, inter[across]))
+    bps = np.full(len(link), optical.access_bps * net)
+    bps[2 * len(wired.src) :] = optical.inter_bps * net
+    unit = np.concatenate((wired.unit, wired.unit, wired.unit[across]))
+    bits = 8.0 * np.concatenate((wired.size_bytes, wired.size_bytes, wired.size_bytes[across]))
+    used, place = np.unique(link, return_inverse=True)
+    fibre_s = np.zeros((units, len(used)))
+    np.add.at(fibre_s, (unit, place), bits / bps)
+    per_hop_j = optical.energy_j_per_bit_hop
+    hops = wiring.hops(wired.src, wired.dst)
+    fibre_j = np.bincount(wired.unit, 8.0 * wired.size_bytes * hops * per_hop_j, minlength=units)
+
+    out, into = np.zeros((units, len(offer.racks))), np.zeros((units, len(offer.racks)))
+    np.add.at(out, (aired.unit, np.searchsorted(offer.racks, aired.src)), 8.0 * aired.size_bytes)
+    np.add.at(into, (aired.unit, np.searchsorted(offer.racks, aired.dst)), 8.0 * aired.size_bytes)
+    # A rack that sends and receives gives each its part of the subbands.
+    sending = out.sum(axis=0) / np.maximum(out.sum(axis=0) + into.sum(axis=0), 1.0)
+    subbands = np.maximum(thz.subbands * (out @ sending) / np.maximum(out.sum(axis=1), 1.0), 1.0)
+    power_w = situation.power_levels[:, None] * thz.max_power_w
+    snr = 10 ** (situation.snr_db_per_w / 10)
+    per_hz = np.log2(1 + snr * (power_w / subbands)[:, :, None]).mean(axis=2)
+    bps = thz.subband_hz * np.maximum(per_hz, 1e-3)
+    air_s = (out + into) / (thz.subbands * bps[:, :, None])
+    air_j = power_w * out.sum(axis=1) / (subbands * bps)
+    return Estimate(offer.chunks, fibre_s, air_s, fibre_j, air_j)
+
+
+@dataclass(frozen=True, eq=False)
+class _Loads:
+    """Who sends how much to whom for which unit."""
+
+    unit: IntArray
+    src: IntArray
+    dst: IntArray
+    size_bytes: IntArray
+
+
+def _loads(offer: Offer) -> tuple[_Loads, _Loads]:
+    """What every unit sends if it is wholly wired, and if it is wholly on THz."""
+    nothing = np.zeros(offer.units, dtype=np.int64)
+    none = offer.lower(nothing)
+    if offer.per_unit:  # the same flows on either fabric
+        same = _Loads(np.arange(offer.units), none.src, none.dst, none.flow_bytes)
+        return same, same
+    wired, aired = [], []
+    for unit in range(offer.units):
+        alone = nothing.copy()
+        alone[unit] = offer.chunks[unit]
+        graph = offer.lower(alone)
+        thz = graph.thz_chunks > 0
+        aired.append((unit, graph.src[thz], graph.dst[thz], graph.flow_bytes[thz]))
+        wired.append((unit, none.src, none.dst, none.flow_bytes))
+        wired.append((unit, graph.src[~thz], graph.dst[~thz], -graph.flow_bytes[~thz]))
+    return _joined(wired), _joined(aired)
+
+
+def _joined(parts: list[tuple[int, IntArray, IntArray, IntArray]]) -> _Loads:
+    return _Loads(
+        np.concatenate([np.full(len(src), unit) for unit, src, _, _ in parts]),
+        *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3)),
+    )

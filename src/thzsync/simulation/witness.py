@@ -1,0 +1,233 @@
+"""The witness of a run in flow fidelity: it has some events carried out again packet by packet.
+
+Who is replayed is drawn by the event's number, from the policy-free stream of the run: a share of
+all events, and one of every collective type at least. A replay has the event itself and all that
+shared a ring with it while it lasted, released when they were and divided as they were between the
+fabrics; what came by THz comes when it came. What differs is the fibre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.execution import Finished, Work
+from thzsync.optical.flow_window import Window
+from thzsync.records.fidelity import Fidelity, Replayed
+from thzsync.scenario import FibreDegraded
+from thzsync.simulation.world import World, background_of
+from thzsync.streams import name_key
+from thzsync.transfers import TransferGraph
+from thzsync.transfers.batch import ChunkBatch, event_batch
+from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
+
+FIRST_OF_A_KIND: Final = 4
+"""Of so many first events of a type, one is replayed in any case."""
+FOREVER_PS: Final = 2**61
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What a replay must know of an event that has ended."""
+
+    number: int
+    graph: TransferGraph
+    rings: frozenset[int]
+    release_ps: int
+    end_ps: int
+    delays_ps: IntArray
+    on_air: BoolArray
+    arrival_ps: IntArray
+    """Arrivals of the chunks that THz carried, in order [ps]."""
+
+
+@dataclass(eq=False)
+class _Case:
+    """An event to be replayed, and those beside it that have not ended yet."""
+
+    event: Carried
+    awaited: set[int]
+    beside: list[Carried] = field(default_factory=list)
+
+
+class Witness:
+    """Picks events, keeps what happened beside them, and replays them."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._share = world.scenario.optical.replayed_share
+        self._key = world.streams.key("background", name_key("witness"))
+        self._seen: dict[str, int] = {}
+        self._chosen: set[int] = set()
+        self._active: dict[int, int] = {}
+        self._recent: list[Carried] = []
+        self._open: list[_Case] = []
+        self._replayed: list[Replayed] = []
+
+    def started(self, work: Work) -> None:
+        """An event begins."""
+        kind = work.graph.kind
+        draw = np.random.default_rng((self._key, work.number)).random()
+        must = np.random.default_rng((self._key, name_key(kind))).integers(FIRST_OF_A_KIND)
+        if self._share > 0 and (draw < self._share or self._seen.get(kind, 0) == must):
+            self._chosen.add(work.number)
+        self._seen[kind] = self._seen.get(kind, 0) + 1
+        self._active[work.number] = work.release_ps
+
+    def finished(self, done: Finished) -> None:
+        """An event has ended."""
+        event = self._carried(done)
+        del self._active[event.number]
+        for case in self._open:
+            if event.number in case.awaited:
+                case.awaited.remove(event.number)
+                case.beside.append(event)
+        if event.number in self._chosen:
+            beside = [e for e in self._recent if e.end_ps > event.release_ps]
+            self._open.append(_Case(event, set(self._active), beside))
+        oldest = min(self._active.values(), default=FOREVER_PS)
+        self._recent = [e for e in (*self._recent, event) if e.end_ps > oldest]
+        for case in [case for case in self._open if not case.awaited]:
+            self._open.remove(case)
+            self._replay(case)
+
+    def fidelity(self, recorded: IntArray) -> Fidelity:
+        """What has been found so far of the events with these numbers."""
+        order = sorted(row for row in self._replayed if row.number in recorded)
+        return Fidelity(self._world.scenario.optical.fidelity_tolerance, tuple(order))
+
+    def _carried(self, done: Finished) -> Carried:
+        work, ring_of_rack = done.work, self._world.fabric.network.ring_of_rack
+        graph = work.graph
+        ends = np.unique(ring_of_rack[np.concatenate((graph.src, graph.dst))])
+        return Carried(
+            work.number,
+            graph,
+            frozenset(ends.tolist()),
+            work.release_ps,
+            done.end_ps,
+            work.delays_ps,
+            done.on_air,
+            done.arrival_ps[done.on_air],
+        )
+
+    def _replay(self, case: _Case) -> None:
+        event = case.event
+        if event.end_ps == event.release_ps or event.on_air.all():
+            return  # nothing that a fibre could do otherwise
+        beside = [e for e in case.beside if e.rings & event.rings]
+        took_ps = Replay(self._world, event, beside).completion_ps()
+        self._replayed.append(
+            Replayed(
+                event.number,
+                event.graph.kind,
+                (event.end_ps - event.release_ps) * 1e-9,
+                took_ps * 1e-9,
+            )
+        )
+
+
+class Replay:
+    """One event and those beside it on a window of the packet fabric."""
+
+    def __init__(self, world: World, event: Carried, beside: list[Carried]) -> None:
+        events = sorted((event, *beside), key=lambda e: (e.release_ps, e.number))
+        rings = np.array(sorted(frozenset().union(*(e.rings for e in events))), dtype=np.int64)
+        network, self._from_ps = world.fabric.network, events[0].release_ps
+        key = world.streams.key("background")
+        self._window = Window(network, rings, background_of(world.scenario), key, self._from_ps)
+        self._event, self._join = event, -1
+        self._actions = [(e.release_ps - self._from_ps, k, e) for k, e in enumerate(events)]
+        self._rates = _rate_changes(world, self._from_ps)
+        self._due: list[tuple[int, int]] = []
+        self._ready: set[int] = set()
+
+    def completion_ps(self) -> int:
+        """How long the event takes [ps]."""
+        fabric = self._window.fabric
+        while True:
+            self._act()
+            reports = fabric.advance(self._next_ps())
+            for node, what in zip(reports.node.tolist(), reports.what.tolist(), strict=True):
+                if what == READY:
+                    self._ready.add(node)
+                elif what == DONE and node == self._join:
+                    return fabric.now_ps + self._from_ps - self._event.release_ps
+
+    def _next_ps(self) -> int:
+        now_ps = self._window.fabric.now_ps
+        times = [at for at, *_ in (*self._actions[:1], *self._rates[:1])]
+        late = next((max(at, now_ps) for at, node in self._due if node in self._ready), FOREVER_PS)
+        return min(*times, late, FOREVER_PS)
+
+    def _act(self) -> None:
+        """Do all that is due now: new rates, then THz arrivals, then releases."""
+        fabric = self._window.fabric
+        now_ps = fabric.now_ps
+        while self._rates and self._rates[0][0] <= now_ps:
+            _, old, rate_bps = self._rates.pop(0)
+            link = self._window.link(old)
+            if link is not None:
+                fabric.set_rate(link, rate_bps, now_ps)
+        here = [node for at, node in self._due if at <= now_ps and node in self._ready]
+        if here:
+            self._ready.difference_update(here)
+            gone = set(here)
+            self._due = [(at, node) for at, node in self._due if node not in gone]
+            fabric.complete(np.array(here), now_ps)
+        while self._actions and self._actions[0][0] <= now_ps:
+            self._release(self._actions.pop(0)[2])
+
+    def _release(self, event: Carried) -> None:
+        fabric = self._window.fabric
+        at_ps = event.release_ps - self._from_ps
+        batch = self._batch(event, at_ps)
+        base = fabric.submit(batch, at_ps)
+        if event is self._event:
+            self._join = base + len(batch) - 1
+        arrivals = (event.arrival_ps - self._from_ps).tolist()
+        nodes = (base + np.flatnonzero(event.on_air)).tolist()
+        self._due = sorted((*self._due, *zip(arrivals, nodes, strict=True)))
+
+    def _batch(self, event: Carried, at_ps: int) -> ChunkBatch:
+        """The event's chunks as they were divided in the end."""
+        batch, chunks = event_batch(event.graph, event.delays_ps, at_ps), len(event.on_air)
+        kind, carried = batch.kind.copy(), batch.kind <= AIR
+        kind[:chunks] = np.where(event.on_air, AIR, FIBRE)
+        src, dst = batch.src.copy(), batch.dst.copy()
+        src[carried] = self._window.rack(src[carried])
+        dst[carried] = self._window.rack(dst[carried])
+        return replace(batch, kind=kind, src=src, dst=dst)
+
+
+def _rate_changes(world: World, from_ps: int) -> list[tuple[int, int, float]]:
+    """Instants of a window at which faults change the rate of a link, and to what [bit/s]."""
+    network = world.fabric.network
+    faults = [fault for fault in world.scenario.faults if isinstance(fault, FibreDegraded)]
+    changes = []
+    for fault in faults:
+        for edge_s in (fault.start_s, fault.end_s):
+            at_ps = to_ps(edge_s)
+            for link in fault_links(fault, world).tolist():
+                shares = [
+                    other.rate_share
+                    for other in faults
+                    if to_ps(other.start_s) <= at_ps < to_ps(other.end_s)
+                    and link in fault_links(other, world)
+                ]
+                rate = float(network.rate_bps[link]) * min(shares, default=1.0)
+                changes.append((at_ps - from_ps, link, rate))
+    return sorted(changes)
+
+
+def fault_links(fault: FibreDegraded, world: World) -> IntArray:
+    """The links that a fault slows down."""
+    network = world.fabric.network
+    if fault.rack is not None:
+        return np.array([fault.rack, network.racks + fault.rack])
+    assert fault.rings is not None
+    a, b = fault.rings
+    return np.array([network.inter_link(a, b), network.inter_link(b, a)])

@@ -1,0 +1,122 @@
+"""Reckoned costs are bytes over rates; factors converge on what outcomes measure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from thzsync.collectives import Tensor, Transfer
+from thzsync.coordinator import Action, Outcome, Situation, Terms
+from thzsync.coordinator.estimate import _fill, estimate
+from thzsync.coordinator.reckoner import Factor, Reckoner
+from thzsync.scenario import Scenario
+from thzsync.simulation import Session
+from thzsync.synthesis import Setting, find_method
+from thzsync.topology import Topology
+
+MIB = 2**20
+PAPER = Scenario.preset("paper").with_({"optical.background.load": 0.0})
+SNR_DB_PER_W = 40.0
+
+
+def situation(kind: str, method: str, demand: Transfer | Tensor, racks: np.ndarray) -> Situation:
+    thz = PAPER.thz
+    offer = find_method(kind, method).offer(
+        demand, racks, PAPER.collectives.chunk_bytes, Setting.flat(len(racks), thz)
+    )
+    return Situation(
+        decision=0,
+        offer=offer,
+        racks=32,
+        straggler=np.zeros(offer.units, dtype=np.bool_),
+        queued_bytes=np.zeros(offer.units),
+        shared_occupancy=np.zeros(offer.units),
+        snr_db_per_w=np.full((offer.units, thz.subbands), SNR_DB_PER_W),
+        power_levels=np.array([0.5, 1.0]),
+        terms=Terms(PAPER, Topology(PAPER.floor), 10.0, 2.0),
+    )
+
+
+def lanes() -> Situation:
+    """Eight lanes of 16 MiB from ring 0 to ring 1."""
+    demand = Transfer.of(np.arange(8), np.arange(8, 16), np.full(8, 16 * MIB))
+    return situation("p2p", "striped", demand, np.arange(16))
+
+
+def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
+    reckoned = estimate(lanes())
+    counts = np.stack((np.zeros(8), reckoned.chunks)).astype(np.int64)
+    fibre_s, air_s, energy_j = reckoned.cost(counts, np.array([1, 1]))
+    bits = 16 * MIB * 8.0
+    assert fibre_s.tolist() == pytest.approx([8 * bits / 100e9, 0.0])
+    per_hz = np.log2(1 + 10 ** (SNR_DB_PER_W / 10) * 0.1 / 4)
+    alone_s = bits / (4 * PAPER.thz.subband_hz * per_hz)
+    assert air_s.tolist() == pytest.approx([0.0, alone_s])
+    assert energy_j.tolist() == pytest.approx([8 * bits * 3 * 40e-12, 8 * alone_s * 0.1])
+
+
+def test_a_tensor_is_reckoned_by_its_structure_on_each_fabric() -> None:
+    """A ring on fibre, and on THz a cycle that sends on half the subbands."""
+    tensor = situation("allreduce", "streamed-and-ring", Tensor(64 * MIB), np.arange(8))
+    reckoned = estimate(tensor)
+    bits = 2 * 7 / 8 * 64 * MIB * 8.0
+    assert reckoned.fibre_s.max() == pytest.approx(bits / 100e9)
+    per_hz = np.log2(1 + 10 ** (SNR_DB_PER_W / 10) * 0.1 / 2)
+    assert reckoned.air_s[1].max() == pytest.approx(bits / (2 * PAPER.thz.subband_hz * per_hz))
+
+
+def test_candidates_reach_from_nothing_to_everything_and_keep_to_their_budgets() -> None:
+    reckoned = estimate(lanes())
+    tried = reckoned.candidates(9)
+    assert tried.counts[0].sum() == 0
+    assert (tried.counts[-1] == reckoned.chunks).all()
+    assert len(tried.counts) == 1 + 2 * 8
+    assert (np.diff(tried.air_s[1:9]) >= 0).all()
+
+
+def test_budgets_go_to_the_quickest_units_first() -> None:
+    air_s = np.array([[2.0, 2.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    order = np.array([1, 2, 0])
+    share = _fill(air_s, order, np.array([0.5, 1.0, 3.0]))
+    assert share.tolist() == [[0.0, 0.5, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    np.testing.assert_array_equal(
+        share,
+        _fill.py_func(air_s, order, np.array([0.5, 1.0, 3.0])),  # type: ignore[attr-defined]
+    )
+
+
+def test_factors_learn_from_punctual_events_only() -> None:
+    event, reckoner = lanes(), Reckoner(9)
+    action = Action.uniform(event.offer, 0.5, 1.0)
+    taken = reckoner.only(event, action)
+    outcome = Outcome(0, 0.1, 1.0, -1.0, 2 * float(taken.fibre_s[0]), 3 * float(taken.air_s[0]))
+    late = replace(event, straggler=np.ones(event.units, dtype=np.bool_))
+    reckoner.learn(late, taken, outcome)
+    assert reckoner.rewards(event, taken)[0] == pytest.approx(
+        -(10.0 * max(taken.fibre_s[0], taken.air_s[0]) + 2.0 * taken.energy_j[0])
+    )
+    reckoner.learn(event, taken, outcome)
+    factors = reckoner.factors["p2p"]
+    assert (factors.fibre.value, factors.air.value) == pytest.approx((2.0, 3.0))
+    again = Reckoner(9)
+    again.restore(reckoner.progress())
+    assert again.factors == reckoner.factors
+
+
+def test_a_fabric_that_carried_nothing_says_nothing() -> None:
+    factor = Factor()
+    factor.learn(0.0, 1.0)
+    factor.learn(1.0, 0.0)
+    assert factor == Factor()
+
+
+def test_outcomes_tell_when_each_fabric_was_done() -> None:
+    session = Session("tiny", 0, 1, {})
+    for asked in session:
+        session.send(Action.uniform(asked.offer, 0.5, 1.0))
+    told = [outcome for outcome in session.outcomes() if outcome.completion_s > 0]
+    assert told
+    for outcome in told:
+        assert max(outcome.fibre_s, outcome.air_s) == pytest.approx(outcome.completion_s)
