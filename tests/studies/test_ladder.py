@@ -22,6 +22,7 @@ from thzsync.report.tables import ladder as ladder_table
 from thzsync.scenario import Scenario
 from thzsync.studies.ladder import (
     LEARNERS,
+    OURS,
     RUNGS,
     LadderFigure,
     contenders,
@@ -36,8 +37,10 @@ def changes(policy: str) -> list[dict[str, Any]]:
     return [c.set for c in contenders() if c.policy == policy]
 
 
-def test_the_lowest_rung_is_the_letter_and_the_highest_is_ours() -> None:
-    letter, *_, ours = changes("thz-sync")
+def test_the_lowest_rung_is_the_letter_and_above_ours_is_the_reckoning() -> None:
+    letter, *_, ours, reckoning = changes("thz-sync")
+    assert RUNGS[-2] == OURS
+    assert reckoning == {"coordinator.search": "reckoned", "coordinator.bandit.warm_up": 0}
     assert letter == {
         "coordinator.encoder": "flat",
         "coordinator.search": "partial",
@@ -53,7 +56,7 @@ def test_the_lowest_rung_is_the_letter_and_the_highest_is_ours() -> None:
 def test_every_rung_takes_one_departure_more(policy: str) -> None:
     rungs = changes(policy)
     assert len(rungs) == len(RUNGS)
-    for below, above in pairwise(rungs):
+    for below, above in pairwise(rungs[:-1]):
         assert above.items() <= below.items()
         assert len(below) - len(above) == 1 or (policy == "ddqn" and not below)
         Scenario.paper().with_(below)
