@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import PAGES, ROOT
+from tests.studies.ladders import made_up
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import compare
 from thzsync.experiments.fabric import FabricFigure
@@ -64,6 +65,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [synthesis_row("proposed", 26.62, 24.2), synthesis_row("no-channel", 29.28, None)]
     add_part(folder, "synthesis", SynthesisFigure(Scenario.preset("single-ring"), 1, rows))
     add_part(folder, "weights", WeightsFigure({(0.7, 0.3): runs}, iterations=2))
+    add_part(folder, "ladder", made_up(2))
     (folder / "bench.json").write_text(json.dumps(BENCH), "utf-8")
     return folder
 

@@ -1,8 +1,9 @@
 """The ladder: from the paper's coordinator to ours, one departure at a time.
 
 The lowest rung is the paper to the letter. Every rung takes one departure more, for all learners
-alike, until the highest, where no key is left that differs from our defaults. A rung is a sweep's
-contender: its runs are kept under their keys as they are finished, and are done once.
+alike, until no key is left that differs from our defaults. One more rung leaves these: bandits that
+learn what a reckoning of the costs misses. A rung is a sweep's contender: its runs are kept under
+their keys as they are finished, and are done once.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ CONVERGED: Final = 10
 
 @dataclass(frozen=True)
 class Departure:
-    """A choice of ours that is not in the paper."""
+    """A choice that is not in the paper, and the keys that make or undo it."""
 
     name: str
     common: dict[str, Any] = field(default_factory=dict)
-    """The paper's value of keys that all learners share, under ``coordinator.``."""
+    """Keys that all learners share, under ``coordinator.``."""
     own: dict[str, Any] = field(default_factory=dict)
-    """The paper's value of keys of a learner's own settings."""
+    """Keys of a learner's own settings."""
     learners: tuple[str, ...] = tuple(LEARNERS)
     """Who has these keys."""
 
-    def undone(self, learner: str) -> dict[str, Any]:
-        """The scenario's keys that take it back for a learner."""
+    def keys(self, learner: str) -> dict[str, Any]:
+        """The scenario's keys for a learner."""
         if learner not in self.learners:
             return {}
         own = {f"coordinator.{LEARNERS[learner]}.{key}": v for key, v in self.own.items()}
@@ -70,8 +71,17 @@ DEPARTURES: Final = (
     Departure("sorted gains", {"gains": "by-subband"}),
     Departure("spread first decisions", own={"warm_up": 0}, learners=("thz-sync", "shared-bandit")),
 )
-"""In the order in which they are taken."""
-RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in DEPARTURES))
+"""In the order in which they are taken; the values are the paper's, which they replace."""
+RECKONING: Final = Departure(
+    "the residual of a reckoning",
+    {"search": "reckoned"},
+    {"warm_up": 0},
+    learners=("thz-sync", "shared-bandit"),
+)
+"""The last rung: what our defaults do not do. Its values make it; it needs no first decisions."""
+RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in (*DEPARTURES, RECKONING)))
+OURS: Final = RUNGS[len(DEPARTURES)]
+"""The rung of our defaults."""
 
 
 def contenders() -> list[Contender]:
@@ -84,9 +94,11 @@ def contenders() -> list[Contender]:
 
 
 def _changes(learner: str, taken: int) -> dict[str, Any]:
+    if taken > len(DEPARTURES):
+        return RECKONING.keys(learner)
     changes: dict[str, Any] = {}
     for departure in DEPARTURES[taken:]:
-        changes |= departure.undone(learner)
+        changes |= departure.keys(learner)
     return changes
 
 
@@ -153,6 +165,7 @@ class LadderFigure:
             "first_iteration": self.sweep.specification.first,
             "iterations": self.sweep.specification.iterations,
             "rungs": list(RUNGS),
+            "ours": OURS,
             "rows": self.rows(),
             "failures": list(self.sweep.failures),
             "missing": self.sweep.missing,
