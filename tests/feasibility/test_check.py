@@ -177,3 +177,13 @@ def test_remarks_go_to_stderr_and_the_result_to_stdout(
     captured = capsys.readouterr()
     assert captured.err.startswith(f"thzsync: warning: {file}: optical.inter_bps is 400000 bit/s")
     assert captured.out.startswith('name = "tiny"')
+
+
+def test_a_floor_of_a_thousand_rings_is_told_how_many_bursts_it_asks_for() -> None:
+    """A million fibres carry background that nobody crosses; without it the floor is light."""
+    values = Scenario.preset("tiny").model_dump(mode="json", exclude_none=True)
+    values["floor"]["rings"], values["jobs"][0]["rings"] = 1100, 2
+    (remark,) = check_scenario(Scenario.model_validate(values))
+    assert "optical.background: up to" in remark
+    values["optical"]["background"]["load"] = 0.0
+    assert check_scenario(Scenario.model_validate(values)) == []

@@ -13,6 +13,8 @@ SLOW_BPS: Final = 1e6
 MANY_CHUNKS: Final = 1e7
 MANY_PACKET_HOPS: Final = 1e10
 MANY_BURSTS: Final = 1e9
+MANY_FIBRES: Final = 1e5
+"""With more of them their queues leave the processor's cache, and every burst takes longer."""
 
 
 def remarks_on(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> Iterator[str]:
@@ -68,7 +70,9 @@ def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> 
         )
     longest_s = _longest_s(scenario, graphs)
     bursts = longest_s * bursts_per_s(scenario)
-    if bursts > MANY_BURSTS:
+    floor = scenario.floor
+    outputs = floor.racks + floor.rings * (floor.rings - 1)
+    if bursts * max(1.0, outputs / MANY_FIBRES) > MANY_BURSTS:
         yield (
             f"optical.background: up to {bursts:.2g} bursts in the {longest_s:.3g} s of an "
             f"iteration take long; use a lower load, larger bursts or shorter delays"
