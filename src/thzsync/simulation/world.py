@@ -9,12 +9,13 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation
-from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
+from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
-from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
+from thzsync.synthesis import Method, Offer, find_method, method_names
+from thzsync.synthesis.method import AskedSetting
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
@@ -29,7 +30,7 @@ class World:
     streams: Streams
     topology: Topology
     channel: ChannelModel
-    fabric: OpticalFabric | FlowFabric
+    fabric: Fabric
     overlay: Overlay
 
     @classmethod
@@ -69,8 +70,9 @@ class World:
     def offer(self, event: Event, late_ps: IntArray, now_ps: int) -> Offer:
         """What can be split of an event that is being activated."""
         delay_s: FloatArray = late_ps * np.float64(1e-12)
-        gains = self.channel.gain_matrix(event.racks, now_ps)
-        setting = Setting(gains, delay_s, self.scenario.thz)
+        setting = AskedSetting(
+            lambda: self.channel.gain_matrix(event.racks, now_ps), delay_s, self.scenario.thz
+        )
         chunk_bytes = self.scenario.collectives.chunk_bytes
         return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
 
@@ -121,7 +123,7 @@ def network_of(scenario: Scenario, topology: Topology) -> Network:
     )
 
 
-def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric | FlowFabric:
+def make_fabric(scenario: Scenario, network: Network, key: int) -> Fabric:
     """The fibres in the fidelity that the scenario asks for."""
     background, optical = background_of(scenario), scenario.optical
     if in_flows(scenario):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +31,18 @@ class Setting:
     def flat(racks: int, thz: Thz) -> Setting:
         """Equal gains and no delays, for callers that know neither."""
         return Setting(np.ones((racks, racks, thz.subbands)), np.zeros(racks), thz)
+
+
+class AskedSetting(Setting):
+    """A setting whose gains are worked out when somebody asks for them.
+
+    They are as many as pairs of racks, and methods that send everything straight need none.
+    """
+
+    gains: FloatArray = cached_property(lambda self: self._measure())  # type: ignore[assignment]
+
+    def __init__(self, measure: Callable[[], FloatArray], delay_s: FloatArray, thz: Thz) -> None:
+        self.__dict__ |= {"_measure": measure, "delay_s": delay_s, "thz": thz}
 
 
 class Method(Protocol):
