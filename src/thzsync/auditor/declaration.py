@@ -21,6 +21,13 @@ def declaration(book: Book, findings: Findings) -> None:
     if told is None:
         return
     found: dict[str, Any] = book.run.provenance()
+    for key in ("kinds", "within"):  # worked out anew from the replayed events
+        findings.require(
+            "declaration",
+            told.get("fidelity", {}).get(key) == found.get("fidelity", {}).get(key),
+            f"run.json, fidelity {key}",
+            "does not follow from the replayed events",
+        )
     if _names_a_file(book):  # the hash covers files that may have moved since
         found.pop("scenario_sha256")
     for key in TOLD:

@@ -10,6 +10,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.flows import in_trains
 from thzsync.auditor.tables import sum_by
 from thzsync.scenario import FibreDegraded
 
@@ -114,7 +115,8 @@ def wired_order(book: Book, findings: Findings) -> None:
 def link_rate(book: Book, findings: Findings) -> None:
     """In no span did a fibre carry more than its rate allows, faults included, and one packet.
 
-    The packet that is in service when the span or a fault begins still counts in full.
+    The packet (the train, in flow fidelity) in service when the span or a fault begins still counts
+    in full.
     """
     links, optical = book.links, book.scenario.optical
     link, start, end = links.key, links["start_ps"], links["end_ps"]
@@ -127,7 +129,8 @@ def link_rate(book: Book, findings: Findings) -> None:
     )
     bits, onsets = _capacity(book, link, start, end)
     carried = links["bytes"] + links["background_bytes"]
-    allowed = bits / 8 + (1 + onsets) * optical.packet_bytes
+    largest = max(optical.packet_bytes, book.scenario.collectives.chunk_bytes * in_trains(book))
+    allowed = bits / 8 + (1 + onsets) * largest
     findings.test(
         "link_rate",
         (end <= start) | (carried > np.ceil(allowed)),

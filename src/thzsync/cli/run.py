@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from thzsync.coordinator import Policy
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
+    from thzsync.records.fidelity import Fidelity
     from thzsync.records.journal import Beginning, Journal
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run
@@ -52,6 +53,9 @@ COLUMNS = (
 )
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
+
+BEYOND_TOLERANCE = 3
+"""Exit status of a run in flow fidelity whose replayed events differ too much from packets."""
 
 IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
 OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
@@ -88,7 +92,8 @@ def run(
     """Simulate training iterations under one policy.
 
     Ctrl-C ends the run early; what is finished is kept. With --out every finished iteration is on
-    disk at once, and --resume goes on with an interrupted run as if nothing had happened.
+    disk at once, and --resume goes on with an interrupted run as if nothing had happened. Exits
+    with 3 if a run in flow fidelity differs from packets by more than its tolerance.
     """
     from thzsync.records.journal import Journal
 
@@ -158,11 +163,29 @@ def _finish(
         if journal is not None and complete:
             journal.close()
         emit(_run_document(record), json, lambda: _run_tables(record))
+        beyond = record.fidelity is not None and tell_fidelity(record.fidelity)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
         note(f"interrupted after {finished} of {beginning.iterations} iterations{more}")
         raise typer.Exit(130)
+    if beyond:
+        raise typer.Exit(BEYOND_TOLERANCE)
+
+
+def tell_fidelity(found: Fidelity) -> bool:
+    """Say how near flows are to packets; whether some type is beyond the tolerance."""
+    for row in found.by_kind():
+        interval = "" if row.ci95 is None else f" ± {100 * row.ci95:.2f}"
+        events = "1 event" if row.events == 1 else f"{row.events} events"
+        note(f"flow fidelity: {row.kind} {100 * row.error:+.2f}{interval} % of {events} in packets")
+    for row in found.exceeded:
+        note(
+            f"warning: {row.kind} is {100 * row.error:+.2f} % off packets, beyond "
+            f"optical.fidelity_tolerance ({100 * found.tolerance:g} %); raise "
+            'optical.trains_per_flow or use optical.fidelity = "packet"'
+        )
+    return bool(found.exceeded)
 
 
 def _simulate(

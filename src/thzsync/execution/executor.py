@@ -143,7 +143,7 @@ class Executor:
     def on_air(self, work: Work) -> BoolArray:
         """Which chunks of an event THz owns now."""
         on_air = self.fibre.ledger.on_air(work.base, work.node_count)
-        return on_air if work.numbering is None else work.numbering.spread(on_air)
+        return on_air if work.numbering is None else np.repeat(on_air, work.numbering.chunks)
 
     def give_up(self, stuck: Stuck) -> None:
         """What to do with chunks that THz could not send for too long: the fibre takes them."""

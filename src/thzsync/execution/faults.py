@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, IntArray, to_ps
 from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.executor import Executor, Work
-from thzsync.optical import OpticalFabric
+from thzsync.optical import Fabric
 from thzsync.scenario import (
     Fault,
     FibreDegraded,
@@ -48,7 +48,7 @@ class FaultTimeline:
         scenario: Scenario,
         agenda: Agenda,
         executor: Executor,
-        fabric: OpticalFabric,
+        fabric: Fabric,
         overlay: Switchable,
     ) -> None:
         self._executor, self._fabric, self._overlay = executor, fabric, overlay

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from thzsync.optical.background import Background
 from thzsync.optical.fabric import LinkBytes, OpticalFabric
 from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.optical.network import Network, energy_j
 
-__all__ = ["Background", "FlowFabric", "LinkBytes", "Network", "OpticalFabric", "energy_j"]
+Fabric: TypeAlias = OpticalFabric | FlowFabric
+"""Either fidelity: both have the same doors."""
+
+__all__ = [
+    "Background",
+    "Fabric",
+    "FlowFabric",
+    "LinkBytes",
+    "Network",
+    "OpticalFabric",
+    "energy_j",
+]

@@ -24,7 +24,8 @@ _ELEVEN = np.uint64(11)
 @hot
 def service_ps(st: State, ln: int, size_bytes: int) -> int:
     """Time of so many bytes on a link that is up [ps], rounded up."""
-    return ceil(size_bytes * 8e12 / st.link[ln, f.RATE])
+    time_ps: int = ceil(size_bytes * 8e12 / st.link[ln, f.RATE])
+    return time_ps
 
 
 @hot

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.execution import Agenda, Priority
-from thzsync.optical import OpticalFabric
+from thzsync.optical import Fabric
 from thzsync.records import Recorder
 
 SPAN_PS: Final = 20 * 10**9
@@ -17,7 +17,7 @@ SPAN_PS: Final = 20 * 10**9
 class LinkSampler:
     """Writes how many bytes each fibre carried in every span of the run."""
 
-    def __init__(self, fabric: OpticalFabric, agenda: Agenda, recorder: Recorder) -> None:
+    def __init__(self, fabric: Fabric, agenda: Agenda, recorder: Recorder) -> None:
         self._fabric, self._agenda, self._recorder = fabric, agenda, recorder
         self._seen = np.zeros((2, fabric.network.links), dtype=np.int64)
         self._since_ps = 0

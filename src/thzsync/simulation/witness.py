@@ -8,6 +8,7 @@ fabrics; what came by THz comes when it came. What differs is the fibre.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -142,8 +143,8 @@ class Replay:
         self._event, self._join = event, -1
         self._actions = [(e.release_ps - self._from_ps, k, e) for k, e in enumerate(events)]
         self._rates = _rate_changes(world, self._from_ps)
-        self._due: list[tuple[int, int]] = []
-        self._ready: set[int] = set()
+        self._due_ps: dict[int, int] = {}
+        self._coming: list[tuple[int, int]] = []
 
     def completion_ps(self) -> int:
         """How long the event takes [ps]."""
@@ -152,16 +153,16 @@ class Replay:
             self._act()
             reports = fabric.advance(self._next_ps())
             for node, what in zip(reports.node.tolist(), reports.what.tolist(), strict=True):
-                if what == READY:
-                    self._ready.add(node)
+                if what == READY:  # in a slower fibre it may be ready later than it arrived
+                    heapq.heappush(self._coming, (max(self._due_ps[node], fabric.now_ps), node))
                 elif what == DONE and node == self._join:
                     return fabric.now_ps + self._from_ps - self._event.release_ps
 
     def _next_ps(self) -> int:
-        now_ps = self._window.fabric.now_ps
-        times = [at for at, *_ in (*self._actions[:1], *self._rates[:1])]
-        late = next((max(at, now_ps) for at, node in self._due if node in self._ready), FOREVER_PS)
-        return min(*times, late, FOREVER_PS)
+        firsts = [action[0] for action in self._actions[:1]]
+        firsts += [change[0] for change in self._rates[:1]]
+        firsts += [arrival[0] for arrival in self._coming[:1]]
+        return min(firsts, default=FOREVER_PS)
 
     def _act(self) -> None:
         """Do all that is due now: new rates, then THz arrivals, then releases."""
@@ -172,11 +173,10 @@ class Replay:
             link = self._window.link(old)
             if link is not None:
                 fabric.set_rate(link, rate_bps, now_ps)
-        here = [node for at, node in self._due if at <= now_ps and node in self._ready]
+        here = []
+        while self._coming and self._coming[0][0] <= now_ps:
+            here.append(heapq.heappop(self._coming)[1])
         if here:
-            self._ready.difference_update(here)
-            gone = set(here)
-            self._due = [(at, node) for at, node in self._due if node not in gone]
             fabric.complete(np.array(here), now_ps)
         while self._actions and self._actions[0][0] <= now_ps:
             self._release(self._actions.pop(0)[2])
@@ -190,7 +190,7 @@ class Replay:
             self._join = base + len(batch) - 1
         arrivals = (event.arrival_ps - self._from_ps).tolist()
         nodes = (base + np.flatnonzero(event.on_air)).tolist()
-        self._due = sorted((*self._due, *zip(arrivals, nodes, strict=True)))
+        self._due_ps |= dict(zip(nodes, arrivals, strict=True))
 
     def _batch(self, event: Carried, at_ps: int) -> ChunkBatch:
         """The event's chunks as they were divided in the end."""

@@ -10,12 +10,12 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
-from thzsync.optical import Background, FlowFabric, Network, OpticalFabric, energy_j
+from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
-from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
+from thzsync.synthesis import Method, Offer, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
@@ -30,7 +30,7 @@ class World:
     streams: Streams
     topology: Topology
     channel: ChannelModel
-    fabric: OpticalFabric | FlowFabric
+    fabric: Fabric
     overlay: Overlay
 
     @classmethod
@@ -133,7 +133,7 @@ def network_of(scenario: Scenario, topology: Topology) -> Network:
     )
 
 
-def make_fabric(scenario: Scenario, network: Network, key: int) -> OpticalFabric | FlowFabric:
+def make_fabric(scenario: Scenario, network: Network, key: int) -> Fabric:
     """The fibres in the fidelity that the scenario asks for."""
     background, optical = background_of(scenario), scenario.optical
     if in_flows(scenario):

@@ -82,7 +82,8 @@ class Numbering:
         _, run_of, _, at, runs = self._grids
         owned = self.graph.thz_chunks
         last = run_of[at + np.maximum(owned - 1, 0)]
-        return np.where(owned > 0, last + 1, 0).clip(max=runs)
+        passed: IntArray = np.minimum(np.where(owned > 0, last + 1, 0), runs)
+        return passed
 
     @cached_property
     def single(self) -> IntArray:
@@ -126,7 +127,8 @@ class Numbering:
         """Bytes of every node."""
         graph, flow = self.graph, self.flow
         left = graph.flow_bytes[flow] - self.first_chunk * graph.chunk_bytes
-        return np.minimum(left, self.chunks * graph.chunk_bytes)
+        size: IntArray = np.minimum(left, self.chunks * graph.chunk_bytes)
+        return size
 
     def node(self, flow: IntArray, chunk: IntArray) -> IntArray:
         """The node to which a flow's chunk belongs."""
@@ -165,10 +167,11 @@ class Numbering:
 
     def chunk_ends(self, end_ps: IntArray, landing_ps: IntArray) -> IntArray:
         """When single chunks arrived: evenly from the landing of a node to its end [ps]."""
-        graph, many = self.graph, self.chunks > 1
+        graph = self.graph
         ends = self.spread(end_ps)
-        rows = np.flatnonzero(self.spread(many))
-        node = self.spread(np.arange(self.nodes))[rows]
+        node = self.spread(np.arange(self.nodes))
+        rows = np.flatnonzero(self.chunks[node] > 1)
+        node = node[rows]
         passed = (graph.chunk_number[rows] + 1 - self.first_chunk[node]) * graph.chunk_bytes
         rest = np.maximum(self.size_bytes[node] - passed, 0) / self.size_bytes[node]
         ends[rows] -= np.rint((end_ps - landing_ps)[node] * rest).astype(np.int64)
