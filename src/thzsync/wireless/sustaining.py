@@ -14,7 +14,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps as rate_bps_of
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.bookkeeping import Sent, begin, note_blocked, startable
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
@@ -40,7 +40,7 @@ def sustain(
     return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
 
 
-@kernel
+@inner
 def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     """Power that every position has left of its budget and of its maximum [W]."""
     left_w = np.empty(len(frontier.racks))
@@ -50,7 +50,7 @@ def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     return left_w
 
 
-@kernel
+@inner
 def _start(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, share_w: FloatArray,
@@ -78,7 +78,7 @@ def _start(
     )  # fmt: skip
 
 
-@kernel
+@inner
 def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
     """Rate of every (flow, subband) at its sender's share [bit/s]."""
     flows, subbands = frontier.snr_per_w.shape
@@ -89,7 +89,7 @@ def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> Floa
     return rate
 
 
-@kernel
+@inner
 def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray) -> IntArray:
     """Edges by the remaining work at both ends times the rate, while they fit."""
     flows, subbands = rate_bps.shape
@@ -118,7 +118,7 @@ def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatAr
     return edges[:count]
 
 
-@kernel
+@inner
 def _fill(
     web: Web, frontier: Frontier, edges: IntArray, rate_bps: FloatArray, hold_s: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
