@@ -14,6 +14,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -70,8 +71,7 @@ def compiled(function: F, closed: bool = False, **options: Any) -> F:
 
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
     """
-    from numba import njit
-
+    njit: Any = import_module("numba").njit  # its annotations leave out the options used here
     made = njit(nogil=True, no_cpython_wrapper=closed, **options)(function)
     if not hasattr(made, "_cache"):  # compiling is switched off
         return cast(F, made)
@@ -140,9 +140,9 @@ _found = cache(code_folder)
 @cache
 def _stored_cache() -> Any:
     """The class that Numba asks for stored code and hands new code to."""
-    from numba.core import caching
+    caching: Any = import_module("numba.core.caching")
 
-    class Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc, name-defined]
+    class Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
         def __init__(self, function: Any, file: str, folder: Path) -> None:
             self._lineno = function.__code__.co_firstlineno
             self._cache_path = str(folder)
@@ -155,10 +155,10 @@ def _stored_cache() -> Any:
             folder = _found(Path(file).resolve().parent) if os.path.exists(file) else None
             return None if folder is None else cls(function, file, folder)
 
-    class Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc, name-defined]
+    class Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
         _locator_classes = (Locator, *caching.CacheImpl._locator_classes)
 
-    class File(caching.IndexDataCacheFile):  # type: ignore[misc, name-defined]
+    class File(caching.IndexDataCacheFile):  # type: ignore[misc]
         def save(self, key: Any, data: Any) -> None:
             # Numba counts its files, and two workers would give one name to different code.
             overloads = self._load_index()
@@ -167,7 +167,7 @@ def _stored_cache() -> Any:
             self._save_data(overloads[key], data)
             self._save_index(overloads)
 
-    class Stored(caching.FunctionCache):  # type: ignore[misc, name-defined]
+    class Stored(caching.FunctionCache):  # type: ignore[misc]
         _impl_class = Implementation
 
         def __init__(self, function: Any) -> None:
