@@ -1,4 +1,4 @@
-"""Stored machine code follows every file that it was made from."""
+"""Stored machine code follows every file that it was made from, and nothing else."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from thzsync import jit
+
 CALLER = """
-from thzsync.jit import kernel
+from thzsync.jit import kernel, tell_before_compiling
 from helper import factor
+
+tell_before_compiling(lambda: print("compiling"))
 
 @kernel
 def scaled(x):
@@ -24,19 +30,71 @@ def factor(x):
 """
 
 
-def answer(folder: Path, factor: int) -> str:
+def answer(folder: Path, stored: Path, factor: int) -> list[str]:
+    """What the program in a folder prints: whether it compiles, and its result."""
+    (folder / "caller.py").write_text(CALLER)
     (folder / "helper.py").write_text(HELPER.format(factor=factor))
-    os.utime(folder / "helper.py", ns=(factor, factor))  # a second edit within one clock tick
+    os.utime(folder / "helper.py", ns=(7, 7))  # an edit within one clock tick
     program = "from caller import scaled; print(scaled(10))"
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NUMBA_CACHE_DIR": str(stored),
+    }
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, check=True, capture_output=True
     )
-    return done.stdout.decode().strip()
+    return done.stdout.decode().split()
 
 
+@pytest.mark.slow  # three interpreters that import Numba
 def test_a_kernel_is_renewed_when_a_neighbouring_file_changes(tmp_path: Path) -> None:
-    (tmp_path / "caller.py").write_text(CALLER)
-    assert answer(tmp_path, 2) == "20"
-    assert list((tmp_path / "__pycache__").glob("*.nbc"))
-    assert answer(tmp_path, 3) == "30"
+    here, elsewhere, stored = tmp_path / "one" / "p", tmp_path / "two" / "p", tmp_path / "stored"
+    for folder in (here, elsewhere):
+        folder.mkdir(parents=True)
+    assert answer(here, stored, 2) == ["compiling", "20"]
+    assert answer(here, stored, 3) == ["compiling", "30"]
+    assert answer(elsewhere, stored, 3) == ["30"], "another checkout of the same sources"
+    assert len(list(stored.glob("p/*/*.nbc"))) == 4
+
+
+def test_old_generations_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "stored"))
+    monkeypatch.setattr(jit, "GENERATIONS", 3)
+    source = tmp_path / "sources"
+    source.mkdir()
+    folders = []
+    for state in range(5):
+        (source / "a.py").write_text(str(state))
+        folder = jit.code_folder(source)
+        assert folder is not None
+        os.utime(folder, (state, state))
+        folders.append(folder)
+    assert [folder.is_dir() for folder in folders] == [False, False, True, True, True]
+
+
+def test_without_a_place_to_write_numba_looks_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(blocked))
+    assert jit.code_folder(tmp_path) is None
+
+
+def test_a_kernel_for_kernels_is_not_called_from_python() -> None:
+    @jit.inner
+    def doubled(x: float) -> float:
+        return 2 * x
+
+    @jit.kernel
+    def quadrupled(x: float) -> float:
+        return doubled(doubled(x))
+
+    for call in (lambda: doubled(1.5), lambda: quadrupled(1.5) and doubled(1.5)):
+        with pytest.raises(TypeError, match="called by kernels only"):
+            call()
+    assert quadrupled(1.5) == 6.0
+    assert doubled.py_func(1.5) == 3.0  # type: ignore[attr-defined]

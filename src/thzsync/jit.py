@@ -1,45 +1,36 @@
-"""How kernels are compiled, and when their stored machine code is renewed.
+"""How kernels are compiled, and where their machine code is kept.
 
-Numba keeps machine code on disk and renews it when the file of the function changes, but not when
-a function or constant that it uses from another file does. Kernels are spread over the files of a
-folder and share the rate formulas of ``channel/`` and the precedence of ``transfers/``, so stored
-code carries the stamp of all these.
+Compiling all kernels takes half a minute, so their machine code is stored. Numba would keep it
+beside the sources, know it by the file of the function and its time stamp, and so compile anew in
+every checkout. Here stored code is known by what it was made from: a folder in the user's cache
+named after the contents of the kernel's folder and of everything that kernels share (the rate
+formulas of ``channel/``, the precedence of ``transfers/``, the hash). Checkouts, workers and
+installations of the same sources share it; an edit makes a new folder, and old ones are removed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SHARED = ("channel", "transfers")
-"""Folders whose kernels are used in others."""
+SHARED: Final = ("channel", "transfers", "hashing.py")
+"""Folders and files whose kernels are used in others."""
+GENERATIONS: Final = 12
+"""States of one folder's sources whose code is kept, the most recently used."""
 
-Stamp = tuple[tuple[str, int, int], ...]
-
-
-@cache
-def _stamp(folder: Path) -> Stamp:
-    return tuple(
-        (file.name, file.stat().st_mtime_ns, file.stat().st_size)
-        for file in sorted(folder.glob("*.py"))
-    )
+_waiting: list[Callable[[], None]] = []
 
 
-def compiled(function: F, **options: Any) -> F:
-    """Compile on first use, keep the machine code, and renew it with the sources it depends on."""
-    from numba import njit
-
-    made = njit(cache=True, nogil=True, **options)(function)
-    stored: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
-    if hasattr(stored, "_source_stamp"):
-        home = Path(function.__code__.co_filename).parent
-        shared = (Path(__file__).parent / name for name in SHARED)
-        stored._source_stamp = (_stamp(home), *map(_stamp, shared))
-    return cast(F, made)
+def tell_before_compiling(tell: Callable[[], None]) -> None:
+    """Call this once, before the first kernel whose machine code is not stored is compiled."""
+    _waiting[:] = [tell]
 
 
 def kernel(function: F) -> F:
@@ -56,6 +47,138 @@ def bare(function: F) -> F:
     return compiled(function, _nrt=False)
 
 
+def inner(function: F) -> F:
+    """A kernel that only other kernels call.
+
+    Code that takes its arguments out of Python objects would be half of what there is to compile:
+    a tuple of twenty arrays is unpacked in hundreds of lines.
+    """
+    return compiled(function, closed=True)
+
+
+def inner_bare(function: F) -> F:
+    """A bare kernel that only other kernels call."""
+    return compiled(function, closed=True, _nrt=False)
+
+
 def hot(function: F) -> F:
-    """A piece of an inner loop that is always inlined into its caller; it never allocates."""
-    return compiled(function, _nrt=False, forceinline=True)
+    """A piece of an inner loop, always inlined into the kernel that calls it; never allocates."""
+    return compiled(function, closed=True, _nrt=False, forceinline=True)
+
+
+def compiled(function: F, closed: bool = False, **options: Any) -> F:
+    """Compile on first use, and keep the machine code until its sources change.
+
+    A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
+    """
+    njit: Any = import_module("numba").njit  # its annotations leave out the options used here
+    made = njit(nogil=True, no_cpython_wrapper=closed, **options)(function)
+    if not hasattr(made, "_cache"):  # compiling is switched off
+        return cast(F, made)
+    made._cache = _stored_cache()(function)
+    if closed:
+        _close(made)
+    return cast(F, made)
+
+
+def _close(made: Any) -> None:
+    """Let kernels find a kernel, but not Python: a call without unpacking would be a crash."""
+
+    def add_overload(result: Any) -> None:
+        made.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*_: object, **__: object) -> None:
+        name = made.py_func.__qualname__
+        raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
+
+    made.add_overload, made._compile_for_args = add_overload, refuse
+
+
+def code_folder(home: Path) -> Path | None:
+    """Where the machine code of a source folder's kernels is kept; None if nothing can be."""
+    sources = sorted(home.glob("*.py"))
+    root = Path(__file__).parent
+    for name in SHARED:
+        sources += sorted((root / name).glob("*.py")) or [root / name]
+    digest = hashlib.sha256()
+    for file in sources:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    folder = _cache_root() / home.name / digest.hexdigest()[:20]
+    try:
+        _claim(folder)
+    except OSError:
+        return None
+    return folder
+
+
+def _cache_root() -> Path:
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    if given:
+        return Path(given)
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "thzsync" / "kernels"
+
+
+def _claim(folder: Path) -> None:
+    """Make sure that the folder can be written to; a new one takes the place of the oldest."""
+    import shutil
+    import tempfile
+
+    known = folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=folder).close()
+    os.utime(folder)
+    if not known:
+        others = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime)
+        for old in others[:-GENERATIONS]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+_found = cache(code_folder)
+
+
+@cache
+def _stored_cache() -> Any:
+    """The class that Numba asks for stored code and hands new code to."""
+    caching: Any = import_module("numba.core.caching")
+
+    class Locator(caching.UserProvidedCacheLocator):  # type: ignore[misc]
+        def __init__(self, function: Any, file: str, folder: Path) -> None:
+            self._lineno = function.__code__.co_firstlineno
+            self._cache_path = str(folder)
+
+        def get_source_stamp(self) -> str:
+            return Path(self._cache_path).name  # a digest of the sources
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Any:
+            folder = _found(Path(file).resolve().parent) if os.path.exists(file) else None
+            return None if folder is None else cls(function, file, folder)
+
+    class Implementation(caching.CompileResultCacheImpl):  # type: ignore[misc]
+        _locator_classes = (Locator, *caching.CacheImpl._locator_classes)
+
+    class File(caching.IndexDataCacheFile):  # type: ignore[misc]
+        def save(self, key: Any, data: Any) -> None:
+            # Numba counts its files, and two workers would give one name to different code.
+            overloads = self._load_index()
+            name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+            overloads[key] = f"{Path(self._index_path).stem}.{name}.nbc"
+            self._save_data(overloads[key], data)
+            self._save_index(overloads)
+
+    class Stored(caching.FunctionCache):  # type: ignore[misc]
+        _impl_class = Implementation
+
+        def __init__(self, function: Any) -> None:
+            super().__init__(function)
+            stamp = self._impl.locator.get_source_stamp()
+            self._cache_file = File(self._cache_path, self._impl.filename_base, stamp)
+
+        def load_overload(self, signature: Any, target: Any) -> Any:
+            found = super().load_overload(signature, target)
+            while found is None and _waiting:
+                _waiting.pop()()
+            return found
+
+    return Stored

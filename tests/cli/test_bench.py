@@ -8,11 +8,17 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.cli.bench import MEASURES, Subject, flatten
+from thzsync.experiments.bench_iteration import llama, marginal_s
+from thzsync.experiments.budgets import judged
+from thzsync.optical import bench as optical_bench
+from thzsync.scenario import Scenario
 
 FIGURES = {
     Subject.OPTICAL: {"packet_hops_per_s": 9e6, "ratio": 70.0},
     Subject.SYNTHESIS: {"a2a_round_us": 200.0},
-    Subject.DECISION: {"p2p": {"p50_us": 300.0, "p99_us": 400.0}},
+    Subject.DECISION: {"p2p": {"p50_us": 150.0, "p99_us": 400.0}},
+    Subject.ITERATION: {"paper": {"all-wired": 0.2, "thz-sync": 0.5}},
+    Subject.CONTACT: {"help_s": 0.2},
 }
 
 
@@ -21,7 +27,7 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stand-ins for the measurements: what is tested here is how they are shown."""
     for subject, module in MEASURES.items():
         fake = ModuleType(module)
-        fake.measure = lambda subject=subject: FIGURES[subject]  # type: ignore[attr-defined]
+        fake.measure = lambda *_, subject=subject: FIGURES[subject]  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module, fake)
 
 
@@ -32,7 +38,39 @@ def test_one_subject_prints_its_own_keys(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_all_prints_every_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {s.value: f for s, f in FIGURES.items()}
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {*(s.value for s in FIGURES), "budgets"}
+    for subject, figures in FIGURES.items():
+        assert found[subject.value] == figures
+
+
+def test_budgets_are_judged_where_something_was_measured() -> None:
+    found = {row["what"]: row for row in judged({s.value: f for s, f in FIGURES.items()})}
+    assert found["optical kernel"]["today"] == 9.0
+    assert found["optical kernel"]["holds"] is False  # 16 at least
+    assert found["iteration of paper, all-wired"]["holds"] is True
+    assert found["iteration of paper, thz-sync"]["holds"] is False
+    assert found["decision on a P2P, median"]["today"] == 0.15
+    assert found["run of tiny, warm"]["holds"] is None
+
+
+def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick"]) == 0
+    shown = capsys.readouterr().out
+    assert "first edition" in shown
+    assert "missed" in shown
+    assert "not measured" in shown
+
+
+def test_without_simpy_only_the_comparison_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optical_bench, "find_spec", lambda _: None)
+    assert optical_bench._beside_simpy(1e6) == {}
+
+
+def test_the_llama_job_is_that_of_the_budget() -> None:
+    scenario = llama()
+    assert scenario.floor.racks == 64
+    assert marginal_s(Scenario.preset("tiny"), "all-wired", 1) > 0.0
 
 
 def test_the_table_shows_nested_figures(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from thzsync.errors import ThzSyncError, interrupted, printable
 INTERRUPTED = 130
 _heard: list[int] = []
 """Signals that asked this command to end."""
+COMPILING = "compiling kernels, once for this version: this run takes a while longer"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +58,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     import typer
 
     from thzsync.cli.app import app
+    from thzsync.jit import tell_before_compiling
 
+    if sys.stderr.isatty():
+        tell_before_compiling(lambda: _say(COMPILING))
     # The library warns as Python does; at the command line a remark is one line as well.
     warnings.showwarning = lambda message, *_: _say(f"thzsync: warning: {message}")
     usage_error: Any = typer.BadParameter.__bases__[0]  # of the Click that Typer brings along

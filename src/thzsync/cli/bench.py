@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from thzsync.cli.output import JsonOption, emit, progress, table
+from thzsync.cli.output import JsonOption, emit, progress, show, table
 
 
 class Subject(StrEnum):
@@ -17,6 +17,8 @@ class Subject(StrEnum):
     OPTICAL = "optical"
     SYNTHESIS = "synthesis"
     DECISION = "decision"
+    ITERATION = "iteration"
+    CONTACT = "contact"
     ALL = "all"
 
 
@@ -24,24 +26,63 @@ MEASURES: Final = {
     Subject.OPTICAL: "thzsync.optical.bench",
     Subject.SYNTHESIS: "thzsync.experiments.bench_synthesis",
     Subject.DECISION: "thzsync.experiments.bench_decision",
+    Subject.ITERATION: "thzsync.experiments.bench_iteration",
+    Subject.CONTACT: "thzsync.experiments.bench_contact",
 }
+LONG: Final = (Subject.ITERATION, Subject.CONTACT)
+"""What has a quick form, since it takes minutes."""
 
 
 def bench(
     subject: Annotated[Subject, typer.Argument(help="What to measure.")] = Subject.ALL,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out large jobs and the empty kernel cache.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure speed against the budgets."""
+    """Measure speed against the budgets, preferably on an idle machine.
+
+    All together takes some minutes, with --quick about one.
+    """
     subjects = list(MEASURES) if subject is Subject.ALL else [subject]
     measured: dict[str, Any] = {}
     with progress("bench", len(subjects)) as advance:
         for one in subjects:
             advance(0, f"bench {one}")
-            measured[one.value] = import_module(MEASURES[one]).measure()
+            module = import_module(MEASURES[one])
+            measured[one.value] = module.measure(quick) if one in LONG else module.measure()
             advance()
-    document = measured if subject is Subject.ALL else measured[subject.value]
+    if subject is not Subject.ALL:
+        emit(measured[subject.value], as_json, lambda: _figures(measured))
+        return
+    from thzsync.experiments.budgets import judged
+
+    budgets = judged(measured)
+    emit({**measured, "budgets": budgets}, as_json, lambda: _figures(measured))
+    if not as_json:
+        show(_budgets(budgets))
+
+
+def _figures(measured: dict[str, Any]) -> Any:
     rows = [(name, *row) for name, figures in measured.items() for row in flatten(figures)]
-    emit(document, as_json, lambda: table("Speed", ("bench", "figure", "value"), rows))
+    return table("Speed", ("bench", "figure", "value"), rows)
+
+
+def _budgets(budgets: list[dict[str, Any]]) -> Any:
+    verdict = {True: "holds", False: "missed", None: "not measured"}
+    rows = [
+        (
+            row["what"],
+            row["unit"],
+            row["first_edition"],
+            f"{'≥' if row['at_least'] else '≤'} {row['budget']:g}",
+            row["today"],
+            verdict[row["holds"]],
+        )
+        for row in budgets
+    ]
+    columns = ("what", "unit", "first edition", "budget", "today", "verdict")
+    return table("Budgets", columns, rows)
 
 
 def flatten(figures: dict[str, Any], prefix: str = "") -> list[tuple[str, object]]:

@@ -30,7 +30,7 @@ from thzsync.coordinator.scoring import (
     settle,
     upper_confidence,
 )
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 
 
 class Beam(NamedTuple):
@@ -118,7 +118,7 @@ def spread_count(chunks: int, step: int, count_levels: int) -> int:
     return (2 * step * chunks + steps) // (2 * steps)
 
 
-@kernel
+@inner
 def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
     return Beam(
         np.zeros((width, flows), dtype=np.int64),
@@ -129,7 +129,7 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
     )
 
 
-@kernel
+@inner
 def _seed(event: Searched, rest: Rest, beam: Beam, count_levels: int) -> None:
     """Fill the beam with the best uniform actions."""
     for step in range(count_levels):
@@ -144,7 +144,7 @@ def _seed(event: Searched, rest: Rest, beam: Beam, count_levels: int) -> None:
                 _insert_uniform(event, rest, beam, step, level, count_levels)
 
 
-@kernel
+@inner
 def _insert_uniform(
     event: Searched, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
 ) -> None:
@@ -174,7 +174,7 @@ def _insert_uniform(
             beam.sums[place, s, k] = sums[s, k]
 
 
-@kernel
+@inner
 def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -> float:
     """UCB score of one candidate."""
     head, phi = event.head, rest.phi
@@ -191,7 +191,7 @@ def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -
     return upper_confidence(head.weights, head.inverse_factor, head.exploration, phi, rest.rotated)
 
 
-@kernel
+@inner
 def _try_counts(
     event: Searched, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
 ) -> int:
@@ -234,7 +234,7 @@ def _try_counts(
     return tried
 
 
-@kernel
+@inner
 def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
     features, levels, chunks = event.features, event.levels, event.features.chunks
@@ -260,7 +260,7 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
     return len(levels)
 
 
-@kernel
+@inner
 def charge(
     beam: Beam, trial: Trial, tried: int, coordinate: int, group: int, deviation_cost: float
 ) -> None:
@@ -275,7 +275,7 @@ def charge(
                 trial.score[b, option] = -np.inf
 
 
-@kernel
+@inner
 def survive(
     beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int, held: int
 ) -> None:
@@ -306,7 +306,7 @@ def survive(
                 trial.score[b, option] = -np.inf  # the same action from another survivor
 
 
-@kernel
+@inner
 def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
     """Put survivor ``a`` into place ``b``."""
     target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
@@ -319,7 +319,7 @@ def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
             target.sums[b, s, k] = source.sums[a, s, k]
 
 
-@kernel
+@inner
 def _agree(beam: Beam, a: int, b: int, coordinate: int) -> bool:
     """Whether two survivors are the same action but for one coordinate."""
     flows = beam.counts.shape[1]

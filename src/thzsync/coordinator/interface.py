@@ -98,8 +98,8 @@ class Action:
                 f"use 0..{int(offer.chunks[unit])}"
             )
         sending = offer.sending(self.thz_chunks)
-        same = np.isclose(self.power[:, None], situation.power_levels)
-        known: BoolArray = np.logical_or.reduce(same, axis=1)
+        near = np.isclose(self.power[:, None], situation.power_levels)
+        known: BoolArray = np.logical_or.reduce(near, axis=1)
         if np.where(sending, known, self.power == 0).all():
             return
         for position, rack in enumerate(offer.racks):

@@ -18,7 +18,7 @@ import numpy as np
 from thzsync.arrays import FloatArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
-from thzsync.jit import kernel
+from thzsync.jit import inner
 
 
 class Head(NamedTuple):
@@ -59,7 +59,7 @@ class Rest(NamedTuple):
     rotated: FloatArray
 
 
-@kernel
+@inner
 def prepare(
     encoder: Encoder, features: Features, head: Head, levels: FloatArray
 ) -> tuple[Searched, Rest]:
@@ -76,7 +76,9 @@ def prepare(
             for k in range(hidden):
                 base[f, k] += value * flow[c, k]
     dense = np.zeros((2 * hidden, units + 1))
-    dense[:, :units] = encoder.dense
+    for k in range(2 * hidden):  # an assignment of slices would bring seconds of compiling
+        for j in range(units):
+            dense[k, j] = encoder.dense[k, j]
     scratch = Rest(
         np.zeros(hidden),
         np.zeros(hidden),
@@ -88,7 +90,7 @@ def prepare(
     return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
 
 
-@kernel
+@inner
 def add_flow(
     base: FloatArray,
     effect: FloatArray,
@@ -106,7 +108,7 @@ def add_flow(
         total[k] += unit if unit > 0.0 else 0.0
 
 
-@kernel
+@inner
 def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
     start, dense, bias = event.features.start, event.dense, event.encoder.dense_bias
@@ -131,7 +133,7 @@ def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
             fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
-@kernel
+@inner
 def represent_change(
     dense: FloatArray,
     fixed: FloatArray,
@@ -155,7 +157,7 @@ def represent_change(
                 phi[j] += average * dense[k, j] + excess * dense[hidden + k, j]
 
 
-@kernel
+@inner
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,

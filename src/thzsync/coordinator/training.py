@@ -1,7 +1,8 @@
 """Forward and backward through the encoder phi_theta, and its training (eq:bandit_representation).
 
 A sample is a row per flow. It is taken through both layers and back before the next one is looked
-at, so that everything it needs stays in the nearest cache, however large the batch.
+at, so that everything it needs stays in the nearest cache, however large the batch. Arrays are made
+outside of the kernels and copied element by element inside: both save seconds of compiling.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from thzsync.coordinator.dense import (
     rectified,
 )
 from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 
 
 class Scratch(NamedTuple):
@@ -47,7 +48,9 @@ class Scratch(NamedTuple):
 
 def encode(encoder: Encoder, batch: Batch) -> FloatArray:
     """phi of every sample, one row each."""
-    return _encode(encoder, batch)
+    result = np.ones((len(batch.group), encoder.size))
+    _encode(encoder, batch, scratch_for(encoder, batch), result)
+    return result
 
 
 def fit(
@@ -64,11 +67,14 @@ def fit(
     the same shape. Deterministic: no random numbers, a fresh optimiser.
     """
     flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
-    _fit(flat, encoder, memory, draws, targets, how)
-    return unpacked(flat, encoder)
+    trained, slope = unpacked(flat, encoder), np.zeros_like(flat)
+    moments = np.zeros_like(flat), np.zeros_like(flat)
+    scratch = scratch_for(encoder, memory)
+    slopes = unpacked(slope, encoder)
+    _descend_all((flat, slope, *moments), *trained, slopes, scratch, memory, draws, targets, how)
+    return trained
 
 
-@kernel
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
     """Encoder and head as views of one flat array: weights in a row are stepped in one loop."""
     a = like.flow.size
@@ -96,7 +102,9 @@ def gradient(
 ) -> float:
     """The mean squared error over the drawn samples; its gradient is added to ``slopes``."""
     loss = 0.0
-    scratch.transposed[:] = encoder.dense.T
+    for k in range(len(encoder.dense)):
+        for j in range(len(encoder.dense_bias)):
+            scratch.transposed[j, k] = encoder.dense[k, j]
     for s in range(len(drawn)):
         group = memory.group[drawn[s]]
         flows = _filled(group)
@@ -111,61 +119,56 @@ def gradient(
     return loss
 
 
-@kernel
 def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
     """Room for the widest sample."""
-    slots = batch.group.shape[1]
-    senders = 1
-    for s in range(len(batch.group)):
-        for f in range(slots):
-            senders = max(senders, batch.group[s, f] + 1)
-    units, pooled = len(encoder.flow_bias), len(encoder.dense)
+    slots, senders = batch.group.shape[1], int(batch.group.max(initial=0)) + 1
+    pooled, units = encoder.dense.shape
     return Scratch(
-        np.zeros((slots, units)),
-        np.zeros((slots, units)),
-        np.zeros((senders, units)),
-        np.zeros(senders, np.int64),
-        np.zeros(units, np.int64),
-        np.zeros((1, pooled)),
-        np.zeros((1, pooled)),
-        np.zeros((1, len(encoder.dense_bias))),
-        np.zeros((1, len(encoder.dense_bias))),
-        np.zeros((len(encoder.dense_bias), pooled)),
+        hidden=np.zeros((slots, pooled // 2)),
+        hidden_slope=np.zeros((slots, pooled // 2)),
+        sums=np.zeros((senders, pooled // 2)),
+        members=np.zeros(senders, dtype=np.int64),
+        winner=np.zeros(pooled // 2, dtype=np.int64),
+        pooled=np.zeros((1, pooled)),
+        pooled_slope=np.zeros((1, pooled)),
+        phi=np.zeros((1, units)),
+        phi_slope=np.zeros((1, units)),
+        transposed=np.zeros((units, pooled)),
     )
 
 
 @kernel
-def _fit(
-    flat: FloatArray,
-    like: Encoder,
+def _descend_all(
+    flat: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    encoder: Encoder,
+    head: FloatArray,
+    slopes: tuple[Encoder, FloatArray],
+    scratch: Scratch,
     memory: Batch,
     draws: IntArray,
     targets: FloatArray,
     how: Descent,
 ) -> None:
-    encoder, head = unpacked(flat, like)
-    slope, mean, square = np.zeros_like(flat), np.zeros_like(flat), np.zeros_like(flat)
-    slopes = unpacked(slope, like)
-    scratch = scratch_for(encoder, memory)
+    """Every step; encoder, head and slopes are views of the first two flat arrays."""
+    weights, slope, mean, square = flat
     for step in range(len(draws)):
-        slope[:] = 0.0
+        for p in range(len(slope)):
+            slope[p] = 0.0
         gradient(encoder, head, memory, draws[step], targets[step], slopes, scratch)
-        descend(flat, slope, mean, square, step + 1, how)
+        descend(weights, slope, mean, square, step + 1, how)
 
 
 @kernel
-def _encode(encoder: Encoder, batch: Batch) -> FloatArray:
-    units = len(encoder.dense_bias)
-    result = np.ones((len(batch.group), units + 1))
-    scratch = scratch_for(encoder, batch)
+def _encode(encoder: Encoder, batch: Batch, scratch: Scratch, result: FloatArray) -> None:
+    phi = scratch.phi
     for s in range(len(batch.group)):
         group = batch.group[s]
         _forward(encoder, batch.rows[s, : _filled(group)], group, scratch)
-        result[s, :units] = scratch.phi[0]
-    return result
+        for j in range(phi.shape[1]):
+            result[s, j] = phi[0, j]
 
 
-@kernel
+@inner
 def _filled(group: IntArray) -> int:
     """Slots before the first empty one."""
     for f in range(len(group)):
@@ -174,7 +177,7 @@ def _filled(group: IntArray) -> int:
     return len(group)
 
 
-@kernel
+@inner
 def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scratch) -> None:
     """phi of one sample, without its constant, into ``scratch``."""
     rectified(rows, encoder.flow, encoder.flow_bias, scratch.hidden)
@@ -183,7 +186,7 @@ def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scrat
     rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
-@kernel
+@inner
 def _sum_senders(
     hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, members: IntArray
 ) -> None:
@@ -196,7 +199,7 @@ def _sum_senders(
             sums[sender, k] += hidden[f, k]
 
 
-@kernel
+@inner
 def _pool(
     sums: FloatArray, members: IntArray, flows: int, pooled: FloatArray, winner: IntArray
 ) -> None:
@@ -214,7 +217,7 @@ def _pool(
                     winner[k] = g
 
 
-@kernel
+@inner
 def _backward(
     head: FloatArray,
     rows: FloatArray,
@@ -243,7 +246,7 @@ def _backward(
     add_slopes(rows, below, added.flow, added.flow_bias)
 
 
-@kernel
+@inner
 def _share_out(
     pooled: FloatArray, members: IntArray, flows: int, winner: IntArray, sums: FloatArray
 ) -> None:

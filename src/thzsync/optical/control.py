@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.jit import bare as kernel
+from thzsync.jit import inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, push_ticket
@@ -33,7 +34,7 @@ def withdraw(st: State, ln: int, q: int) -> None:
         mark(st, q)
 
 
-@kernel
+@inner_bare
 def leave_nic(st: State, n: int) -> None:
     """Take a chunk's packets, none of them in service, out of its rack's NIC queue."""
     link, ticket = st.link, st.ticket
@@ -53,7 +54,7 @@ def leave_nic(st: State, n: int) -> None:
     kick(st, rack)
 
 
-@kernel
+@inner_bare
 def leave_flow(st: State, n: int) -> None:
     """Take a chunk out of its flow, and an emptied flow out of its rack's ring."""
     node, flow, link = st.node, st.flow, st.link
@@ -101,7 +102,7 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
             pre.report(st.clock, st.slots, n, pre.READY)
 
 
-@kernel
+@inner_bare
 def reschedule_down(st: State, ln: int) -> None:
     """Work out a rack-facing link's departures anew; a packet in service keeps its end."""
     link, pkt = st.link, st.pkt

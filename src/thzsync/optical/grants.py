@@ -24,8 +24,7 @@ Waiting points from racks to ring-facing to rack-facing queues and never in a ci
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.queues import (
@@ -50,7 +49,7 @@ def wanted_bytes(st: State, r: int) -> int:
     return int(min(st.burst[r - links, c.BG_LEFT], st.ctl[c.PACKET]))
 
 
-@kernel
+@inner_bare
 def admit_background(st: State, q: int, now_ps: int) -> None:
     """Let the next packet of a waiting burst into its queue; the rest asks again."""
     link, pkt = st.link, st.pkt
@@ -93,7 +92,7 @@ def fits_queue(st: State, q: int, now_ps: int) -> bool:
     return bool(st.link[q, c.OCC] + size <= st.link[q, c.LIMIT])
 
 
-@kernel
+@inner_bare
 def grant_queue(st: State, q: int, now_ps: int) -> bool:
     """Serve a queue's requests in order while they fit; the shared buffer is known to be ample."""
     while st.link[q, c.WAIT_HEAD] >= 0 and fits_queue(st, q, now_ps):
@@ -121,7 +120,7 @@ def oldest_request(st: State, s: int, ring_facing: bool, now_ps: int) -> int:
     return best
 
 
-@kernel
+@inner_bare
 def grant_switch(st: State, s: int, now_ps: int) -> bool:
     """Serve a switch's requests oldest first under all its limits."""
     switch = st.switch
@@ -142,7 +141,7 @@ def grant_switch(st: State, s: int, now_ps: int) -> bool:
             grant(st, q, now_ps)
 
 
-@kernel
+@inner_bare
 def serve_grants(st: State, now_ps: int) -> bool:
     """Hand out room at every marked queue and switch; False when the packet pool is empty."""
     ctl, link = st.ctl, st.link

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from thzsync.arrays import AnyArray, IntArray
 from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.grants import serve_grants
 from thzsync.optical.layout import State
@@ -33,7 +33,7 @@ from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
 
-@kernel
+@inner_bare
 def begin_burst(st: State, q: int, now_ps: int) -> None:
     """A background burst reaches a switch output."""
     link, switch = st.link, st.switch
@@ -93,7 +93,7 @@ def next_instant(st: State) -> int:
     return int(time)
 
 
-@kernel
+@inner_bare
 def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     ctl, clock = st.ctl, st.clock

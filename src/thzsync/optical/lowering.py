@@ -9,7 +9,7 @@ from thzsync.optical import layout as c
 from thzsync.optical.background import Background, gaps_ps
 from thzsync.optical.layout import State
 from thzsync.optical.network import Network
-from thzsync.optical.tournament import empty_tree, set_key
+from thzsync.optical.tournament import empty_tree, set_keys
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.pools import zero_rows
 
@@ -149,6 +149,5 @@ class BurstClock:
         st.burst[link, c.FIRST_BURST :] = instants
         st.burst[link, c.BG_POS] = c.FIRST_BURST
         self._drawn[short] = seen + self._ahead
-        for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
-            set_key(st.bg_key, st.bg_tree, q, instant)
+        set_keys(st.bg_key, st.bg_tree, link, instants[:, 0].copy())
         st.ctl[c.BURSTS_SHORT] = 0

@@ -6,7 +6,7 @@ A ready chunk waits in its flow, a flow with ready chunks in its rack's round-ro
 from __future__ import annotations
 
 from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.nic import admit, push_flow
@@ -48,7 +48,7 @@ def take_fresh(st: State) -> None:
     st.clock[pre.FRESH] = 0
 
 
-@kernel
+@inner_bare
 def serve_kicks(st: State, now_ps: int) -> bool:
     """Let kicked racks admit packets and kicked links send; False if the packet pool is empty."""
     ctl, link = st.ctl, st.link

@@ -10,8 +10,7 @@ buffer might run out, watch every departure. Both ways give the same results to 
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, leaving_bytes
@@ -69,7 +68,7 @@ def watched(st: State, ln: int) -> bool:
     return bool(st.link[ln, c.WAIT_HEAD] >= 0 or eager == 1 or st.ctl[c.TRAINS] == 0)
 
 
-@kernel
+@inner_bare
 def rekey(st: State, ln: int) -> None:
     """Schedule a rack-facing link: its next departure if watched, else its next chunk's arrival."""
     p = st.link[ln, c.HEAD]
@@ -160,7 +159,7 @@ def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
         p = link[ln, c.HEAD]
 
 
-@kernel
+@inner_bare
 def turn_eager(st: State, s: int, now_ps: int) -> None:
     """Watch every departure of a switch from now on, unless settling shows ample room."""
     switch = st.switch

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.jit import hot
+from thzsync.jit import bare, hot
 from thzsync.optical.layout import NEVER
 
 
@@ -30,6 +30,13 @@ def set_key(key: IntArray, tree: IntArray, leaf: int, time_ps: int) -> None:
         best ^= (best ^ time) & mask
         position >>= 1
         tree[position] = winner
+
+
+@bare
+def set_keys(key: IntArray, tree: IntArray, leaf: IntArray, time_ps: IntArray) -> None:
+    """Give many leaves new times [ps]."""
+    for k in range(len(leaf)):
+        set_key(key, tree, leaf[k], time_ps[k])
 
 
 def empty_tree(leaves: int) -> tuple[IntArray, IntArray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from thzsync.arrays import IntArray
-from thzsync.jit import bare, hot
+from thzsync.jit import bare, hot, inner_bare
 
 # owner of a node, what a report says, flags
 FIBRE, AIR, TIMER, JOIN = 0, 1, 2, 3
@@ -69,7 +69,7 @@ def _swap_timers(slots: IntArray, a: int, b: int) -> None:
         slots[b, column] = kept
 
 
-@bare
+@inner_bare
 def push_timer(clock: IntArray, slots: IntArray, node: int, at_ps: int) -> None:
     """Wake a node at a later instant."""
     k = clock[TIMERS]
@@ -83,7 +83,7 @@ def push_timer(clock: IntArray, slots: IntArray, node: int, at_ps: int) -> None:
         k = (k - 1) >> 1
 
 
-@bare
+@inner_bare
 def _pop_timer(clock: IntArray, slots: IntArray) -> int:
     node = slots[0, HEAP_NODE]
     n = clock[TIMERS] - 1

@@ -15,7 +15,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives import Blocks
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.transfers.graph import TransferGraph
 
 FINE, SEND_RACE, OWN_RACE, OVERWRITE_RACE, WRONG_COUNT = range(5)
@@ -53,7 +53,7 @@ class Verdict:
     """How often it should be."""
 
 
-@kernel
+@inner
 def _earlier(order: IntArray, after_start: IntArray, after: IntArray) -> BoolArray:
     """earlier[f, g]: chunk k of flow g has always arrived before chunk k of flow f leaves."""
     flows = len(order)
@@ -65,7 +65,7 @@ def _earlier(order: IntArray, after_start: IntArray, after: IntArray) -> BoolArr
     return earlier
 
 
-@kernel
+@inner
 def _buffer(
     rack: int,
     arrived: BoolArray,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.state import NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
 """Per transmission: flow, first row, chunks, subband, power [W], duration [ps]."""
 
 
-@kernel
+@inner
 def startable(frontier: Frontier, stage: int) -> IntArray:
     """Transmissions that every flow could begin if it had the air to itself."""
     left = np.zeros(len(frontier.ready), dtype=np.int64)
@@ -26,7 +26,7 @@ def startable(frontier: Frontier, stage: int) -> IntArray:
     return left
 
 
-@kernel
+@inner
 def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now_ps: int) -> None:
     """A flow is blocked when no subband would do even if the event had the air to itself."""
     for f in range(len(left)):
@@ -42,7 +42,7 @@ def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now
             frontier.blocked_ps[f] = now_ps
 
 
-@kernel
+@inner
 def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
     """A flow's next transmission from ``row`` on: its first row, its chunks and its bits.
 
@@ -58,7 +58,7 @@ def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
     return row, count, 8.0 * size_bytes
 
 
-@kernel
+@inner
 def begin(
     air: Air, web: Web, frontier: Frontier, flow: int, row: int, chunks: int, subband: int,
     power_w: float,
@@ -102,7 +102,7 @@ def release(
             air.power_w[i] = drawn_w[u] = 0.0
 
 
-@kernel
+@inner
 def least_served_first(sent: IntArray) -> IntArray:
     """Flows by transmissions so far, ties by number.
 

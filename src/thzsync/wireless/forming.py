@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.assignment import assign
 from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
 from thzsync.wireless.matching import match
@@ -28,7 +28,7 @@ def form_round(
     return send(air, radio, web, frontier, edges, cap_w, optimal)
 
 
-@kernel
+@inner
 def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     """Power an event may use at every position [W]: its budget, or what other events leave."""
     caps_w = np.empty(len(frontier.racks))
@@ -43,7 +43,7 @@ def power_caps_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     return caps_w
 
 
-@kernel
+@inner
 def free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: FloatArray) -> Slots:
     """What a round of this party may still take."""
     flows, subbands = frontier.snr_per_w.shape
@@ -61,7 +61,7 @@ def free_slots(air: Air, web: Web, frontier: Frontier, left: IntArray, cap_w: Fl
     return Slots(free, chains, left, usable)
 
 
-@kernel
+@inner
 def send(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray,
     optimal: bool,
@@ -78,7 +78,7 @@ def send(
     return commit(air, radio, web, frontier, edges, row, chunks, bits, cap_w, optimal)
 
 
-@kernel
+@inner
 def commit(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, optimal: bool,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.state import Slots, Web
 
 
@@ -44,7 +44,7 @@ def give_back(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     slots.left[flow] += 1
 
 
-@kernel
+@inner
 def match(web: Web, slots: Slots) -> IntArray:
     """The round's edges, rising. ``web.order`` tells which are tried first."""
     picked = np.zeros(len(web.order), dtype=np.bool_)
@@ -59,7 +59,7 @@ def match(web: Web, slots: Slots) -> IntArray:
     return edges[:count]
 
 
-@kernel
+@inner
 def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
     subbands = slots.free.shape[1]
     for edge in web.order:
@@ -71,7 +71,7 @@ def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
             picked[edge] = True
 
 
-@kernel
+@inner
 def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
     """Exchange one edge for two, weakest first, until no exchange helps.
 
@@ -98,7 +98,7 @@ def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
                 picked[first] = picked[second] = improved = True
 
 
-@kernel
+@inner
 def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: IntArray) -> int:
     """Write the other edges that fit and touch position u or v, best first; count them.
 
@@ -127,7 +127,7 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
     return count
 
 
-@kernel
+@inner
 def _two_of(web: Web, slots: Slots, around: IntArray) -> tuple[int, int]:
     """Take the first two edges that fit together, or none and return (-1, -1)."""
     subbands = slots.free.shape[1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.bookkeeping import (
     Sent,
     begin,
@@ -68,12 +68,12 @@ def stream(
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
-@kernel
+@inner
 def _lasting_ps(bits: float, rate: float) -> int:
     return math.ceil(bits / rate * _PS * (1.0 + 1e-15))
 
 
-@kernel
+@inner
 def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
     """Whether no other flow of the event has anything to do at the flow's two racks."""
     if frontier.shared:
@@ -86,7 +86,7 @@ def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
     return True
 
 
-@kernel
+@inner
 def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) -> tuple[int, int]:
     """Ready chunks from ``row`` on that start before ``until_ps``, and how long they take [ps]."""
     count, lasting_ps = 0, 0
@@ -98,7 +98,7 @@ def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) 
     return count, lasting_ps
 
 
-@kernel
+@inner
 def _shares_w(web: Web, frontier: Frontier, left: IntArray) -> FloatArray:
     """A rack's budget [W] over its flows that have something to send or are sending."""
     active = np.zeros(len(frontier.racks), dtype=np.int64)
@@ -108,7 +108,7 @@ def _shares_w(web: Web, frontier: Frontier, left: IntArray) -> FloatArray:
     return frontier.budget_w / np.maximum(active, 1)
 
 
-@kernel
+@inner
 def _cap_w(
     air: Air, radio: Radio, web: Web, frontier: Frontier, share_w: FloatArray, flow: int
 ) -> float:
@@ -120,7 +120,7 @@ def _cap_w(
     return min(left_w, share_w[u]) if left_w >= WORTHWHILE * share_w[u] else 0.0
 
 
-@kernel
+@inner
 def _best_subband(air: Air, web: Web, frontier: Frontier, cap_w: float, flow: int) -> int:
     src, dst = frontier.racks[web.sender[flow]], frontier.racks[web.receiver[flow]]
     best, strongest = -1, 0.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps as rate_bps_of
-from thzsync.jit import kernel
+from thzsync.jit import inner, kernel
 from thzsync.wireless.bookkeeping import Sent, begin, note_blocked, startable
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
@@ -42,7 +42,7 @@ def sustain(
     return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
 
 
-@kernel
+@inner
 def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     """Power that every position has left of its budget and of its maximum [W]."""
     left_w = np.empty(len(frontier.racks))
@@ -52,7 +52,7 @@ def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
     return left_w
 
 
-@kernel
+@inner
 def _start(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, share_w: FloatArray,
@@ -80,7 +80,7 @@ def _start(
     )  # fmt: skip
 
 
-@kernel
+@inner
 def _work_s(web: Web, frontier: Frontier, rate_bps: FloatArray) -> FloatArray:
     """Air time that every rack has still to give, on one subband [s]."""
     work_s = np.zeros(len(frontier.racks))
@@ -93,7 +93,7 @@ def _work_s(web: Web, frontier: Frontier, rate_bps: FloatArray) -> FloatArray:
     return work_s
 
 
-@kernel
+@inner
 def _spread_power(
     web: Web, edges: IntArray, subbands: int, cap_w: FloatArray, share_w: FloatArray
 ) -> None:
@@ -106,7 +106,7 @@ def _spread_power(
             share_w[u] = min(share_w[u], cap_w[u] / links[u])
 
 
-@kernel
+@inner
 def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
     """Rate of every (flow, subband) at its sender's share [bit/s]."""
     flows, subbands = frontier.snr_per_w.shape
@@ -117,7 +117,7 @@ def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> Floa
     return rate
 
 
-@kernel
+@inner
 def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray) -> IntArray:
     """Edges by the remaining work at both ends times the rate, while they fit."""
     flows, subbands = rate_bps.shape
@@ -141,7 +141,7 @@ def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatAr
     return edges[:count]
 
 
-@kernel
+@inner
 def _fill(
     web: Web, frontier: Frontier, edges: IntArray, rate_bps: FloatArray, hold_s: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
