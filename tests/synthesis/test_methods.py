@@ -76,6 +76,7 @@ def test_contract_names_are_there_in_order() -> None:
         "no-channel",
         "equal-power",
         "path",
+        "streamed",
         "streamed-and-ring",
     ]
 

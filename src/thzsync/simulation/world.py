@@ -15,7 +15,7 @@ from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
-from thzsync.synthesis import Method, Offer, find_method, method_names
+from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
