@@ -25,7 +25,7 @@ def main(name: str, count: int | None = None, first: int = 0) -> int:
     failed = 0
     for seed in range(first, last):
         try:
-            outcomes += fuzz(fuzzer.case, [seed])
+            outcomes += fuzz(fuzzer.case, [seed], fuzzer.simulates)
         except Exception:
             failed += 1
             print(f"{name}: seed {seed} failed", traceback.format_exc(), sep="\n", flush=True)

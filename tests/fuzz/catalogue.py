@@ -19,13 +19,15 @@ class Fuzzer(NamedTuple):
     case: Case
     few: int
     many: int
+    simulates: bool = True
+    """Whether kernels should be compiled before its time is measured."""
 
 
 FUZZERS = {
     "scenarios": Fuzzer(try_scenario, 60, 20_000),
     "traces": Fuzzer(try_trace, 60, 5_000),
-    "gains": Fuzzer(try_gains, 200, 5_000),
+    "gains": Fuzzer(try_gains, 200, 5_000, simulates=False),
     "policies": Fuzzer(try_policy, 60, 5_000),
     "folders": Fuzzer(try_folder, 60, 5_000),
-    **{f"kill-{name}": Fuzzer(killing(name), 0, 50) for name in COMMANDS},
+    **{f"kill-{name}": Fuzzer(killing(name), 0, 50, simulates=False) for name in COMMANDS},
 }
