@@ -12,6 +12,7 @@ both directions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +22,11 @@ from thzsync.synthesis.method import Setting
 from thzsync.synthesis.paths import link_rates, path_and_root, path_flows, route_cost
 from thzsync.synthesis.rings import ring_flows
 from thzsync.transfers import Flow, TransferGraph, graph_of
+
+
+MOST_CLOSED: Final = 32
+"""Racks up to which a cycle is worth its flows, which grow with their square; what it gains over a
+path shrinks with their number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +66,7 @@ class Route:
 def best_route(setting: Setting, racks: IntArray) -> Route:
     """By who is late, and by the slowest link where nobody is."""
     n, late = len(racks), np.flatnonzero(setting.delay_s > 0)
-    closable = n >= 4 and n % 2 == 0 and setting.thz.subbands >= 2
+    closable = 4 <= n <= MOST_CLOSED and n % 2 == 0 and setting.thz.subbands >= 2
     if closable and len(late) == 2:
         return Route(racks[_between(setting, *late.tolist())], (0, n - 1))
     order, root = path_and_root(setting)
