@@ -132,13 +132,15 @@ def _begin(
     from thzsync.coordinator import own_scenario
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
-    from thzsync.simulation.simulator import checked_references
+    from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
 
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
-    references = checked_references(setting, seed, iterations)
+    one = 1 / events_per_iteration(setting, seed)
+    with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
+        references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
     return replace(beginning, scenario=own, references=references), chosen
 
@@ -197,15 +199,22 @@ def _simulate(
     name = beginning.policy
     with progress(f"{name}: first iteration", total=beginning.iterations) as advance:
 
-        def show(done: Progress) -> None:
+        def show(done: Progress, steps: float = 0) -> None:
             advance(
-                description=f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
-                f"reward {done.reward:.3f}"
+                steps,
+                f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
+                f"reward {done.reward:.3f}",
             )
 
         if policy is None:
             assert journal is not None
-            return resume(journal, show, wish.asked)
+            return resume(journal, lambda done: show(done, 1), wish.asked)
+        one = 1 / events_per_iteration(beginning.scenario, beginning.seed)
+
+        def stop() -> bool:
+            advance(one)  # so that the bar moves, and the time left is known, in long iterations
+            return wish.asked()
+
         record = simulate(
             beginning.scenario,
             policy,
@@ -214,9 +223,20 @@ def _simulate(
             beginning.references,
             show,
             journal=journal,
-            stop=wish.asked,
+            stop=stop,
         )
         return record, policy
+
+
+def events_per_iteration(scenario: Scenario, seed: int) -> int:
+    """Decisions that one iteration of all jobs takes."""
+    from thzsync.streams import Streams
+    from thzsync.topology import Topology
+    from thzsync.workload import job_graph
+
+    topology, streams = Topology(scenario.floor), Streams(seed)
+    graphs = (job_graph(job, topology, streams) for job in scenario.jobs)
+    return max(1, sum(len(graph.events) for graph in graphs))
 
 
 def _run_document(record: Run) -> dict[str, Any]:

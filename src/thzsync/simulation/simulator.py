@@ -25,15 +25,26 @@ if TYPE_CHECKING:
 
 Tell = Callable[[Progress], None]
 """Is told of every iteration that has ended."""
+Step = Callable[[], object]
+"""Is called before every decision, for whoever counts them."""
 Stop = Callable[[], bool]
 """Whether the run should end here."""
 REFERENCE_ITERATIONS = 3
 """Iterations of All-Wired over which the reward's references are averaged."""
 
 
-def reference_costs(scenario: Scenario, seed: int) -> References:
-    """Mean time [s] and energy [J] per collective type of All-Wired in the same realisation."""
-    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, references={})
+def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> References:
+    """Mean time [s] and energy [J] per collective type of All-Wired in the same realisation.
+
+    ``step`` is called before every decision.
+    """
+
+    def go_on() -> bool:
+        if step is not None:
+            step()
+        return False
+
+    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, references={}, stop=go_on)
     return mean_costs(run.events)
 
 
@@ -48,10 +59,12 @@ def mean_costs(events: pl.DataFrame) -> References:
     return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
 
 
-def checked_references(scenario: Scenario, seed: int, iterations: int) -> References:
+def checked_references(
+    scenario: Scenario, seed: int, iterations: int, step: Step | None = None
+) -> References:
     """The reference costs of a run that can be simulated."""
     Session(scenario, seed, iterations)  # refuse what cannot run before working for it
-    return reference_costs(scenario, seed)
+    return reference_costs(scenario, seed, step)
 
 
 def simulate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import inner, kernel
+from thzsync.jit import kernel
 
 
 @kernel
@@ -24,7 +24,7 @@ def strongest_route(cost: FloatArray, closed: bool) -> IntArray:
     return best
 
 
-@inner
+@kernel
 def _nearest(cost: FloatArray, start: int) -> IntArray:
     n = len(cost)
     order, used = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)

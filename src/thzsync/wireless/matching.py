@@ -44,7 +44,7 @@ def give_back(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     slots.left[flow] += 1
 
 
-@inner
+@kernel
 def match(web: Web, slots: Slots) -> IntArray:
     """The round's edges, rising. ``web.order`` tells which are tried first."""
     picked = np.zeros(len(web.order), dtype=np.bool_)
