@@ -16,7 +16,7 @@ from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import event_batch
-from thzsync.transfers.grouping import Numbering, grouped_batch
+from thzsync.transfers.grouping import Cut, Numbering, grouped_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
 
@@ -80,10 +80,10 @@ class Executor:
     """Carries out transfer graphs; its clock never goes back."""
 
     def __init__(
-        self, fibre: Fibre, air: Air, agenda: Agenda, timeout_ps: int, pieces: int | None = None
+        self, fibre: Fibre, air: Air, agenda: Agenda, timeout_ps: int, cut: Cut | None = None
     ) -> None:
         self.fibre, self.air, self.agenda = fibre, air, agenda
-        self._pieces = pieces
+        self._cut = cut
         self.active: dict[int, Work] = {}
         self.progress_ps = 0
         """When something last came to an end [ps]."""
@@ -100,7 +100,7 @@ class Executor:
         """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``."""
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
-        numbering = None if self._pieces is None else Numbering.of(graph, self._pieces)
+        numbering = None if self._cut is None else Numbering.of(graph, self._cut)
         if numbering is None:
             batch = event_batch(graph, delays_ps, now_ps)
         else:

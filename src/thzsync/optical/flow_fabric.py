@@ -36,7 +36,7 @@ class FlowFabric:
         background: Background | None = None,
         seed_key: int = 0,
         *,
-        pieces: int = 256,
+        pieces: int = 128,
     ) -> None:
         self.network, self.pieces = network, pieces
         self.ledger = Ledger()

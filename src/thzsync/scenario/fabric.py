@@ -117,7 +117,7 @@ class Optical(Model):
     """Background traffic."""
     fidelity: Literal["packet", "flow", "auto"] = "packet"
     """Whether fibres carry single packets, or flows in a bounded number of trains of packets."""
-    trains_per_flow: Annotated[Whole, Field(ge=32, le=65_536)] = 256
+    trains_per_flow: Annotated[Whole, Field(ge=32, le=65_536)] = 128
     """Flow fidelity: about so many trains per flow; more are slower and nearer to packets."""
     replayed_share: Fraction = 0.02
     """Flow fidelity: share of all events that is carried out again packet by packet."""

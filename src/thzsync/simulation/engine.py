@@ -81,7 +81,7 @@ class Engine:
             self.world.overlay,
             self.agenda,
             to_ps(scenario.thz.fallback_timeout_s),
-            self.world.pieces,
+            self.world.cut,
         )
         self.witness = Witness(self.world) if in_flows(scenario) else None
         """Has events replayed packet by packet, where the fibres carry flows."""

@@ -18,6 +18,7 @@ from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
+from thzsync.transfers.grouping import Cut
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
 
@@ -44,7 +45,7 @@ class World:
         return cls(scenario, streams, topology, channel, fabric, overlay)
 
     @property
-    def pieces(self) -> int | None:
+    def cut(self) -> Cut | None:
         """Into how many nodes a flow's chunks are put together; None: every chunk is a node.
 
         Chunks that a broken fibre may hand to THz must be single.
@@ -53,7 +54,9 @@ class World:
         broken = any(isinstance(fault, FibreDegraded) for fault in scenario.faults)
         if isinstance(self.fabric, OpticalFabric) or broken:
             return None
-        return scenario.optical.trains_per_flow
+        optical = scenario.optical
+        queue_bytes = min(optical.nic_queue_bytes, optical.output_queue_bytes)
+        return Cut(optical.trains_per_flow, queue_bytes // 2)
 
     def method(self, collective: str) -> Method:
         """The synthesis method that the scenario names, or the first that there is."""

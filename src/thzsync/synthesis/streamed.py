@@ -23,7 +23,6 @@ from thzsync.synthesis.paths import link_rates, path_and_root, path_flows, route
 from thzsync.synthesis.rings import ring_flows
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
-
 MOST_CLOSED: Final = 32
 """Racks up to which a cycle is worth its flows, which grow with their square; what it gains over a
 path shrinks with their number."""

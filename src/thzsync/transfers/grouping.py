@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,12 +26,24 @@ def free_pieces(pieces: int) -> int:
     return max(8, pieces // 4)
 
 
+class Cut(NamedTuple):
+    """Into how many nodes the chunks of a flow are put together."""
+
+    pieces: int
+    """About so many nodes per flow, and at most four times as many."""
+    run_bytes: int
+    """No node has more bytes, unless that would make too many of them."""
+
+
 @cache
-def grid(chunks: int, pieces: int) -> IntArray:
-    """The first chunk of every run of a flow: about ``pieces`` of them, or as many as chunks."""
+def grid(chunks: int, pieces: int, most: int) -> IntArray:
+    """The first chunk of every run of a flow: about ``pieces`` of them, or as many as chunks.
+
+    A run has at most ``most`` chunks, unless four times ``pieces`` are not enough then.
+    """
     if chunks <= pieces:
         return np.arange(chunks)
-    longest = -(-2 * chunks // pieces)
+    longest = max(min(-(-2 * chunks // pieces), most), -(-chunks // (4 * pieces)))
     repeats = max(1, pieces // 16)
     rising = [1 << level for level in range(longest.bit_length()) if 1 << level < longest]
     ramp = np.repeat(np.array(rising, dtype=np.int64), repeats)
@@ -47,14 +60,16 @@ class Numbering:
 
     graph: TransferGraph
     pieces: int
+    most: int
+    """Chunks in one node."""
 
     @staticmethod
-    def of(graph: TransferGraph, pieces: int) -> Numbering | None:
-        """At most about ``pieces`` fibre nodes per flow; None where every chunk is a node."""
-        if not len(graph.after):
-            pieces = free_pieces(pieces)
-        many = len(graph.chunks) and int(graph.chunks.max()) > pieces
-        return Numbering(graph, pieces) if many else None
+    def of(graph: TransferGraph, cut: Cut) -> Numbering | None:
+        """A bounded number of fibre nodes per flow; None where every chunk is a node."""
+        pieces = cut.pieces if len(graph.after) else free_pieces(cut.pieces)
+        if not len(graph.chunks) or int(graph.chunks.max()) <= pieces:
+            return None
+        return Numbering(graph, pieces, max(1, cut.run_bytes // graph.chunk_bytes))
 
     @cached_property
     def _grids(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
@@ -63,7 +78,7 @@ class Numbering:
         Lengths in ``starts`` and ``run_of`` follow each other; every flow has its place in both.
         """
         lengths, kind = np.unique(self.graph.chunks, return_inverse=True)
-        grids = [grid(int(n), self.pieces) for n in lengths]
+        grids = [grid(int(n), self.pieces, self.most) for n in lengths]
         runs = np.array([len(g) for g in grids], dtype=np.int64)
         starts = np.concatenate(grids)
         marks = [np.bincount(g, minlength=n) for g, n in zip(grids, lengths.tolist(), strict=True)]
