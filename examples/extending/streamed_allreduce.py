@@ -23,4 +23,4 @@ class UnbundledTrees:
         return replace(trees, bundled=np.zeros(trees.flows, dtype=np.bool_))
 
 
-STREAMED = FlowMethod("allreduce", "streamed", UnbundledTrees(), "streaming", "trees, no rounds")
+STREAMED = FlowMethod("allreduce", "unbundled", UnbundledTrees(), "streaming", "trees, no rounds")

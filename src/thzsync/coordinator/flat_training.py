@@ -53,8 +53,10 @@ def fit_flat(
 ) -> tuple[Encoder, FloatArray]:
     """Like ``training.fit``: one step of AdamW on the squared error per row of ``draws``."""
     flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
-    _fit(flat, encoder, memory, draws, targets, how)
-    return unpacked(flat, encoder)
+    trained, slope = unpacked(flat, encoder), np.zeros_like(flat)
+    slopes = unpacked(slope, encoder)
+    _fit(flat, slope, *trained, slopes, memory, draws, targets, how)
+    return trained
 
 
 @kernel
@@ -109,15 +111,17 @@ def flat_gradient(
 @kernel
 def _fit(
     flat: FloatArray,
-    like: Encoder,
+    slope: FloatArray,
+    encoder: Encoder,
+    head: FloatArray,
+    slopes: tuple[Encoder, FloatArray],
     memory: Batch,
     draws: IntArray,
     targets: FloatArray,
     how: Descent,
 ) -> None:
-    encoder, head = unpacked(flat, like)
-    slope, mean, square = np.zeros_like(flat), np.zeros_like(flat), np.zeros_like(flat)
-    slopes = unpacked(slope, like)
+    """All steps; encoder and head are views of ``flat``, and ``slopes`` of ``slope``."""
+    mean, square = np.zeros_like(flat), np.zeros_like(flat)
     scratch = scratch_for(encoder, memory, draws.shape[1])
     for step in range(len(draws)):
         slope[:] = 0.0

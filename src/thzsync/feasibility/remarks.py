@@ -7,6 +7,7 @@ from typing import Final
 
 from thzsync.feasibility.estimate import Load
 from thzsync.scenario import Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.workload import TrainingGraph
 
 SLOW_BPS: Final = 1e6
@@ -72,7 +73,7 @@ def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> 
     bursts = longest_s * bursts_per_s(scenario)
     floor = scenario.floor
     outputs = floor.racks + floor.rings * (floor.rings - 1)
-    if bursts * max(1.0, outputs / MANY_FIBRES) > MANY_BURSTS:
+    if not in_flows(scenario) and bursts * max(1.0, outputs / MANY_FIBRES) > MANY_BURSTS:
         yield (
             f"optical.background: up to {bursts:.2g} bursts in the {longest_s:.3g} s of an "
             f"iteration take long; use a lower load, larger bursts or shorter delays"

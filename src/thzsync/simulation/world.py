@@ -84,7 +84,7 @@ class World:
         offer: Offer,
         late_ps: IntArray,
         now_ps: int,
-        prices: tuple[float, float],
+        prices: tuple[float, float] = (0.0, 0.0),
     ) -> Situation:
         """What a policy may know at activation (eq:bandit_flow_context).
 
