@@ -42,7 +42,7 @@ def _check_seconds(seconds: float) -> None:
 
 
 def among(values: IntArray, rising: IntArray) -> BoolArray:
-    """Which values are in a rising list: ``np.isin`` for short ones, at a tenth of its price."""
+    """Which values are in a rising list: what ``np.isin`` says, in fewer steps."""
     if not len(rising):
         return np.zeros(len(values), dtype=np.bool_)
     place = np.minimum(np.searchsorted(rising, values), len(rising) - 1)

@@ -4,9 +4,10 @@
 this folder was written that way by version 0.1.0, before the redesign. Floats are stored exactly.
 
 The cases of the three learning policies are younger: their encoders were trained by PyTorch then
-and are trained by our own kernels now, which round differently in the last digit, and a decision
-in a hundred turns on that. ``python -m tests.first_edition.numbers FILE learners`` computed them
-anew, and only them; static policies, schedules and the oracle are still those of version 0.1.0.
+and are trained by our own kernels now, which round differently in the last digit. Some decisions
+turn on that: five of the twelve cases changed. They were computed anew, and only they, by ``python
+-m tests.first_edition.numbers FILE learners``; static policies, schedules and the oracle are still
+those of version 0.1.0.
 """
 
 from __future__ import annotations
