@@ -2,11 +2,12 @@
 
 Covers: importing op timings, evening out the stragglers, simulating both on both fabrics.
 
-    python examples/traces/stragglers.py trace-ST.parquet llama3-8b [ITERATIONS]
+    python examples/traces/stragglers.py trace-ST.parquet llama3-8b [ITERATIONS [SEEDS]]
 
 The step is replayed as it was recorded and with all workers equally fast. The stragglers' cost is
 the difference on fibre alone; what the overlay wins back is how much shorter it makes the step that
-has the stragglers.
+has the stragglers. Channel and background differ from seed to seed, the recorded step does not; all
+policies see the same seeds, and intervals are over the differences within a seed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
+import numpy as np
+
+from thzsync.arrays import FloatArray
+from thzsync.experiments.statistics import interval95
 from thzsync.importers import Placement, ReadOptions, Recording
 from thzsync.importers.imported import merge_ranks
 from thzsync.importers.sizes import step_sizes
@@ -39,49 +45,59 @@ def recordings(path: Path, model: str) -> tuple[Recording, Recording, int, int]:
 
 
 def scenario(trace: Path, stages: int, replicas: int) -> Scenario:
-    """The paper's fabric with a ring per stage and a rack per replica; late racks come from the
-    trace alone."""
+    """The paper's fabric and our best mechanisms, a ring per stage and a rack per replica; late racks
+    come from the trace alone."""
     floor = Floor(rings=stages, slots_per_ring=8, racks_per_ring=replicas)
     changes = {"floor": floor, "jobs": (Job(trace=str(trace)),), "stragglers": Stragglers()}
-    return Scenario.paper().model_copy(update=changes)
+    return Scenario.preset("beyond").model_copy(update=changes)
 
 
-def makespan_s(
-    recording: Recording, stages: int, replicas: int, policy: str, iterations: int
-) -> float:
-    """Mean length of the step over the second half of the iterations [s]."""
+def makespans_s(
+    recording: Recording, stages: int, replicas: int, policy: str, iterations: int, seeds: int
+) -> FloatArray:
+    """Mean length of the step over the second half of the iterations, for every seed [s]."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "job.trace"
         write_trace(file, merge_ranks(recording, Placement(stages=stages)).trace)
-        run = simulate(scenario(file, stages, replicas), policy=policy, iterations=iterations)
-    lengths = run.iterations["makespan_ms"].to_list()
-    late = lengths[len(lengths) // 2 :]
-    return float(sum(late) / len(late) * 1e-3)
+        setting = scenario(file, stages, replicas)
+        runs = [simulate(setting, policy, iterations, seed) for seed in range(seeds)]
+    lengths = [run.iterations["makespan_ms"].to_numpy() for run in runs]
+    return np.array([late[len(late) // 2 :].mean() * 1e-3 for late in lengths])
 
 
-def study(path: Path, model: str, iterations: int = 10) -> dict[str, tuple[float, float]]:
-    """Seconds of the step by policy: as recorded, and with equal workers."""
+def study(
+    path: Path, model: str, iterations: int = 10, seeds: int = 3
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Seconds of the step by policy, a value per seed: as recorded, and with equal workers."""
     slow, even, stages, replicas = recordings(path, model)
+    how = (iterations, seeds)
     return {
         policy: (
-            makespan_s(slow, stages, replicas, policy, iterations),
-            makespan_s(even, stages, replicas, policy, iterations),
+            makespans_s(slow, stages, replicas, policy, *how),
+            makespans_s(even, stages, replicas, policy, *how),
         )
         for policy in POLICIES
     }
 
 
+def told(values: FloatArray, unit: str, digits: int) -> str:
+    """A mean with its 95 % interval, if there is one."""
+    mean, half = interval95(values)
+    spread = f" ± {half:.{digits}f}" if isfinite(half) else ""
+    return f"{mean:.{digits}f}{spread} {unit}"
+
+
 def main(arguments: Sequence[str]) -> None:
     path, model, *rest = arguments
-    found = study(Path(path), model, int(rest[0]) if rest else 10)
+    found = study(Path(path), model, *map(int, rest))
     slow_s, even_s = found["all-wired"]
     cost_s = slow_s - even_s
-    print(
-        f"{Path(path).name} with sizes of {model}: stragglers cost {cost_s:.3f} s of {slow_s:.3f} s"
-    )
+    cost = f"stragglers cost {told(cost_s, 's', 3)} of {told(slow_s, 's', 3)}"
+    print(f"{Path(path).name} with sizes of {model}, {len(cost_s)} seeds: {cost}")
     for policy, (with_s, without_s) in found.items():
-        won = (slow_s - with_s) / cost_s
-        print(f"{policy:12} {with_s:8.3f} s, {without_s:8.3f} s if equal; wins back {won:6.1%}")
+        won = told(100 * (slow_s - with_s) / cost_s, "%", 1)
+        equal = told(without_s, "s", 3)
+        print(f"{policy:12} {told(with_s, 's', 3)}, {equal} if equal; wins back {won}")
 
 
 if __name__ == "__main__":
