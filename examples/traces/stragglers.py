@@ -45,7 +45,7 @@ def recordings(path: Path, model: str) -> tuple[Recording, Recording, int, int]:
 
 
 def scenario(trace: Path, stages: int, replicas: int) -> Scenario:
-    """The paper's fabric and our best mechanisms, a ring per stage and a rack per replica; late racks
+    """The paper's fabric with our best mechanisms: a ring per stage, a rack per replica; late racks
     come from the trace alone."""
     floor = Floor(rings=stages, slots_per_ring=8, racks_per_ring=replicas)
     changes = {"floor": floor, "jobs": (Job(trace=str(trace)),), "stragglers": Stragglers()}
