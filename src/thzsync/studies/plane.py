@@ -18,11 +18,15 @@ _SETS: Final = {
     "beyond": ("mechanisms beyond", {"color": COLOURS[0], "marker": "D", "ls": "-"}),
 }
 
+NEAR: Final = (0.09, 0.05)
+"""Shares of the plane's width and height within which names would overlap."""
+
 
 def draw_plane(rows: list[Row]) -> Figure:
     """Energy against completion time; lower left is better."""
     with styled():
         figure, (axes,) = new_figure(1)
+        drawn: list[Row] = []
         for config, (title, style) in _SETS.items():
             mine = [r for r in rows if r["config"] == config and r["energy_j"] is not None]
             _draw(axes, [r for r in mine if _joined(r)], title, style)
@@ -32,12 +36,13 @@ def draw_plane(rows: list[Row]) -> Figure:
                 "marker": "x" if config == "beyond" else style["marker"],
             }
             _draw(axes, [r for r in mine if not _joined(r)], None, loose)
-            for row in mine:
-                _name(axes, row)
+            drawn += mine
         axes.set_xlabel("Sum of event completion times per iteration [ms], less is better")
         axes.set_ylabel("Energy per iteration [J],\nless is better")
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
+        for neighbours in _neighbours(drawn):
+            _name(axes, neighbours)
         legend_above(figure, axes)
     return figure
 
@@ -61,14 +66,42 @@ def _draw(axes: Axes, rows: list[Row], title: str | None, style: dict[str, Any])
         )
 
 
-def _name(axes: Axes, row: Row) -> None:
-    if row["time_weight"] is not None and row["config"] != "published":
-        text = f"{row['time_weight']:g}/{row['energy_weight']:g}"
-    elif row["time_weight"] is None:
-        text = row["policy"]
-    else:
-        return
+def _neighbours(rows: list[Row]) -> list[list[Row]]:
+    """Points so near to each other that their names would overlap."""
+    far = [max(row[key] for row in rows) for key in ("completion_ms", "energy_j")]
+    groups: list[list[Row]] = []
+    for row in rows:
+        place = row["completion_ms"] / far[0], row["energy_j"] / far[1]
+        for group in groups:
+            last = group[-1]
+            if (
+                abs(last["completion_ms"] / far[0] - place[0]) < NEAR[0]
+                and abs(last["energy_j"] / far[1] - place[1]) < NEAR[1]
+            ):
+                group.append(row)
+                break
+        else:
+            groups.append([row])
+    return groups
+
+
+def _name(axes: Axes, rows: list[Row]) -> None:
+    """One text for all of them, beside the first."""
+    first = rows[0]
+    names = [_told(row) for row in rows]
     axes.annotate(
-        text, (row["completion_ms"], row["energy_j"]), xytext=(4, 4), textcoords="offset points",
-        fontsize=6.5, color="0.35",
-    )  # fmt: skip
+        "\n".join(dict.fromkeys(name for name in names if name)),
+        (first["completion_ms"], first["energy_j"]),
+        xytext=(6, 2),
+        textcoords="offset points",
+        fontsize=6.5,
+        color="0.35",
+        va="bottom" if first["energy_j"] < 2 else "center",
+    )
+
+
+def _told(row: Row) -> str:
+    if row["time_weight"] is None:
+        return str(row["policy"])
+    whose = f"{row['policy']} " if row["config"] == "published" else ""
+    return f"{whose}{row['time_weight']:g}/{row['energy_weight']:g}"
