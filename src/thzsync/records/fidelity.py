@@ -81,8 +81,8 @@ def kind_error(kind: str, rows: Iterable[Replayed]) -> KindError:
     ratio, n = float(flow.sum() / packet.sum()), len(times)
     if n < 2:
         return KindError(kind, n, ratio - 1, None)
-    from scipy.stats import t
+    from scipy.special import stdtrit  # quantiles of Student's t without all of scipy.stats
 
     spread = float(((flow - ratio * packet) ** 2).sum()) / (n * (n - 1))
-    half = float(t.ppf(0.975, n - 1)) * sqrt(spread) / float(packet.mean())
+    half = float(stdtrit(n - 1, 0.975)) * sqrt(spread) / float(packet.mean())
     return KindError(kind, n, ratio - 1, half)
