@@ -18,8 +18,6 @@ def in_trains(book: Book) -> bool:
 
 def fibre_time(book: Book, findings: Findings) -> None:
     """What an event sent over a fibre fits into the time between its release and its end."""
-    if not in_trains(book):
-        return
     chunks, flows, events = book.chunks, book.flows, book.events
     wired = np.flatnonzero(~chunks.thz & (chunks.event >= 0))
     flow = chunks.flow[wired]
