@@ -40,10 +40,7 @@ def test_the_hand_made_run_is_sound() -> None:
 def test_every_check_counts_its_facts_under_its_own_name() -> None:
     checks = verdict(hand_made.rows()).checks
     assert list(checks) == [check.__name__ for check in HAND_CHECKS]
-    assert [name for name, facts in checks.items() if facts == 0] == [
-        "steering",  # no links that stay pointed
-        "fibre_time",  # packets, not flows
-    ]
+    assert [name for name, facts in checks.items() if facts == 0] == ["steering"]  # no such links
 
 
 def test_counts_are_those_of_the_records() -> None:

@@ -17,7 +17,7 @@ from thzsync.optical.fabric import OpticalFabric
 from thzsync.optical.layout import State
 from thzsync.optical.lowering import bursts_ahead
 from thzsync.optical.network import Network
-from thzsync.optical.tournament import set_key
+from thzsync.optical.tournament import set_keys
 
 
 class Window:
@@ -98,6 +98,5 @@ class _Bursts:
         st.burst[link, c.BG_POS] = c.FIRST_BURST
         self._drawn[rows] += self._ahead
         self._last_ps[rows] = instants[:, -1]
-        for q, instant in zip(link.tolist(), instants[:, 0].tolist(), strict=True):
-            set_key(st.bg_key, st.bg_tree, q, instant)
+        set_keys(st.bg_key, st.bg_tree, link, instants[:, 0].copy())
         st.ctl[c.BURSTS_SHORT] = 0
