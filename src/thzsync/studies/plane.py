@@ -18,7 +18,7 @@ _SETS: Final = {
     "beyond": ("mechanisms beyond", {"color": COLOURS[0], "marker": "D", "ls": "-"}),
 }
 
-NEAR: Final = (0.09, 0.05)
+NEAR: Final = (0.09, 0.07)
 """Shares of the plane's width and height within which names would overlap."""
 
 
