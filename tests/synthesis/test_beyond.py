@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,10 @@ from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
+from thzsync.synthesis import Setting
 from thzsync.synthesis.paths import path_flows
 from thzsync.synthesis.routes import strongest_route
-from thzsync.synthesis.streamed import Route
+from thzsync.synthesis.streamed import Route, best_route
 from thzsync.transfers.tensors import execute
 
 RING = Scenario.preset("single-ring")
@@ -128,6 +129,31 @@ def test_two_late_racks_are_roots_of_a_half_each(racks: int) -> None:
     own = graph.reduces & np.isin(graph.src, list(roots))
     assert set(graph.dst[own].tolist()) == roots
     execute(schedule, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("racks", [6, 10])
+def test_two_late_racks_are_the_ends_wherever_they_stand(racks: int) -> None:
+    instance = Instance(RING, "allreduce", racks, False, 0, 8 * MIB)
+    gains = instance.channel.gain_matrix(instance.members, 0)
+    for late in combinations(range(racks), 2):
+        delay_s = np.zeros(racks)
+        delay_s[list(late)] = 0.01, 0.02
+        route = best_route(Setting(gains, delay_s, RING.thz), instance.members)
+        assert {int(route.racks[0]), int(route.racks[-1])} == set(late)
+        assert sorted(route.racks.tolist()) == list(range(racks))
+
+
+@pytest.mark.parametrize(
+    ("method", "longest_s"), [("a2a=sustained", 1.7e-4), ("p2p=striped", 8.5e-5)]
+)
+def test_a_link_that_needs_all_power_gets_it(method: str, longest_s: float) -> None:
+    key, _, name = method.partition("=")
+    still = {"channel.fluctuation_db": 0, "channel.blockage.share": 0}
+    scenario = Scenario.preset("tiny").with_(
+        {f"collectives.{key}": name, "thz.longest_round_s": longest_s, **still}
+    )
+    run = simulate(scenario, "all-wireless", 1, references={})
+    assert audit(run).violations == []
 
 
 def test_a_route_numbers_its_flows_and_shards_from_where_it_is_told() -> None:

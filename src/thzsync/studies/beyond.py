@@ -34,7 +34,7 @@ _MECHANISMS: Final = (
     "collectives.allreduce", "collectives.a2a", "collectives.p2p", "coordinator.search",
     "coordinator.bandit.warm_up", "coordinator.bandit.count_levels",
 )  # fmt: skip
-"""Keys in which the presets `paper` and `beyond` differ."""
+"""Keys in which the presets `paper` and `beyond` differ, as far as THz-SynC reads them."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ class BeyondFigure:
             "energy_weight": point.energy_weight,
         }
         for metric in MEASURED:
-            row[metric], row[f"ci95_{metric}"] = interval95(means[metric].to_numpy())
+            found = (None, None) if means.is_empty() else interval95(means[metric].to_numpy())
+            row[metric], row[f"ci95_{metric}"] = found
         return row
 
     def claims(self) -> dict[str, bool | None]:
@@ -117,8 +118,8 @@ class BeyondFigure:
         None is undecided: none is so beyond the intervals.
         """
         rows = [row for row in self.rows() if row["energy_j"] is not None]
-        ours = [row for row in rows if row["config"] == "beyond"]
-        others = (row for row in rows if row["config"] != "beyond")
+        ours = [row for row in rows if row["config"] == "beyond" and row["policy"] not in ENDS]
+        others = (row for row in rows if row["config"] != "beyond" or row["policy"] in ENDS)
         return {f"below {_name(row)}": _below(ours, row) for row in others}
 
     def document(self) -> dict[str, Any]:
@@ -217,11 +218,12 @@ def reproduce_beyond(
     }
     plan = plan_sweep(setting, options)
 
-    def watch(tally: Tally) -> None:
-        if progress is not None:
-            progress("beyond", tally.done, tally.total)
-
     with prepared(plan, out, resume=True) as store:
-        for seed in plan.specification.seeds:  # so that an interruption leaves whole seeds
+        for place, seed in enumerate(plan.specification.seeds):  # so that whole seeds are left
+
+            def watch(tally: Tally, before: int = place * len(POINTS)) -> None:
+                if progress is not None:
+                    progress("beyond", before + tally.done, len(plan.runs))
+
             execute([run for run in plan.runs if run.seed == seed], store, workers, watch=watch)
         return BeyondFigure(gather(plan, store), quick)

@@ -4,9 +4,9 @@ Round a cycle every link carries 2(N - 1)/N of the tensor in one direction and e
 the first moment to the last, which is all that its subbands can do. It needs everybody's data from
 the start and an even number of racks (neighbours send on disjoint halves of the band). Along a
 path every link carries the whole tensor both ways, but all that is ready is summed before the
-late rack's data is there. Two late racks are the two ends of a path and each the root of one half
-of the tensor: when their data comes, they exchange it directly and the sums run along the path in
-both directions.
+late rack's data is there. Two late racks of an even number are the two ends of a path and each the
+root of one half of the tensor: when their data comes, they exchange it directly and the sums run
+along the path in both directions.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ class Route:
 def best_route(setting: Setting, racks: IntArray) -> Route:
     """By who is late, and by the slowest link where nobody is."""
     n, late = len(racks), np.flatnonzero(setting.delay_s > 0)
-    closable = 4 <= n <= MOST_CLOSED and n % 2 == 0 and setting.thz.subbands >= 2
-    if closable and len(late) == 2:
+    even = n >= 4 and n % 2 == 0 and setting.thz.subbands >= 2
+    if even and len(late) == 2:
         return Route(racks[_between(setting, *late.tolist())], (0, n - 1))
     order, root = path_and_root(setting)
     path = Route(racks[order], (root,))
-    if not closable or len(late):
+    if not even or n > MOST_CLOSED or len(late):
         return path
     rate = link_rates(setting)
     cycle = _cycle(rate)
@@ -87,11 +87,9 @@ def _cycle(rate: FloatArray) -> IntArray:
 
 def _between(setting: Setting, one: int, other: int) -> IntArray:
     """A path through all racks from one to the other."""
-    rate = link_rates(setting)
-    rate[one, other] = rate[other, one] = 1e3  # no cycle does without this link
-    cycle = _cycle(rate)
-    cycle = np.roll(cycle, -int(np.flatnonzero(cycle == one)[0]))
-    return cycle if cycle[-1] == other else np.roll(cycle[::-1], 1)
+    from thzsync.synthesis.routes import strongest_between  # compiled: not for who only asks names
+
+    return strongest_between(route_cost(link_rates(setting)), one, other)
 
 
 def _slowest(rate: FloatArray, src: IntArray, dst: IntArray) -> float:

@@ -1,8 +1,9 @@
 """Pinned links: every active link keeps its subbands from round to round, so no beam is steered.
 
 Subbands are given out once for a set of links whose flows still have something to send. Every
-order of the subbands is tried; links take, in turn, the first one that is free at both of their
-racks, one each and then more while there are any. The order whose slowest link is fastest is kept.
+order of up to four subbands is tried, rotations of more; links take, in turn, the first one that
+is free at both of their racks, one each and then more while there are any. The order whose slowest
+link is fastest is kept.
 """
 
 from __future__ import annotations

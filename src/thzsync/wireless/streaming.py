@@ -42,7 +42,8 @@ def stream(
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     flights = min(flights, frontier.snr_per_w.shape[1])
-    share_w = _shares_w(web, frontier, left) / flights
+    whole_w = _shares_w(web, frontier, left)
+    share_w = whole_w / flights
     n, most = 0, len(left) * flights
     flow, row = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
@@ -53,6 +54,9 @@ def stream(
                 continue
             cap_w = _cap_w(air, radio, web, frontier, share_w, f)
             best = _best_subband(air, web, frontier, cap_w, f)
+            if best < 0 and flights > 1 and frontier.flying[f] == 0:  # one at a time, then
+                cap_w = _cap_w(air, radio, web, frontier, whole_w, f)
+                best = _best_subband(air, web, frontier, cap_w, f)
             if best < 0:
                 continue
             row[n], chunks[n], bits = next_run(frontier, f, frontier.lowest[f])

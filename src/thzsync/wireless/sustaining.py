@@ -33,10 +33,11 @@ def sustain(
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = _left_w(air, radio, frontier)
     share_w = frontier.budget_w * min(1.0, 2.0 / frontier.snr_per_w.shape[1])
+    _lift(web, frontier, left, share_w)
     slots = free_slots(air, web, frontier, left, np.minimum(cap_w, share_w))
     rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
     edges = _busiest_first(web, slots, frontier, rate_bps)
-    _spread_power(web, edges, rate_bps.shape[1], cap_w, share_w)
+    _spread_power(web, frontier, edges, cap_w, share_w)
     rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
     row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
     return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
@@ -94,16 +95,30 @@ def _work_s(web: Web, frontier: Frontier, rate_bps: FloatArray) -> FloatArray:
 
 
 @inner
+def _lift(web: Web, frontier: Frontier, left: IntArray, share_w: FloatArray) -> None:
+    """A sender with a link that no share of its budget would carry may use all of it."""
+    for f in range(len(left)):
+        u = web.sender[f]
+        if left[f] > 0 and frontier.snr_per_w[f].max() * share_w[u] < frontier.needed_snr:
+            share_w[u] = frontier.budget_w[u]
+
+
+@inner
 def _spread_power(
-    web: Web, edges: IntArray, subbands: int, cap_w: FloatArray, share_w: FloatArray
+    web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray, share_w: FloatArray
 ) -> None:
-    """A sender of many links gives each of them less, and leaves none out."""
-    links = np.zeros(len(cap_w), dtype=np.int64)
+    """A sender of many links gives each of them less, as long as that still carries a chunk."""
+    subbands = frontier.snr_per_w.shape[1]
+    links, needed_w = np.zeros(len(cap_w), dtype=np.int64), np.zeros(len(cap_w))
     for edge in edges:
-        links[web.sender[edge // subbands]] += 1
+        f = edge // subbands
+        snr = frontier.snr_per_w[f, edge % subbands]
+        links[web.sender[f]] += 1
+        needed_w[web.sender[f]] = max(needed_w[web.sender[f]], frontier.needed_snr / snr)
     for u in range(len(cap_w)):
         if links[u]:
-            share_w[u] = min(share_w[u], cap_w[u] / links[u])
+            enough_w = needed_w[u] * (1.0 + 1e-12)
+            share_w[u] = min(share_w[u], max(cap_w[u] / links[u], enough_w))
 
 
 @inner
