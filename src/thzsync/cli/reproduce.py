@@ -47,89 +47,38 @@ Advance = Callable[[str, int, int], None]
 Document = dict[str, Any]
 
 
-@reproduce_app.command("synthesis")
-def reproduce_synthesis(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Completion time of All-to-All and AllReduce methods on one THz ring."""
-    _reproduce(["synthesis"], seeds, quick, workers, changes, out, force, json)
+COMMANDS: Final = {
+    "synthesis": "Completion time of All-to-All and AllReduce methods on one THz ring.",
+    "fabric": "The policies over 20 iterations of the training trace.",
+    "weights": "How the reward's weights move THz-SynC between delay and energy.",
+    "ladder": "From the paper's coordinator to ours, one departure at a time; goes on where it "
+    "stopped.",
+    "beyond": "Delay and energy: published, the paper's mechanisms well learnt, and ours.",
+    "all": "Every figure (quick: without the ladder); what is finished is kept if you stop early.",
+}
+"""What can be reproduced; all of them take the same options."""
 
 
-@reproduce_app.command("fabric")
-def reproduce_fabric(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """The policies over 20 iterations of the training trace."""
-    _reproduce(["fabric"], seeds, quick, workers, changes, out, force, json)
+def _add_command(name: str, summary: str) -> None:
+    def command(
+        seeds: SeedsOption = None,
+        quick: QuickOption = False,
+        workers: WorkersOption = None,
+        changes: SetOption = None,
+        out: OutOption = None,
+        force: ForceOption = False,
+        json: JsonOption = False,
+    ) -> None:
+        names = [name]
+        if name == "all":
+            names = ["synthesis", "fabric", "weights", *([] if quick else ["ladder"])]
+        _reproduce(names, seeds, quick, workers, changes, out, force, json)
+
+    reproduce_app.command(name, help=summary)(command)
 
 
-@reproduce_app.command("weights")
-def reproduce_weights(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """How the reward's weights move THz-SynC between delay and energy."""
-    _reproduce(["weights"], seeds, quick, workers, changes, out, force, json)
-
-
-@reproduce_app.command("ladder")
-def reproduce_ladder(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """From the paper's coordinator to ours, one departure at a time; goes on where it stopped."""
-    _reproduce(["ladder"], seeds, quick, workers, changes, out, force, json)
-
-
-@reproduce_app.command("beyond")
-def reproduce_beyond(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Delay and energy: published, the paper's mechanisms well learnt, and ours."""
-    _reproduce(["beyond"], seeds, quick, workers, changes, out, force, json)
-
-
-@reproduce_app.command("all")
-def reproduce_all(
-    seeds: SeedsOption = None,
-    quick: QuickOption = False,
-    workers: WorkersOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Every figure (quick: without the ladder); what is finished is kept if you stop early."""
-    names = ["synthesis", "fabric", "weights", *([] if quick else ["ladder"])]
-    _reproduce(names, seeds, quick, workers, changes, out, force, json)
+for _name, _summary in COMMANDS.items():
+    _add_command(_name, _summary)
 
 
 def _reproduce(

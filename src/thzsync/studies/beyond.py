@@ -7,7 +7,7 @@ meet the same background, channel and stragglers, and what is finished is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import hypot, inf, isnan
 from pathlib import Path
@@ -17,13 +17,11 @@ from thzsync.experiments.published import published_fabric, published_weights
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_document
 from thzsync.names import PUBLISHED_POLICIES
-from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.studies.execution import Tally
-from thzsync.studies.ladder import CONVERGED
+from thzsync.studies.figure import Progress, facts, first_averaged, run_by_seed
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
-from thzsync.studies.sweeping import execute, plan_sweep, prepared
+from thzsync.studies.sweeping import plan_sweep, prepared
 
 Row = dict[str, Any]
 
@@ -58,6 +56,15 @@ class Point:
         if self.time_weight is None:
             return f"{self.config} {self.policy}"
         return f"{self.config} {self.policy} at {self.time_weight:g}/{self.energy_weight:g}"
+
+    def columns(self) -> Row:
+        """What a row of tables says of it."""
+        return {
+            "config": self.config,
+            "policy": self.policy,
+            "time_weight": self.time_weight,
+            "energy_weight": self.energy_weight,
+        }
 
     def contender(self) -> Contender:
         """How it differs from preset `beyond`."""
@@ -101,12 +108,7 @@ class BeyondFigure:
 
     def _row(self, point: Point) -> Row:
         means = self.sweep.seed_means({}, point.name)
-        row: Row = {
-            "config": point.config,
-            "policy": point.policy,
-            "time_weight": point.time_weight,
-            "energy_weight": point.energy_weight,
-        }
+        row = point.columns()
         for metric in MEASURED:
             found = (None, None) if means.is_empty() else interval95(means[metric].to_numpy())
             row[metric], row[f"ci95_{metric}"] = found
@@ -124,19 +126,10 @@ class BeyondFigure:
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
-        return {
-            "kind": "beyond",
-            "quick": self.quick,
-            "scenario": self.sweep.scenario.name,
-            "scenario_sha256": self.sweep.scenario.digest,
+        return facts("beyond", self.sweep, self.quick) | {
             "seeds": sorted(self.sweep.frame["seed"].unique().to_list()),
-            "first_iteration": self.sweep.specification.first,
-            "iterations": self.sweep.specification.iterations,
             "rows": self.rows(),
             "claims": self.claims(),
-            "failures": list(self.sweep.failures),
-            "missing": self.sweep.missing,
-            "environment": environment(),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -163,15 +156,7 @@ def _published() -> Iterator[Row]:
 
 def _reported(point: Point, completion_ms: float | None, energy_j: float | None) -> Row:
     nothing: Row = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
-    return {
-        "config": point.config,
-        "policy": point.policy,
-        "time_weight": point.time_weight,
-        "energy_weight": point.energy_weight,
-        **nothing,
-        "completion_ms": completion_ms,
-        "energy_j": energy_j,
-    }
+    return point.columns() | nothing | {"completion_ms": completion_ms, "energy_j": energy_j}
 
 
 def _name(row: Row) -> str:
@@ -204,7 +189,7 @@ def reproduce_beyond(
     iterations: int = 20,
     workers: int | None = None,
     scenario: Scenario | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     quick: bool = False,
     out: str | Path | None = None,
 ) -> BeyondFigure:
@@ -214,16 +199,10 @@ def reproduce_beyond(
         "contenders": [point.contender().model_dump() for point in POINTS],
         "seeds": list(range(seeds)),
         "iterations": iterations,
-        "first": CONVERGED if iterations > CONVERGED else iterations // 2,
+        "first": first_averaged(iterations),
     }
     plan = plan_sweep(setting, options)
 
     with prepared(plan, out, resume=True) as store:
-        for place, seed in enumerate(plan.specification.seeds):  # so that whole seeds are left
-
-            def watch(tally: Tally, before: int = place * len(POINTS)) -> None:
-                if progress is not None:
-                    progress("beyond", before + tally.done, len(plan.runs))
-
-            execute([run for run in plan.runs if run.seed == seed], store, workers, watch=watch)
+        run_by_seed(plan, store, workers, "beyond", progress)
         return BeyondFigure(gather(plan, store), quick)

@@ -8,7 +8,6 @@ their keys as they are finished, and are done once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,14 +20,13 @@ from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.published import published_fabric
 from thzsync.experiments.statistics import interval95, paired_row
 from thzsync.files import write_document
-from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.studies.execution import Tally
+from thzsync.studies.figure import Progress, facts, first_averaged, run_by_seed
 from thzsync.studies.plan import Plan
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
 from thzsync.studies.store import Store
-from thzsync.studies.sweeping import execute, plan_sweep, prepared
+from thzsync.studies.sweeping import plan_sweep, prepared
 from thzsync.studies.task import find_references, reference_call
 
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
@@ -39,8 +37,6 @@ NEAR: Final = 0.05
 """How near to its final reward a learner counts as converged, as a share of that."""
 FINAL: Final = 5
 """Iterations at the end whose mean is the final reward."""
-CONVERGED: Final = 10
-"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
 
 
 @dataclass(frozen=True)
@@ -156,20 +152,11 @@ class LadderFigure:
 
     def document(self) -> dict[str, Any]:
         """The figure as plain values."""
-        return {
-            "kind": "ladder",
-            "quick": self.quick,
-            "scenario": self.sweep.scenario.name,
-            "scenario_sha256": self.sweep.scenario.digest,
+        return facts("ladder", self.sweep, self.quick) | {
             "seeds": self.seeds,
-            "first_iteration": self.sweep.specification.first,
-            "iterations": self.sweep.specification.iterations,
             "rungs": list(RUNGS),
             "ours": OURS,
             "rows": self.rows(),
-            "failures": list(self.sweep.failures),
-            "missing": self.sweep.missing,
-            "environment": environment(),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -195,30 +182,22 @@ def reproduce_ladder(
     iterations: int = 20,
     workers: int | None = None,
     scenario: Scenario | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
     quick: bool = False,
     out: str | Path | None = None,
 ) -> LadderFigure:
     """Run every learner on every rung; what ``out`` holds already is not done again."""
     setting = scenario or Scenario.paper()
-    first = CONVERGED if iterations > CONVERGED else iterations // 2
     options = {
         "contenders": [c.model_dump() for c in contenders()],
         "seeds": list(range(seeds)),
         "iterations": iterations,
-        "first": first,
+        "first": first_averaged(iterations),
     }
     plan = plan_sweep(setting, options)
-
-    def watch(tally: Tally) -> None:
-        if progress is not None:
-            progress("ladder", tally.done, tally.total)
-
     with prepared(plan, out, resume=True) as store:
         _share_references(plan, store)
-        # Seed by seed, so that an interruption leaves whole rungs.
-        for seed in plan.specification.seeds:
-            execute([run for run in plan.runs if run.seed == seed], store, workers, watch=watch)
+        run_by_seed(plan, store, workers, "ladder", progress)
         return LadderFigure(gather(plan, store), quick)
 
 
