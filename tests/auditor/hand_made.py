@@ -38,6 +38,7 @@ HAND_CHECKS = tuple(check for check in CHECKS if check.__name__ not in ENGINE_ON
 
 US, MS = 10**6, 10**9
 SEED = 7
+ENDS = ("src", "dst")
 REFERENCES = {"p2p": (1e-3, 1e-3), "a2a": (2e-3, 3e-3), "allreduce": (4e-3, 5e-3)}
 SCENARIO = Scenario.model_validate(
     {
@@ -346,6 +347,9 @@ def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> 
     event["payload_bytes"] = sum({f["shard"]: f["bytes"] for f in own}.values())
     event["end_ps"] = max(c["end_ps"] for c, _ in chunks)
     event["completion_ms"] = (event["end_ps"] - event["release_ps"]) / MS
+    size, busiest = _measured(event, own)
+    event["algbw_gb_s"] = size / event["completion_ms"] / 1e6
+    event["busbw_gb_s"] = busiest / event["completion_ms"] / 1e6
     event["wired_bytes"] = sum(size_of(f, c["chunk"]) for c, f in wired)
     event["thz_bytes"] = sum(size_of(f, c["chunk"]) for c, f in thz)
     event["optical_energy_j"] = 40e-12 * sum(
@@ -359,6 +363,16 @@ def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> 
     event["fallback_chunks"] = sum(c["decided"] for c, _ in wired)
     event["rerouted_chunks"] = sum(not c["decided"] for c, _ in thz)
     event["decision_thz_share"] = sum(f["thz_chunks"] for f in own) / sum(f["chunks"] for f in own)
+
+
+def _measured(event: Row, own: list[Row]) -> tuple[float, float]:
+    """What nccl-tests would divide by the time: the size, and the busiest rack's bytes."""
+    parties, payload = len(event["racks"]), event["payload_bytes"]
+    if event["kind"] == "allreduce":
+        return payload, payload * 2 * (parties - 1) / parties
+    ends = [[sum(f["bytes"] for f in own if f[end] == r) for r in event["racks"]] for end in ENDS]
+    busiest = max(*ends[0], *ends[1])
+    return busiest * parties / (parties - 1) if event["kind"] == "a2a" else busiest, busiest
 
 
 def _settle_reward(event: Row) -> None:

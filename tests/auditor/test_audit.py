@@ -117,8 +117,16 @@ def wired_chunk_ready_before_the_event_is_released(rows: Rows) -> None:
 @breaks("event_end", "figures")
 def event_that_outlasts_its_last_chunk(rows: Rows) -> None:
     event = rows["events"][SINGLE]  # nothing waits for it
+    longer = 1 + 5 * US / MS / event["completion_ms"]
     event["end_ps"] += 5 * US
-    event["completion_ms"] += 5 * US / MS
+    event["completion_ms"] *= longer
+    event["algbw_gb_s"] /= longer
+    event["busbw_gb_s"] /= longer
+
+
+@breaks("bandwidth", "figures")
+def event_that_boasts_of_its_bandwidth(rows: Rows) -> None:
+    rows["events"][ALLREDUCE]["busbw_gb_s"] *= 1.001
 
 
 @breaks("iteration_span", "nothing")
@@ -205,7 +213,9 @@ def result_that_is_added_instead_of_kept(rows: Rows) -> None:
 
 @breaks("blocks", "figures")
 def tensor_that_is_larger_than_its_shards(rows: Rows) -> None:
-    rows["events"][ALLREDUCE]["payload_bytes"] += 1
+    event = rows["events"][ALLREDUCE]
+    event["algbw_gb_s"] *= 1 + 1 / event["payload_bytes"]
+    event["payload_bytes"] += 1
 
 
 @breaks("fabric")

@@ -69,9 +69,12 @@ def settled(run: Run) -> Run:
     events = run.events.join(sent, on="number", how="left", maintain_order="left")
     time = col("kind").replace_strict({k: v[0] for k, v in references.items()}, default=1.0)
     energy = col("kind").replace_strict({k: v[1] for k, v in references.items()}, default=1.0)
+    took_ms = (col("end_ps") - col("release_ps")) / 1e9
     events = events.with_columns(
         thz_energy_j=col("j").fill_null(0.0),
-        completion_ms=(col("end_ps") - col("release_ps")) / 1e9,
+        completion_ms=took_ms,
+        algbw_gb_s=col("algbw_gb_s") * col("completion_ms") / took_ms,
+        busbw_gb_s=col("busbw_gb_s") * col("completion_ms") / took_ms,
     ).drop("j")
     total = col("optical_energy_j") + col("thz_energy_j")
     cost = weights.time_weight * col("completion_ms") * 1e-3 / time
@@ -216,6 +219,7 @@ for label, change in {
 add("events", "label", column("events", "label", pl.lit("nonsense")))
 add("events", "method", column("events", "method", pl.lit("ring")))
 add("events", "stage", column("events", "stage", col("stage") + 1))
+add("events", "bandwidth", column("events", "busbw_gb_s", 1.01 * col("busbw_gb_s")))
 add("events", "raised power budget", column(
     "events", "power", col("power").list.eval(pl.element() * 1.5), first_sending))  # fmt: skip
 add("events", "removed delay", column(

@@ -37,7 +37,6 @@ def even(kind: str, n: int) -> Demand:
 )
 def test_the_bus_factor_is_that_of_nccl_tests(kind: str, factor, n: int) -> None:  # type: ignore[no-untyped-def]
     collective, racks = find_collective(kind), np.arange(n)
-    demand = even(kind, n)
-    size = collective.buffer_bytes(demand, racks)
+    size, bus = collective.measured_bytes(even(kind, n), racks)
     assert size == pytest.approx(SIZE)
-    assert collective.blocks(demand, racks).bus_bytes / size == pytest.approx(factor(n))
+    assert bus / size == pytest.approx(factor(n))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from thzsync.auditor import (
     air,
     background,
+    bandwidth,
     causality,
     declaration,
     delivery,
@@ -90,6 +91,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     background.background,
     totals.energy,
     totals.completion,
+    bandwidth.bandwidth,
     totals.references,
     totals.reward,
     totals.iteration_totals,

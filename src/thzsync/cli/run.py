@@ -246,9 +246,9 @@ def _run_document(record: Run) -> dict[str, Any]:
 
 
 def _collectives(record: Run) -> list[dict[str, Any]]:
-    from thzsync.simulation.bandwidth import by_collective, with_bandwidth
+    from thzsync.simulation.bandwidth import by_collective
 
-    return by_collective(with_bandwidth(record))
+    return by_collective(record.events)
 
 
 def _run_tables(record: Run) -> RenderableType:

@@ -49,15 +49,17 @@ class Collective:
         self.check(demand, f"{self.name} demand", racks)
         return self.conditions(demand, racks)
 
-    def buffer_bytes(self, demand: Demand, racks: IntArray) -> float:
-        """What nccl-tests calls the size: the tensor, or the busiest rack's buffer [bytes].
+    def measured_bytes(self, demand: Demand, racks: IntArray) -> tuple[float, float]:
+        """Bytes that nccl-tests divides by the time to get algorithm and bus bandwidth.
 
-        Divided by the time, it is the algorithm bandwidth.
+        The first is what it calls the size: the tensor, or the busiest rack's buffer. The second
+        is what the busiest rack must send or receive.
         """
+        bus = self.blocks(demand, racks).bus_bytes
         if isinstance(demand, Tensor):
-            return float(demand.tensor_bytes)
-        sent = self.blocks(demand, racks).bus_bytes
-        return sent * len(racks) / (len(racks) - 1) if self.keeps_part else sent
+            return float(demand.tensor_bytes), bus
+        parties = len(racks)
+        return (bus * parties / (parties - 1) if self.keeps_part and parties > 1 else bus), bus
 
 
 _added: dict[str, Collective] = {}

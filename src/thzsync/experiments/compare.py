@@ -15,7 +15,6 @@ from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.records import References
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
-from thzsync.simulation.bandwidth import with_bandwidth
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import in_one_line
 
@@ -50,7 +49,7 @@ def _run(task: _Task) -> _Result:
     key = {"policy": task.policy, "seed": task.seed}
     columns = [pl.lit(value).alias(name) for name, value in key.items()]
     detail = run.last_iteration() if task.detailed else None
-    events = with_bandwidth(run).drop("racks", "delay_ps", "power", "after")
+    events = run.events.drop("racks", "delay_ps", "power", "after")
     return _Result(
         run.iterations.select(*columns, pl.all()), events.select(*columns, pl.all()), detail
     )

@@ -63,6 +63,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "release_ps": "i64",  # r_e, when its predecessors were done
         "end_ps": "i64",
         "completion_ms": "f64",  # T_e
+        "algbw_gb_s": "f64",  # as nccl-tests: size over T_e [1e9 bytes per second]
+        "busbw_gb_s": "f64",  # as nccl-tests: the busiest rack's bytes over T_e
         "optical_energy_j": "f64",
         "thz_energy_j": "f64",
         "reward": "f64",

@@ -113,7 +113,6 @@ def as_comparison(run: Run) -> Comparison:
     import polars as pl
 
     from thzsync.experiments.compare import Comparison
-    from thzsync.simulation.bandwidth import with_bandwidth
 
     key = [pl.lit(run.policy).alias("policy"), pl.lit(run.seed).alias("seed")]
     return Comparison(
@@ -121,7 +120,7 @@ def as_comparison(run: Run) -> Comparison:
         (run.policy,),
         (run.seed,),
         run.iterations.select(*key, pl.all()),
-        with_bandwidth(run).select(*key, pl.all()),
+        run.events.select(*key, pl.all()),
         {run.policy: run.last_iteration()},
     )
 

@@ -38,6 +38,7 @@ def write_event(
 ) -> None:
     """An event that has ended, with its blocks, flows, chunks, rounds and transmissions."""
     work, graph = done.work, done.work.graph
+    buffer_bytes, bus_bytes = event.measured_bytes
     to.add(
         "events",
         iteration=iteration,
@@ -56,6 +57,8 @@ def write_event(
         release_ps=work.release_ps,
         end_ps=done.end_ps,
         completion_ms=cost.completion_s * 1e3,
+        algbw_gb_s=buffer_bytes / cost.completion_s * 1e-9 if cost.completion_s else 0.0,
+        busbw_gb_s=bus_bytes / cost.completion_s * 1e-9 if cost.completion_s else 0.0,
         optical_energy_j=cost.optical_energy_j,
         thz_energy_j=cost.thz_energy_j,
         reward=cost.reward,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand, find_collective
@@ -82,6 +83,11 @@ class Event:
     def payload_bytes(self) -> int:
         """Directed demand of a transfer, or size of the tensor [bytes]."""
         return self.demand.payload_bytes
+
+    @cached_property
+    def measured_bytes(self) -> tuple[float, float]:
+        """Bytes that its algorithm and its bus bandwidth count."""
+        return find_collective(self.kind).measured_bytes(self.demand, self.racks)
 
     def check(self, place: str) -> None:
         """Refuse a demand that does not fit the kind or the racks."""

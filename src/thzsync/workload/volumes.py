@@ -38,11 +38,11 @@ def volumes(graph: TrainingGraph) -> list[Volume]:
     for event in graph.events:
         racks = tuple(event.racks.tolist())
         volume = found.setdefault((event.kind, racks), Volume(event.kind, racks))
-        collective = find_collective(event.kind)
+        buffer_bytes, bus_bytes = event.measured_bytes
         volume.events += 1
         volume.payload_bytes += event.payload_bytes
-        volume.buffer_bytes += collective.buffer_bytes(event.demand, event.racks)
-        volume.bus_bytes += collective.blocks(event.demand, event.racks).bus_bytes
+        volume.buffer_bytes += buffer_bytes
+        volume.bus_bytes += bus_bytes
     return list(found.values())
 
 
