@@ -19,6 +19,7 @@ class Subject(StrEnum):
     DECISION = "decision"
     ITERATION = "iteration"
     CONTACT = "contact"
+    PEERS = "peers"
     ALL = "all"
 
 
@@ -28,6 +29,7 @@ MEASURES: Final = {
     Subject.DECISION: "thzsync.experiments.bench_decision",
     Subject.ITERATION: "thzsync.experiments.bench_iteration",
     Subject.CONTACT: "thzsync.experiments.bench_contact",
+    Subject.PEERS: "thzsync.optical.peers",
 }
 LONG: Final = (Subject.ITERATION, Subject.CONTACT)
 """What has a quick form, since it takes minutes."""
