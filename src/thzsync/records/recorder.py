@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from thzsync.records.schema import TABLES, polars_schema
 
 if TYPE_CHECKING:
     import polars as pl
+
+SEGMENT_ROWS: Final = 1 << 20
 
 
 class Lists(NamedTuple):
@@ -28,44 +30,112 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._parts: dict[str, list[tuple[int, dict[str, Any]]]] = {name: [] for name in TABLES}
-        self._taken = dict.fromkeys(TABLES, 0)
+        self._piles = {name: _Pile(name) for name in TABLES}
 
     def add(self, table: str, rows: int = 1, **columns: Any) -> None:
         """Append rows; every column of the table must be given."""
         if columns.keys() != TABLES[table].keys():
             raise KeyError(sorted(columns.keys() ^ TABLES[table].keys()))
-        self._parts[table].append((rows, columns))
+        self._piles[table].add(rows, columns)
 
     def extend(self, other: Recorder) -> None:
         """Append everything that another one has collected."""
-        for name, parts in other._parts.items():
-            self._parts[name] += parts
+        for name, pile in other._piles.items():
+            self._piles[name].extend(pile)
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """All tables, in the order in which things were added."""
-        return {name: self._frame(name, 0) for name in TABLES}
+        return {name: pile.frame() for name, pile in self._piles.items()}
 
     def new_frames(self) -> dict[str, pl.DataFrame]:
         """What was added since this was last asked."""
-        frames = {name: self._frame(name, self._taken[name]) for name in TABLES}
-        self._taken = {name: len(parts) for name, parts in self._parts.items()}
-        return frames
+        return {name: pile.new_frame() for name, pile in self._piles.items()}
 
-    def _frame(self, table: str, first: int) -> pl.DataFrame:
+
+class _Pile:
+    """Rows of one table: the latest as they came, those before them as frames.
+
+    What comes is wide, such as whole numbers of 64 bits and arrays that keep larger ones alive. A
+    million rows become a frame at once, so that long tables take no more memory than they must.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+        self._frames: list[pl.DataFrame] = []
+        self._parts: list[tuple[int, dict[str, Any]]] = []
+        self._waiting = 0
+        self._taken = 0
+
+    def add(self, rows: int, columns: dict[str, Any]) -> None:
+        self._parts.append((rows, columns))
+        self._waiting += rows
+        if self._waiting >= SEGMENT_ROWS:
+            self._settle()
+
+    def extend(self, other: _Pile) -> None:
+        if other._frames:
+            self._settle()
+            self._frames += other._frames
+        self._parts += other._parts
+        self._waiting += other._waiting
+
+    def frame(self) -> pl.DataFrame:
+        self._settle()
+        frames, self._frames = self._frames, []
+        self._frames = [in_segments(frames)]
+        return self._frames[0]
+
+    def new_frame(self) -> pl.DataFrame:
         import polars as pl
 
-        schema, parts = polars_schema(table), self._parts[table][first:]
-        if not parts:
-            return pl.DataFrame(schema=schema)
-        series = []
-        for name, dtype in schema.items():
-            cells = [(rows, columns[name]) for rows, columns in parts]
-            make = _list_series if isinstance(dtype, pl.List) else _series
-            if isinstance(dtype, pl.String):
-                make = _text_series
-            series.append(make(name, cells, dtype))
-        return pl.DataFrame(series)
+        self._settle()
+        found = pl.concat(self._frames, rechunk=False)[self._taken :]
+        self._taken += found.height
+        return found
+
+    def _settle(self) -> None:
+        if self._parts or not self._frames:
+            self._frames.append(_frame(self._table, self._parts))
+            self._parts, self._waiting = [], 0
+
+
+def in_segments(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Frames as one, in pieces of a fixed number of rows, so that equal tables are equal on disk.
+
+    Frames are taken out of the list as they are used up: no more than a piece is there twice.
+    Tables with columns of lists are made one piece: they are short, and how Polars writes a piece
+    of a list depends on where it was cut.
+    """
+    import polars as pl
+
+    if any(isinstance(kind, pl.List) for kind in frames[0].schema.values()):
+        return pl.concat(frames, rechunk=False).rechunk()
+    frames.reverse()
+    rest, pieces = frames.pop(), []
+    while frames or rest.height > SEGMENT_ROWS:
+        while rest.height > SEGMENT_ROWS:
+            pieces.append(rest[:SEGMENT_ROWS].rechunk())
+            rest = rest[SEGMENT_ROWS:]
+        if frames:
+            rest = pl.concat((rest, frames.pop()), rechunk=False)
+    return pl.concat((*pieces, rest.rechunk()), rechunk=False)
+
+
+def _frame(table: str, parts: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
+    """Rows as they came, as a frame."""
+    import polars as pl
+
+    schema = polars_schema(table)
+    if not parts:
+        return pl.DataFrame(schema=schema)
+    series = []
+    for name, dtype in schema.items():
+        cells = [(rows, columns[name]) for rows, columns in parts]
+        make = _list_series if isinstance(dtype, pl.List) else _series
+        if isinstance(dtype, pl.String):
+            make = _text_series
+        series.append(make(name, cells, dtype))
+    return pl.DataFrame(series)
 
 
 def _series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:

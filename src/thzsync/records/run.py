@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thzsync.errors import ThzSyncError
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
+from thzsync.records.recorder import in_segments
 from thzsync.records.schema import TABLES, polars_schema
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import parse_scenario
@@ -47,7 +48,9 @@ def environment() -> dict[str, str]:
 def frame_bytes(frame: pl.DataFrame, effort: int = 9) -> bytes:
     """A table as compressed Parquet; equal tables give equal bytes."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=effort, statistics=False)
+    in_segments([frame]).write_parquet(
+        buffer, compression="zstd", compression_level=effort, statistics=False
+    )
     return buffer.getvalue()
 
 
@@ -57,6 +60,8 @@ def until_last_iteration(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFr
 
     ends = tables["iterations"]["end_ps"]
     until_ps = int(ends.to_numpy().max()) if len(ends) else 0
+    if int(tables["links"]["end_ps"].to_numpy().max(initial=0)) <= until_ps:
+        return tables
     return tables | {"links": tables["links"].filter(pl.col("end_ps") <= until_ps)}
 
 
