@@ -30,12 +30,12 @@ def test_a_run_that_fails_takes_its_seed_out_of_all_policies_and_is_recorded(
     assert found.iterations["seed"].unique().sort().to_list() == [0, 2]
 
 
-def _fails_in_seed_1(scenario, policy, iterations, seed, references):  # type: ignore[no-untyped-def]
+def _fails_in_seed_1(scenario, policy, iterations, seed, *rest, **options):  # type: ignore[no-untyped-def]
     from thzsync.simulation import simulate
 
     if (policy, seed) == ("fixed-ratio", 1):
         raise RuntimeError("no")
-    return simulate(scenario, policy, iterations, seed, references)
+    return simulate(scenario, policy, iterations, seed, *rest, **options)
 
 
 def test_when_no_seed_is_left_the_first_error_is_told() -> None:

@@ -253,10 +253,10 @@ def test_a_comparison_is_never_made_of_interrupted_runs(
     rescued: list[Comparison] = []
     real = compare_module.simulate
 
-    def impatient(*task: object) -> Run:
+    def impatient(*task: object, **options: bool) -> Run:
         if task[3] == 1:  # the second seed
             raise KeyboardInterrupt
-        return real(*task)  # type: ignore[arg-type]
+        return real(*task, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(compare_module, "simulate", impatient)
     with pytest.raises(KeyboardInterrupt):

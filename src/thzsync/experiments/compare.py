@@ -45,7 +45,8 @@ def _references(task: tuple[Scenario, int]) -> References:
 
 
 def _run(task: _Task) -> _Result:
-    run = simulate(task.scenario, task.policy, task.iterations, task.seed, task.references)
+    work = (task.scenario, task.policy, task.iterations, task.seed, task.references)
+    run = simulate(*work, detailed=task.detailed)
     key = {"policy": task.policy, "seed": task.seed}
     columns = [pl.lit(value).alias(name) for name, value in key.items()]
     detail = run.last_iteration() if task.detailed else None

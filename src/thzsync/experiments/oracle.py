@@ -84,7 +84,8 @@ class _Trial:
 def _try(trial: _Trial) -> dict[str, float]:
     """Mean reward per collective type, and means over the iterations from ``first`` on."""
     policy = FixedPerType(trial.choices)
-    run = simulate(trial.scenario, policy, trial.iterations, trial.seed, trial.references)
+    work = (trial.scenario, policy, trial.iterations, trial.seed, trial.references)
+    run = simulate(*work, detailed=False)
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
     judged = run.iterations.filter(pl.col("iteration") >= trial.first)

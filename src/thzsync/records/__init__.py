@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from thzsync.records.fidelity import Fidelity
-from thzsync.records.recorder import Lists, Recorder
+from thzsync.records.recorder import SUMMARY, Lists, Recorder
 from thzsync.records.run import References, Run
 from thzsync.records.schema import TABLES
 
-__all__ = ["TABLES", "Fidelity", "Lists", "Recorder", "References", "Run"]
+__all__ = ["SUMMARY", "TABLES", "Fidelity", "Lists", "Recorder", "References", "Run"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEGMENT_ROWS: Final = 1 << 20
+SUMMARY: Final = ("iterations", "events")
+"""Tables that are enough to compare policies."""
 
 
 class Lists(NamedTuple):
@@ -26,14 +29,26 @@ class Recorder:
     """Rows of the tables of one run, or of one iteration of it.
 
     Scalars and arrays of one length may be mixed in ``add``; scalars are repeated, and a column of
-    lists is given as :class:`Lists` or, for a single row, as one list.
+    lists is given as :class:`Lists` or, for a single row, as one list. Rows of tables that are
+    not to be kept are dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Collection[str] = tuple(TABLES)) -> None:
+        self._keep = keep
         self._piles = {name: _Pile(name) for name in TABLES}
+
+    def keeps(self, table: str) -> bool:
+        """Whether it is worth while to work out rows of this table."""
+        return table in self._keep
+
+    def another(self) -> Recorder:
+        """An empty one that keeps the same tables."""
+        return Recorder(self._keep)
 
     def add(self, table: str, rows: int = 1, **columns: Any) -> None:
         """Append rows; every column of the table must be given."""
+        if table not in self._keep:
+            return
         if columns.keys() != TABLES[table].keys():
             raise KeyError(sorted(columns.keys() ^ TABLES[table].keys()))
         self._piles[table].add(rows, columns)

@@ -17,7 +17,7 @@ from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.execution import Agenda, Executor, Finished, Priority, Work
 from thzsync.execution.faults import FaultTimeline
-from thzsync.records import Recorder, References, Run
+from thzsync.records import SUMMARY, Recorder, References, Run
 from thzsync.records.run import until_last_iteration
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
@@ -71,10 +71,11 @@ class Engine:
         seed: int,
         iterations: int,
         references: References | None = None,
+        detailed: bool = True,
     ) -> None:
         self.world = World.build(scenario, seed)
         self.references = references or {}
-        self.recorder = Recorder()
+        self.recorder = Recorder() if detailed else Recorder(SUMMARY)
         self.agenda = Agenda()
         self.executor = Executor(
             self.world.fabric,
@@ -83,7 +84,7 @@ class Engine:
             to_ps(scenario.thz.fallback_timeout_s),
             self.world.cut,
         )
-        self.witness = Witness(self.world) if in_flows(scenario) else None
+        self.witness = Witness(self.world) if detailed and in_flows(scenario) else None
         """Has events replayed packet by packet, where the fibres carry flows."""
         self.outcomes: list[Outcome] = []
         """What became of earlier decisions; whoever reads them takes them out."""
@@ -102,7 +103,7 @@ class Engine:
         )
         self.sampler = LinkSampler(self.world.fabric, self.agenda, self.recorder)
         self.jobs = [
-            JobRun(index, job, job.iterations or iterations)
+            JobRun(index, job, job.iterations or iterations, self.recorder.another())
             for index, job in enumerate(scenario.jobs)
         ]
         self._running = len(self.jobs)

@@ -21,18 +21,18 @@ class JobRun:
     job: Job
     iterations: int
     """How many it is to do."""
+    recorder: Recorder
+    """Rows of the iteration; they count once it is complete."""
     iteration: int = -1
     """The one it is in, from 0."""
     start_ps: int = 0
     tally: Tally = field(default_factory=lambda: Tally(np.zeros(0, dtype=np.int64)))
-    recorder: Recorder = field(default_factory=Recorder)
-    """Rows of the iteration; they count once it is complete."""
 
     def begin(self, graph: TrainingGraph, now_ps: int, links: int) -> list[int]:
         """Start the next iteration; the nodes that wait for nothing."""
         self.iteration += 1
         self.graph, self.start_ps = graph, now_ps
-        self.tally, self.recorder = Tally(np.zeros(links, dtype=np.int64)), Recorder()
+        self.tally, self.recorder = Tally(np.zeros(links, dtype=np.int64)), self.recorder.another()
         self._unfinished = len(graph.nodes)
         self._pending = graph.indegree.tolist()
         return [int(n) for n in np.flatnonzero(graph.indegree == 0)]

@@ -69,6 +69,8 @@ def write_event(
         decision_thz_share=int(graph.thz_chunks.sum()) / max(1, work.chunks),
         after=event.after,
     )
+    if not to.keeps("chunks"):
+        return
     _write_flows(to, done)
     if work.rounds:
         _write_rounds(to, work)

@@ -31,6 +31,7 @@ class Session:
         seed: int = 0,
         iterations: int = 1,
         references: References | None = None,
+        detailed: bool = True,
     ) -> None:
         if iterations < 1:
             raise ThzSyncError(f"iterations: found {iterations}; run at least 1")
@@ -39,7 +40,7 @@ class Session:
             raise ThzSyncError(
                 f"scenario {setting.name!r} has no job; add a [[jobs]] table, or use `synthesize`"
             )
-        self._engine = Engine(setting, seed, iterations, references)
+        self._engine = Engine(setting, seed, iterations, references, detailed)
 
     def __iter__(self) -> Iterator[Situation]:
         return self
@@ -74,10 +75,10 @@ class Session:
         shared = (world.scenario, world.streams, world.topology, world.channel)
         graphs = (run.graph for run in engine.jobs if run.iteration >= 0)
         memo: dict[int, object] = {id(part): part for part in (*shared, *graphs)}
-        memo[id(engine.recorder)] = Recorder()
+        memo[id(engine.recorder)] = Recorder(keep=())
         if engine.witness is not None:
             memo[id(engine.witness)] = None
-        memo |= {id(run.recorder): Recorder() for run in engine.jobs}
+        memo |= {id(run.recorder): Recorder(keep=()) for run in engine.jobs}
         twin = object.__new__(Session)
         twin._engine = copy.deepcopy(engine, memo)
         return twin

@@ -44,7 +44,7 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
             step()
         return False
 
-    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, references={}, stop=go_on)
+    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
     return mean_costs(run.events)
 
 
@@ -77,17 +77,20 @@ def simulate(
     keep_partial: bool = False,
     journal: Journal | None = None,
     stop: Stop | None = None,
+    detailed: bool = True,
 ) -> Run:
     """Run a policy for some training iterations of a scenario, preset or file; return the record.
 
     With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned; so does
     ``stop``, which is asked before every decision. A ``journal`` gets what is finished as it comes.
+    Not ``detailed``, only iterations and events are recorded, which cannot be audited but take
+    less time and memory.
     """
     setting = Scenario.of(scenario)
     if references is None:
         references = checked_references(setting, seed, iterations)
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
-    session = Session(own_scenario(chosen, setting), seed, iterations, references)
+    session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
     return drive.record(keep_partial)
 

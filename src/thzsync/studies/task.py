@@ -49,7 +49,8 @@ def find_run(payload: bytes) -> bytes:
     asked = json.loads(payload)
     references: References = {k: (v[0], v[1]) for k, v in asked["references"].items()}
     scenario = Scenario.model_validate(asked["scenario"])
-    run = simulate(scenario, asked["policy"], asked["iterations"], asked["seed"], references)
+    work = (scenario, asked["policy"], asked["iterations"], asked["seed"], references)
+    run = simulate(*work, detailed=False)
     return frame_bytes(run.iterations)
 
 
