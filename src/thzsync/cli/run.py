@@ -130,6 +130,7 @@ def _begin(
 ) -> tuple[Beginning, Policy]:
     """What is to be simulated and who decides, once all of it is known to be possible."""
     from thzsync.coordinator import own_scenario
+    from thzsync.feasibility import effort_of, forewarning
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
@@ -138,7 +139,12 @@ def _begin(
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
-    one = 1 / events_per_iteration(setting, seed)
+    learns = hasattr(chosen, "save") and not frozen
+    effort = effort_of(setting, iterations, learns, seed)
+    warning = forewarning(setting, iterations, learns, effort)
+    if warning is not None:
+        note(warning)
+    one = 1 / effort.events
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
@@ -193,6 +199,7 @@ def tell_fidelity(found: Fidelity) -> bool:
 def _simulate(
     policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish
 ) -> tuple[Run, Policy]:
+    from thzsync.feasibility import effort_of
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
@@ -209,7 +216,7 @@ def _simulate(
         if policy is None:
             assert journal is not None
             return resume(journal, lambda done: show(done, 1), wish.asked)
-        one = 1 / events_per_iteration(beginning.scenario, beginning.seed)
+        one = 1 / effort_of(beginning.scenario, beginning.iterations, False, beginning.seed).events
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
@@ -226,17 +233,6 @@ def _simulate(
             stop=stop,
         )
         return record, policy
-
-
-def events_per_iteration(scenario: Scenario, seed: int) -> int:
-    """Decisions that one iteration of all jobs takes."""
-    from thzsync.streams import Streams
-    from thzsync.topology import Topology
-    from thzsync.workload import job_graph
-
-    topology, streams = Topology(scenario.floor), Streams(seed)
-    graphs = (job_graph(job, topology, streams) for job in scenario.jobs)
-    return max(1, sum(len(graph.events) for graph in graphs))
 
 
 def _run_document(record: Run) -> dict[str, Any]:

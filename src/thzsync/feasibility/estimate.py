@@ -69,7 +69,12 @@ class Load:
     def memory_bytes(self) -> float:
         """Memory that planning, carrying and recording them takes [bytes]."""
         gains = self.links * self.subbands * _GAIN_BYTES
-        return gains + self.largest_chunks * _CHUNK_BYTES + self.all_chunks * _RECORD_BYTES
+        return gains + self.largest_chunks * _CHUNK_BYTES + self.record_bytes
+
+    @property
+    def record_bytes(self) -> float:
+        """Memory of one iteration's record [bytes]."""
+        return self.all_chunks * _RECORD_BYTES
 
 
 def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:

@@ -64,10 +64,10 @@ def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> 
             f"collectives.chunk_bytes is {scenario.collectives.chunk_bytes}, which cuts an event "
             f"into {load.largest_chunks:.2g} chunks; did you mean larger chunks or smaller events?"
         )
-    if load.packet_hops > MANY_PACKET_HOPS:
+    if not in_flows(scenario) and load.packet_hops > MANY_PACKET_HOPS:
         yield (
             f"jobs: an iteration sends up to {load.packet_hops:.2g} packets over a fibre, which "
-            f"takes long; use smaller events or a larger optical.packet_bytes"
+            f'takes long; use optical.fidelity = "flow", or smaller events'
         )
     longest_s = _longest_s(scenario, graphs)
     bursts = longest_s * bursts_per_s(scenario)
