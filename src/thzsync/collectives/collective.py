@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
+
+import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.collectives.blocks import Blocks
@@ -55,11 +57,19 @@ class Collective:
         The first is what it calls the size: the tensor, or the busiest rack's buffer. The second
         is what the busiest rack must send or receive.
         """
-        bus = self.blocks(demand, racks).bus_bytes
         if isinstance(demand, Tensor):
-            return float(demand.tensor_bytes), bus
+            return float(demand.tensor_bytes), _tensor_bus_bytes(
+                self, demand, racks.astype(np.int64).tobytes()
+            )
+        bus = self.blocks(demand, racks).bus_bytes
         parties = len(racks)
         return (bus * parties / (parties - 1) if self.keeps_part and parties > 1 else bus), bus
+
+
+@lru_cache(maxsize=1024)
+def _tensor_bus_bytes(collective: Collective, demand: Tensor, racks: bytes) -> float:
+    """Of every group's tensors, which come again in every iteration."""
+    return collective.blocks(demand, np.frombuffer(racks, dtype=np.int64)).bus_bytes
 
 
 _added: dict[str, Collective] = {}
