@@ -9,6 +9,7 @@ from thzsync.records import SUMMARY, TABLES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.simulation import simulate
+from thzsync.simulation.sampling import span_ps
 
 TINY = Scenario.preset("tiny")
 FLOWS = changed(TINY, {"optical.fidelity": "flow"}, "test")
@@ -25,3 +26,7 @@ def test_what_is_not_kept_changes_nothing_that_is(scenario: Scenario, policy: st
             assert_frame_equal(short.tables[table], whole.tables[table])
         else:
             assert short.tables[table].height == 0
+
+
+def test_many_fibres_are_sampled_less_often() -> None:
+    assert [span_ps(links) // 10**9 for links in (1, 4096, 4097, 12_224)] == [20, 20, 40, 60]

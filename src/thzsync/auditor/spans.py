@@ -13,17 +13,21 @@ from thzsync.auditor.findings import Findings
 from thzsync.auditor.tables import sum_by
 
 SPAN_PS: Final = 20 * 10**9
-"""Samples are taken every 20 ms, and wherever an iteration ends [ps]."""
+"""Samples are taken every 20 ms, or a multiple, and wherever an iteration ends [ps]."""
+MANY_FIBRES: Final = 4096
+"""So many fibres are sampled every 20 ms, twice as many every 40, and so on."""
 
 
 def link_spans(book: Book, findings: Findings) -> None:
     """A sample lasts from one instant of sampling to the next."""
     links, ends = book.links, np.unique(book.iterations["end_ps"])
     start, end = links["start_ps"], links["end_ps"]
-    grid = (start // SPAN_PS + 1) * SPAN_PS
+    fibres = 2 * book.racks + book.scenario.floor.rings * (book.scenario.floor.rings - 1)
+    span_ps = SPAN_PS * max(1, -(-fibres // MANY_FIBRES))
+    grid = (start // span_ps + 1) * span_ps
     following = np.searchsorted(ends, start, side="right")
     padded = np.append(ends, np.iinfo(np.int64).max)
-    known = (start % SPAN_PS == 0) | np.isin(start, ends)
+    known = (start % span_ps == 0) | np.isin(start, ends)
     if book.cut:
         known |= np.isin(start, book.iterations["start_ps"])
     if book.many_jobs:  # a job may have ended an iteration that is not recorded

@@ -12,6 +12,13 @@ from thzsync.records import Recorder
 
 SPAN_PS: Final = 20 * 10**9
 """Length of one sample, 20 ms [ps]."""
+MANY_LINKS: Final = 4096
+"""Of more fibres samples are longer by a whole factor, so that they do not outweigh all else."""
+
+
+def span_ps(links: int) -> int:
+    """Length of one sample of so many fibres [ps]."""
+    return SPAN_PS * -(-links // MANY_LINKS)
 
 
 class LinkSampler:
@@ -21,11 +28,12 @@ class LinkSampler:
         self._fabric, self._agenda, self._recorder = fabric, agenda, recorder
         self._seen = np.zeros((2, fabric.network.links), dtype=np.int64)
         self._since_ps = 0
-        agenda.add(SPAN_PS, Priority.SAMPLE, self._sample, None)
+        self._span_ps = span_ps(fabric.network.links)
+        agenda.add(self._span_ps, Priority.SAMPLE, self._sample, None)
 
     def _sample(self, _: None) -> None:
         self.cut()
-        self._agenda.add(self._since_ps + SPAN_PS, Priority.SAMPLE, self._sample, None)
+        self._agenda.add(self._since_ps + self._span_ps, Priority.SAMPLE, self._sample, None)
 
     def cut(self) -> None:
         """End a span here and begin another."""
