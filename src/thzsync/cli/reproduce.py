@@ -192,6 +192,7 @@ def _fabric_tables(document: Document) -> list[Table]:
             *keys, "makespan_ms", "exposed_ms", "regret"
         ),
         tables.choices(document["oracle"]["choices"]),
+        tables.regrets(document),
         tables.gains(document["gains"]),
         tables.claims(document["claims"].items(), seeds),
     ]

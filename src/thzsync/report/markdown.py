@@ -69,7 +69,7 @@ def oracle(document: Document) -> str:
         (
             markdown_table(tables.choices(best["choices"])),
             _reach(best),
-            markdown_table(tables.regrets(document["rows"])),
+            markdown_table(tables.regrets(document)),
         )
     )
 

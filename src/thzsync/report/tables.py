@@ -287,13 +287,27 @@ def choices(chosen: dict[str, Row]) -> Table:
     return Table("The best fixed choice in hindsight", columns, body)
 
 
-def regrets(rows: Iterable[Row]) -> Table:
-    """Every policy's distance from the best fixed choice."""
+def regrets(document: Row) -> Table:
+    """Every policy's distance from the best fixed choice: at the end, and from the first event."""
     columns = (
         Column("Policy", left=True),
         Column("cost above the oracle", show=_signed(1, " %")),
+        Column("from the first iteration on", "%", show=signed, priority=1),
+        Column("first iteration", "ms", show=digits(4), priority=2),
+        Column("last five", "ms", show=digits(4), priority=3),
+        Column("first above last", "%", show=signed, priority=4),
     )
-    body = [[label(POLICY_LABELS, row["policy"]), row["oracle_gap_pct"]] for row in rows]
+    gaps = {row["policy"]: row["oracle_gap_pct"] for row in document["rows"]}
+    whole = {row["policy"]: row for row in document.get("regrets", ())}
+    keys = ("regret_pct", "first_completion_ms", "final_completion_ms", "first_above_final_pct")
+    body: list[list[Value]] = [
+        [
+            label(POLICY_LABELS, policy),
+            gaps.get(policy),
+            *(mean(whole.get(policy, {}), key) for key in keys),
+        ]
+        for policy in dict.fromkeys((*gaps, *whole))
+    ]
     return Table("Distance from the best fixed choice", columns, body)
 
 
