@@ -2,7 +2,11 @@
 
 Each policy gets the same number of settings (its defaults and random draws from its own grid),
 each judged by the mean reward over iterations 11-20 in seeds that the published comparison does not
-use. ``python benchmarks/tune.py [--settings 8] [--seeds 2] [--policy NAME] [--out FILE]``
+use. ``--letter`` searches for the paper's own coordinator (see ``thzsync.studies.ladder``), whose
+sizes, rates and schedules the paper leaves open, with a grid of its own; what all learners have in
+common is drawn alike for all of them.
+
+``python benchmarks/tune.py [--letter] [--settings 8] [--seeds 2] [--policy NAME] [--out FILE]``
 """
 
 from __future__ import annotations
@@ -21,10 +25,10 @@ import polars as pl
 from thzsync.experiments.parallel import map_runs
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
+from thzsync.studies.ladder import LEARNERS, letter
 
 FIRST_SEED: Final = 100
 CONVERGED: Final = 10
-SECTION: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 LEARNER: Final[dict[str, list[Any]]] = {
     "learning_rate": [1e-3, 3e-3, 1e-2],
     "weight_decay": [1e-4, 0.1, 0.3],
@@ -43,14 +47,28 @@ DDQN: Final = LEARNER | {
     "target_every": [1, 2, 4],
 }
 GRID: Final = {"thz-sync": BANDIT, "shared-bandit": BANDIT, "ddqn": DDQN}
+FLAT: Final[dict[str, list[Any]]] = {
+    "learning_rate": [3e-4, 1e-3, 3e-3, 1e-2],
+    "weight_decay": [1e-4, 0.1],
+    "train_every": [8, 16, 32],
+    "flat_units": [64, 128],
+    "units": [23, 63],
+}
+"""What the letter leaves open, for every learner; it has no deviation cost and no warm-up."""
+EXPLORING: Final[dict[str, list[Any]]] = {"exploration": [0.02, 0.1, 0.5], "ridge": [0.1, 1.0]}
+LETTER_GRID: Final = {
+    "thz-sync": FLAT | EXPLORING,
+    "shared-bandit": FLAT | EXPLORING,
+    "ddqn": FLAT | {"epsilon_events": [120, 240, 480], "discount": [0.1, 0.6]},
+}
 
 Setting = dict[str, Any]
 
 
-def settings_of(policy: str, count: int) -> list[Setting]:
+def settings_of(policy: str, count: int, to_the_letter: bool = False) -> list[Setting]:
     """The defaults, then draws from the policy's grid; the same draws in every run."""
     draw = np.random.default_rng(0)
-    grid = GRID[policy]
+    grid = (LETTER_GRID if to_the_letter else GRID)[policy]
     drawn = [
         {key: values[int(draw.integers(len(values)))] for key, values in grid.items()}
         for _ in range(count - 1)
@@ -63,26 +81,28 @@ def references(seed: int) -> dict[str, tuple[float, float]]:
     return reference_costs(Scenario.paper(), seed)
 
 
-def judged(item: tuple[str, Setting, int, int]) -> float:
+def judged(item: tuple[str, Setting, int, int, bool]) -> float:
     """Mean reward of one run over its converged iterations."""
-    policy, setting, seed, iterations = item
-    scenario = Scenario.paper()
-    section = SECTION[policy]
-    learner = getattr(scenario.coordinator, section)
-    learner = type(learner).model_validate(learner.model_dump() | setting)
-    coordinator = scenario.coordinator.model_copy(update={section: learner})
-    scenario = scenario.model_copy(update={"coordinator": coordinator})
+    policy, setting, seed, iterations, to_the_letter = item
+    keys = letter(policy) if to_the_letter else {}
+    keys |= {f"coordinator.{LEARNERS[policy]}.{key}": value for key, value in setting.items()}
+    scenario = Scenario.paper().with_(keys) if keys else Scenario.paper()
     run = simulate(scenario, policy, iterations, seed, references(seed))
     first = min(CONVERGED, iterations // 2)
     return fmean(run.events.filter(pl.col("iteration") >= first)["reward"])
 
 
-def tune(policy: str, count: int, seeds: int, iterations: int) -> list[dict[str, Any]]:
+def tune(
+    policy: str, count: int, seeds: int, iterations: int, to_the_letter: bool, workers: int | None
+) -> list[dict[str, Any]]:
     """Every setting with its rewards, best first."""
-    tried = settings_of(policy, count)
+    tried = settings_of(policy, count, to_the_letter)
     chosen = range(FIRST_SEED, FIRST_SEED + seeds)
-    items = [(policy, setting, seed, iterations) for setting in tried for seed in chosen]
-    rewards = np.reshape(map_runs(judged, items, progress=_count), (count, seeds))
+    items = [
+        (policy, setting, seed, iterations, to_the_letter) for setting in tried for seed in chosen
+    ]
+    found = map_runs(judged, items, workers=workers, progress=_count)
+    rewards = np.reshape(found, (count, seeds))
     rows = [
         {"policy": policy, "reward": float(of.mean()), "by_seed": of.tolist(), **setting}
         for setting, of in zip(tried, rewards, strict=True)
@@ -100,11 +120,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--policy", choices=list(GRID), action="append")
+    parser.add_argument("--letter", action="store_true", help="the paper's own coordinator")
+    parser.add_argument("--workers", type=int)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for policy in given.policy or GRID:
-        rows += tune(policy, given.settings, given.seeds, given.iterations)
+        rows += tune(
+            policy, given.settings, given.seeds, given.iterations, given.letter, given.workers
+        )
         text = "\n".join(json.dumps(row) for row in rows) + "\n"
         if given.out:
             given.out.write_text(text, "utf-8")

@@ -105,6 +105,8 @@ REPRODUCTION: Final = Record(
             for part in ("ladder", "beyond")
             for name in (f"{part}.json", *_SWEEP_FILES)
         ),
+        "readings/readings.json",
+        "readings/measured/*.json",
     ),
 )
 SWEEP: Final = Record("a sweep", "sweep.json", ("sweep",), _SWEEP_FILES)

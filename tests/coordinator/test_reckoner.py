@@ -9,8 +9,8 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
-from thzsync.coordinator.estimate import _fill, estimate
-from thzsync.coordinator.reckoner import Factor, Reckoner
+from thzsync.coordinator.estimate import Candidates, _fill, estimate
+from thzsync.coordinator.reckoner import PROMISING, Factor, Reckoner
 from thzsync.scenario import Scenario
 from thzsync.simulation import Session
 from thzsync.synthesis import Setting, find_method
@@ -103,6 +103,48 @@ def test_factors_learn_from_punctual_events_only() -> None:
     again = Reckoner(9)
     again.restore(reckoner.progress())
     assert again.factors == reckoner.factors
+
+
+def test_even_splits_stand_beside_those_that_fill_the_best_units_first() -> None:
+    reckoned = estimate(lanes())
+    tried = reckoned.candidates(9, even_too=True)
+    even = tried.even(reckoned.chunks)
+    assert len(tried.counts) == 1 + 2 * (8 + 16)
+    shares = np.unique(tried.counts[even] / reckoned.chunks, axis=0)
+    assert (shares == shares[:, :1]).all()  # 32 chunks divide into sixteenths
+    assert len(shares) == 17
+    filled = np.array([[32, 32, 32, 32, 0, 0, 0, 0]])
+    assert not Candidates(filled, np.array([1]), *reckoned.cost(filled, np.array([1]))).even(
+        reckoned.chunks
+    )[0]
+
+
+def test_each_shape_learns_from_its_own_outcomes() -> None:
+    event, reckoner = lanes(), Reckoner(9, even_too=True)
+    even = reckoner.only(event, Action.uniform(event.offer, 0.5, 1.0))
+    half = np.repeat([32, 0], 4)
+    uneven = reckoner.only(event, Action.of(event.offer, half, np.ones(16)))
+    for taken, factor in ((even, 2.0), (uneven, 5.0)):
+        measured = factor * float(taken.fibre_s[0]), factor * float(taken.air_s[0])
+        reckoner.learn(event, taken, Outcome(0, 0.1, 1.0, -1.0, *measured))
+    values = {name: factors.air.value for name, factors in reckoner.factors.items()}
+    assert values == pytest.approx({"p2p, even": 2.0, "p2p": 5.0})
+    for taken, factor in ((even, 2.0), (uneven, 5.0)):
+        time_s = factor * max(taken.fibre_s[0], taken.air_s[0])
+        earned = -(10.0 * time_s + 2.0 * taken.energy_j[0])
+        assert reckoner.rewards(event, taken)[0] == pytest.approx(earned)
+
+
+def test_a_reckoner_of_two_shapes_hands_on_the_most_promising() -> None:
+    event = lanes()
+    tried = Reckoner(17, even_too=True).candidates(event)
+    assert tried is not None
+    everything = estimate(event).candidates(17, even_too=True)
+    earned = np.sort(Reckoner(17, even_too=True).rewards(event, everything))[::-1]
+    assert len(tried.counts) == PROMISING
+    np.testing.assert_allclose(
+        Reckoner(17, even_too=True).rewards(event, tried), earned[:PROMISING]
+    )
 
 
 def test_a_fabric_that_carried_nothing_says_nothing() -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.docs.pages import PAGES, ROOT
 from tests.studies.ladders import made_up
 from tests.studies.planes import made_up as made_up_plane
+from tests.studies.reading_sets import made_up as made_up_readings
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import compare
 from thzsync.experiments.fabric import FabricFigure
@@ -68,6 +69,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     add_part(folder, "weights", WeightsFigure({(0.7, 0.3): runs}, iterations=2))
     add_part(folder, "ladder", made_up(2))
     add_part(folder, "beyond", made_up_plane(2))
+    add_part(folder, "readings", made_up_readings())
     (folder / "bench.json").write_text(json.dumps(BENCH), "utf-8")
     return folder
 

@@ -38,8 +38,12 @@ OutOption = Annotated[
     str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
 ]
 
-FULL_SEEDS = {"synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5, "beyond": 5}
-QUICK_SEEDS = {"synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1, "beyond": 1}
+FULL_SEEDS = {
+    "synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5, "beyond": 5, "readings": 2,
+}  # fmt: skip
+QUICK_SEEDS = {
+    "synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1, "beyond": 1, "readings": 1,
+}  # fmt: skip
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 12
 
@@ -54,7 +58,10 @@ COMMANDS: Final = {
     "ladder": "From the paper's coordinator to ours, one departure at a time; goes on where it "
     "stopped.",
     "beyond": "Delay and energy: published, the paper's mechanisms well learnt, and ours.",
-    "all": "Every figure (quick: without the ladder); what is finished is kept if you stop early.",
+    "readings": "Which readings of the paper come nearest to all its numbers; goes on where it "
+    "stopped.",
+    "all": "Every figure (quick: without ladder and readings); what is finished is kept if you "
+    "stop early.",
 }
 """What can be reproduced; all of them take the same options."""
 
@@ -71,7 +78,7 @@ def _add_command(name: str, summary: str) -> None:
     ) -> None:
         names = [name]
         if name == "all":
-            names = ["synthesis", "fabric", "weights", *([] if quick else ["ladder"])]
+            names = ["synthesis", "fabric", "weights", *([] if quick else ["ladder", "readings"])]
         _reproduce(names, seeds, quick, workers, changes, out, force, json)
 
     reproduce_app.command(name, help=summary)(command)
@@ -160,6 +167,11 @@ def _figure(
 
         place = None if out is None else f"{out}/beyond"
         return run_beyond(seeds, iterations, workers, setting, show, quick, place)
+    if name == "readings":
+        from thzsync.studies.reading_figure import reproduce_readings as run_readings
+
+        place = None if out is None else f"{out}/readings"
+        return run_readings(seeds, iterations, workers, setting, show, quick, place)
     if name == "ladder":
         from thzsync.studies.ladder import reproduce_ladder as run_ladder
 
@@ -192,6 +204,7 @@ def _fabric_tables(document: Document) -> list[Table]:
             *keys, "makespan_ms", "exposed_ms", "regret"
         ),
         tables.choices(document["oracle"]["choices"]),
+        tables.regrets(document),
         tables.gains(document["gains"]),
         tables.claims(document["claims"].items(), seeds),
     ]
@@ -233,11 +246,18 @@ def _ladder_tables(document: Document) -> list[Table]:
     return [tables.ladder(document)]
 
 
+def _readings_tables(document: Document) -> list[Table]:
+    from thzsync.report import tables
+
+    return [tables.readings(document), tables.reading_numbers(document)]
+
+
 TABLES: Final = {
     "synthesis": _synthesis_tables,
     "fabric": _fabric_tables,
     "weights": _weights_tables,
     "beyond": _beyond_tables,
     "ladder": _ladder_tables,
+    "readings": _readings_tables,
 }
 """What is printed of each figure's document."""

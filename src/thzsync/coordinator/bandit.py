@@ -181,8 +181,11 @@ def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
 def _bandits(
     name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
 ) -> BanditPolicy:
-    from thzsync.coordinator.reckoned import ReckonedBandits  # made of what is defined here
+    from thzsync.coordinator import reckoned  # made of what is defined here
 
-    made = ReckonedBandits if scenario.coordinator.search == "reckoned" else BanditPolicy
+    made = {
+        "reckoned": reckoned.ReckonedBandits,
+        "reckoned-even": reckoned.EvenlyReckonedBandits,
+    }.get(scenario.coordinator.search, BanditPolicy)
     manner, shape = manner_of(scenario), shape_of(scenario, settings)
     return made(name, settings, manner, streams, shape, shared=shared)

@@ -9,12 +9,12 @@ for everybody, given to the units that use it best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.coordinator.interface import Action, Situation, Terms
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
@@ -39,11 +39,24 @@ class Candidates:
     energy_j: FloatArray
     """Energy on both fabrics [J]."""
 
+    def take(self, places: IntArray) -> Candidates:
+        """Some of them, in this order."""
+        return Candidates(*(getattr(self, name)[places] for name in _FIELDS))
+
+    def even(self, chunks: IntArray) -> BoolArray:
+        """Whether all units give the same share, as near as whole chunks can."""
+        share = self.counts.sum(axis=1, keepdims=True) / chunks.sum()
+        near: BoolArray = (np.abs(self.counts - share * chunks) < 1.0).all(axis=1)
+        return near
+
     def action(self, situation: Situation, candidate: int) -> Action:
         """One of them."""
         power = float(situation.power_levels[self.level[candidate]])
         budgets = np.full(len(situation.offer.racks), power)
         return Action.of(situation.offer, self.counts[candidate], budgets)
+
+
+_FIELDS: Final = tuple(field.name for field in fields(Candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +86,11 @@ class Estimate:
             energy[at] += share[at] @ self.air_j[k]
         return fibre, air, energy
 
-    def candidates(self, budgets: int) -> Candidates:
-        """Every power level with so many transceiver times, from none to enough for everything."""
+    def candidates(self, budgets: int, even_too: bool = False) -> Candidates:
+        """Every power level with so many transceiver times, from none to enough for everything.
+
+        ``even_too`` adds twice as many even splits, where all units give the same share.
+        """
         levels = len(self.air_s)
         rows = [np.zeros((1, len(self.chunks)))]
         level = [np.array([levels - 1])]
@@ -84,6 +100,10 @@ class Estimate:
             best_first = np.argsort(self.air_s[k].max(axis=1) / self.chunks, kind="stable")
             rows.append(_fill(self.air_s[k], best_first, steps))
             level.append(np.full(budgets - 1, k))
+            if even_too:
+                shares = np.arange(1, 2 * budgets - 1) / (2 * budgets - 2)
+                rows.append(np.repeat(shares[:, None], len(self.chunks), axis=1))
+                level.append(np.full(len(shares), k))
         counts = np.rint(np.concatenate(rows) * self.chunks).astype(np.int64)
         at = np.concatenate(level)
         return Candidates(counts, at, *self.cost(counts, at))

@@ -32,6 +32,9 @@ FACTORS: Final = "factors"
 class ReckonedBandits(BanditPolicy):
     """A reckoner, and a model of what it misses for every collective."""
 
+    even_too = False
+    """Whether even splits are proposed, too."""
+
     def __init__(
         self,
         name: str,
@@ -42,7 +45,7 @@ class ReckonedBandits(BanditPolicy):
         shared: bool,
     ) -> None:
         super().__init__(name, settings, manner, streams, shape, shared)
-        self.reckoner = Reckoner(settings.count_levels)
+        self.reckoner = Reckoner(settings.count_levels, self.even_too)
 
     def decide(self, situation: Situation) -> Action:
         """The candidate with the highest upper confidence bound; greedy when frozen."""
@@ -88,6 +91,12 @@ class ReckonedBandits(BanditPolicy):
         """What candidates should earn, as models see rewards."""
         rewards = self.reckoner.rewards(situation, tried)
         return rewards if self._manner.raw else np.array([compress(reward) for reward in rewards])
+
+
+class EvenlyReckonedBandits(ReckonedBandits):
+    """The same among even splits and best-first ones, each reckoned by its own factors."""
+
+    even_too = True
 
 
 def _batch(situation: Situation, tried: Candidates, model: NeuralLinearUCB) -> Batch:

@@ -1,7 +1,9 @@
 """Reckoning that corrects itself: what actions should earn, by factors that outcomes measure.
 
 An event lasts as long as the slower fabric. Each has a factor, measured over reckoned time, which
-every punctual event that used it corrects.
+every punctual event that used it corrects. A reckoner that also proposes even splits keeps factors
+of their own for them: where flows wait for each other, as in trees, a split that fills the best
+units first takes several times as long as reckoned, and an even one does not.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from thzsync.arrays import FloatArray
 from thzsync.coordinator.estimate import Candidates, estimate
 from thzsync.coordinator.interface import Action, Outcome, Situation
 
+EVEN: Final = ", even"
+"""What the factors of even splits are called, after the collective."""
+PROMISING: Final = 32
+"""Candidates of a reckoner with two shapes that are looked at closer."""
 MEMORY: Final = 20
 """Outcomes over which a factor is averaged."""
 
@@ -45,13 +51,21 @@ class Factors:
 class Reckoner:
     """Proposes actions, says what they should earn, and corrects itself."""
 
-    def __init__(self, budgets: int) -> None:
+    def __init__(self, budgets: int, even_too: bool = False) -> None:
         self.budgets = budgets
+        self.even_too = even_too
+        """Whether it proposes even splits beside those that fill the best units first."""
         self.factors: dict[str, Factors] = {}
 
     def candidates(self, situation: Situation) -> Candidates | None:
         """Actions worth a look; None where nothing can be split."""
-        return estimate(situation).candidates(self.budgets) if situation.units else None
+        if not situation.units:
+            return None
+        tried = estimate(situation).candidates(self.budgets, self.even_too)
+        if not self.even_too:
+            return tried
+        best = np.argsort(-self.rewards(situation, tried), kind="stable")
+        return tried.take(best[:PROMISING])
 
     def only(self, situation: Situation, action: Action) -> Candidates:
         """One action that was taken."""
@@ -61,15 +75,23 @@ class Reckoner:
 
     def rewards(self, situation: Situation, tried: Candidates) -> FloatArray:
         """What candidates should earn."""
-        terms, factors = situation.terms, self._of(situation.kind)
+        terms = situation.terms
         assert terms is not None
-        time_s = np.maximum(factors.fibre.value * tried.fibre_s, factors.air.value * tried.air_s)
+        time_s = self._time_s(self._of(situation.kind), tried)
+        if self.even_too:
+            evenly_s = self._time_s(self._of(situation.kind + EVEN), tried)
+            time_s = np.where(tried.even(situation.offer.chunks), evenly_s, time_s)
         return -(terms.per_s * time_s + terms.per_j * tried.energy_j)
+
+    @staticmethod
+    def _time_s(factors: Factors, tried: Candidates) -> FloatArray:
+        return np.maximum(factors.fibre.value * tried.fibre_s, factors.air.value * tried.air_s)
 
     def learn(self, situation: Situation, taken: Candidates, outcome: Outcome) -> None:
         """Correct the factors, unless somebody was late."""
         if not situation.straggler.any():
-            factors = self._of(situation.kind)
+            even = self.even_too and bool(taken.even(situation.offer.chunks)[0])
+            factors = self._of(situation.kind + EVEN * even)
             factors.fibre.learn(float(taken.fibre_s[0]), outcome.fibre_s)
             factors.air.learn(float(taken.air_s[0]), outcome.air_s)
 

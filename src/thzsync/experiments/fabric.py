@@ -12,6 +12,7 @@ import numpy as np
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge, per_event
 from thzsync.experiments.published import published_gain_pct, published_value
+from thzsync.experiments.regret import QUICKER_KEYS, regret_rows
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import POLICIES, PUBLISHED_POLICIES
 from thzsync.scenario import Scenario
@@ -32,6 +33,8 @@ class FabricFigure:
     first: int
     quick: bool = False
     """Whether it is a first look with fewer seeds and iterations than the paper's."""
+    quicker: Comparison | None = None
+    """THz-SynC with a reckoned start, in the same realisations."""
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per policy with intervals and published values."""
@@ -83,6 +86,7 @@ class FabricFigure:
             "gains": self.gains(),
             "claims": dict(self.claims()),
             "oracle": self.oracle.document(),
+            "regrets": regret_rows(self.comparison, self.quicker, self.oracle),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -117,8 +121,9 @@ def reproduce_fabric(
 ) -> FabricFigure:
     """Run all policies and the oracle on the same trace and realisations.
 
-    ``quick`` searches the oracle on a coarse grid and leaves its per-event part out; ``rescue``
-    gets the comparison as far as it is finished, should the rest be interrupted.
+    ``quick`` searches the oracle on a coarse grid and leaves its per-event part and the reckoned
+    start out; ``rescue`` gets the comparison as far as it is finished, should the rest be
+    interrupted.
     """
     setting = scenario or Scenario.paper()
 
@@ -139,7 +144,12 @@ def reproduce_fabric(
     oracle = judge(
         setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score")
     )
-    if not quick:
-        report("per-event oracle")(0, 1)
-        oracle = replace(oracle, per_event=per_event(setting, choices))
-    return FabricFigure(comparison, oracle, first, quick)
+    if quick:
+        return FabricFigure(comparison, oracle, first, quick)
+    report("per-event oracle")(0, 1)
+    oracle = replace(oracle, per_event=per_event(setting, choices))
+    start = report("reckoned start")
+    quicker = compare(
+        setting.with_(QUICKER_KEYS), ("thz-sync",), comparison.seeds, iterations, workers, start
+    )
+    return FabricFigure(comparison, oracle, first, quick, quicker)

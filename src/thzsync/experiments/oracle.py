@@ -23,6 +23,9 @@ REFINED = (1 / 16, 1 / 32)
 METRICS = ("reward", "completion_ms", "energy_j", "makespan_ms", "exposed_ms")
 """What its choices are judged by."""
 
+WHOLE = "whole"
+"""Where a trial keeps its reward over all iterations."""
+
 Choice = tuple[float, float]
 """THz share and power level."""
 
@@ -54,6 +57,8 @@ class Oracle:
     exposed_ms: float | None = None
     per_event: dict[str, float] | None = None
     """Rewards of one iteration: ``fixed`` by these choices, ``lookahead`` by true outcomes."""
+    whole: tuple[float, ...] = ()
+    """Mean reward over all iterations in each of the seeds."""
 
     def document(self) -> dict[str, Any]:
         """The oracle as plain values."""
@@ -68,6 +73,7 @@ class Oracle:
                 for kind, (share, power) in self.choices.items()
             },
             "per_event": self.per_event,
+            "whole": list(self.whole),
         }
 
 
@@ -89,6 +95,7 @@ def _try(trial: _Trial) -> dict[str, float]:
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
     judged = run.iterations.filter(pl.col("iteration") >= trial.first)
+    means[WHOLE] = _mean(run.iterations["reward"])
     return means | {m: _mean(judged[m]) for m in METRICS}
 
 
@@ -151,7 +158,8 @@ def judge(
     reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
         fmean(result[metric] for result in results) for metric in METRICS
     )
-    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms)
+    whole = tuple(result[WHOLE] for result in results)
+    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms, whole=whole)
 
 
 def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> dict[str, float]:

@@ -14,7 +14,7 @@ from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.streams import Streams
-from thzsync.synthesis import Setting, find_method
+from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -86,12 +86,16 @@ class Instance:
 
     def run(self, method: str) -> Schedule:
         """Carry the collective out by one method; the schedule has been checked."""
+        return self.carry_out(find_method(self.kind, method))
+
+    def carry_out(self, method: Method) -> Schedule:
+        """The same by a method that need not be registered."""
         from thzsync.execution.alone import run_collective
 
         return run_collective(
             self.demand,
             self.members,
-            find_method(self.kind, method),
+            method,
             self.scenario,
             self.topology,
             self.channel,

@@ -182,6 +182,8 @@ def _title_without_policies(results: Results) -> str:
         return STORIES["beyond"](results.beyond)
     if results.ladder and not results.synthesis:
         return STORIES["ladder"](results.ladder)
+    if results.readings and not results.synthesis:
+        return STORIES["readings"](results.readings)
     if not results.synthesis:
         return "The reward's weights move the operating point between fast and frugal."
     racks = max(row["racks"] for row in results.synthesis)

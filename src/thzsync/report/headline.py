@@ -33,6 +33,10 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
     if results.ladder:
         made = tables.ladder(results.ladder)
         found["headline"].append(tables.marked(made, "ladder" in results.quick))
+    if results.readings:
+        quick = "readings" in results.quick
+        for made in (tables.readings(results.readings), tables.reading_numbers(results.readings)):
+            found["headline"].append(tables.marked(made, quick))
     if results.synthesis:
         made = _synthesis_table(results.synthesis)
         found["synthesis"].append(tables.marked(made, "synthesis" in results.quick))

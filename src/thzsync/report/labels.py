@@ -15,6 +15,7 @@ POLICY_LABELS: Final = {
     "all-wireless": "All-wireless",
     "all-wired-best": "All-wired, best",
     "all-wireless-best": "All-wireless, best",
+    "thz-sync, reckoned start": "THz-SynC, reckoned start",
 }
 KIND_LABELS: Final = {
     "p2p": "P2P",

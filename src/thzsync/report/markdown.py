@@ -34,6 +34,7 @@ PARTS: Final = {
     "weights": "weights/weights.json",
     "ladder": "ladder/ladder.json",
     "beyond": "beyond/beyond.json",
+    "readings": "readings/readings.json",
     "bench": "bench.json",
 }
 """Where a reproduction keeps its parts."""
@@ -69,7 +70,7 @@ def oracle(document: Document) -> str:
         (
             markdown_table(tables.choices(best["choices"])),
             _reach(best),
-            markdown_table(tables.regrets(document["rows"])),
+            markdown_table(tables.regrets(document)),
         )
     )
 
@@ -131,6 +132,12 @@ def beyond(document: Document) -> str:
     return markdown_table(tables.beyond(document["rows"]))
 
 
+def readings(document: Document) -> str:
+    """Sets of readings, and every published number under the nearest."""
+    both = (tables.readings(document), tables.reading_numbers(document))
+    return "\n\n".join(markdown_table(table) for table in both)
+
+
 def letter(document: Document) -> str:
     """The learners as the paper describes them, in few columns."""
     keys = [*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms"]
@@ -163,6 +170,7 @@ BLOCKS: Final[dict[str, tuple[str, Callable[[Document], str]]]] = {
     "ladder": ("ladder", ladder),
     "letter": ("ladder", letter),
     "beyond": ("beyond", beyond),
+    "readings": ("readings", readings),
     "speed": ("bench", speed),
 }
 """What a block is called, the part that it needs, and how it is made."""

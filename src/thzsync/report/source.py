@@ -19,6 +19,7 @@ Row = dict[str, Any]
 MARKERS: Final = (
     "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "ladder.json",
     "beyond.json",
+    "readings.json",
     "sweep.json",
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
@@ -46,10 +47,12 @@ class Results:
     """The document of the ladder from the paper's coordinator to ours."""
     beyond: Row = field(default_factory=dict)
     """The document of the plane of delay and energy."""
+    readings: Row = field(default_factory=dict)
+    """The document of how near sets of readings come to the published numbers."""
     sweep: Sweep | None = None
     quick: frozenset[str] = frozenset()
     """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``,
-    ``beyond``."""
+    ``beyond``, ``readings``."""
 
 
 def open_results(folder: str | Path) -> Results:
@@ -87,7 +90,7 @@ def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
     if marker == "synthesis.json" and kind == "synthesis":
         rows, ablations = _rows(source / marker, document), document.get("ablations") or []
         return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
-    if kind in ("weights", "ladder", "beyond") and marker == f"{kind}.json":
+    if kind in ("weights", "ladder", "beyond", "readings") and marker == f"{kind}.json":
         rows = _rows(source / marker, document)
         shown: dict[str, Any] = {kind: rows if kind == "weights" else document}
         return Results(kind, source, document=document, **shown)
@@ -140,9 +143,9 @@ def _open_reproduction(source: Path, document: Row) -> Results:
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
     nothing = Results("reproduce", source, document=document)
-    fabric, synthesis, weights, ladder, beyond = (
+    fabric, synthesis, weights, ladder, beyond, readings = (
         present.get(name, nothing)
-        for name in ("fabric", "synthesis", "weights", "ladder", "beyond")
+        for name in ("fabric", "synthesis", "weights", "ladder", "beyond", "readings")
     )
     return replace(
         fabric,
@@ -153,6 +156,7 @@ def _open_reproduction(source: Path, document: Row) -> Results:
         weights=weights.weights,
         ladder=ladder.ladder,
         beyond=beyond.beyond,
+        readings=readings.readings,
         quick=frozenset().union(*(part.quick for part in present.values())),
     )
 

@@ -145,11 +145,24 @@ def ladder(document: Document) -> str:
     return f"From the paper's letter to ours, completion time goes: {'; '.join(parts)}."
 
 
+def readings(document: Document) -> str:
+    """Which set comes nearest, and how near."""
+    ours, best = document["rows"][0], min(document["rows"], key=lambda r: r["deviation_pct"])
+    near, far = (f"{row['within']} of {row['count']} published numbers" for row in (best, ours))
+    taken = "; ".join(best["readings"]) or "our defaults"
+    return (
+        f"The readings that come nearest ({taken}) fit {near}, "
+        f"{number(best['deviation_pct'], 2)} % off in the mean; our defaults fit {far}, "
+        f"{number(ours['deviation_pct'], 2)} % off."
+    )
+
+
 STORIES: Final[dict[str, Callable[[Document], str]]] = {
     "synthesis": synthesis,
     "fabric": fabric,
     "weights": weights,
     "beyond": beyond,
     "ladder": ladder,
+    "readings": readings,
 }
 """The sentence of each figure, made from its document."""

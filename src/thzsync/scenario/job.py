@@ -203,10 +203,11 @@ class Coordinator(Model):
     encoder: Literal["pooled", "flat"] = "pooled"
     """What reads an event: weights that all flows share, pooled; or one padded, masked vector of
     all flows and the whole action, as in the paper (eq:bandit_representation)."""
-    search: Literal["uniform", "partial", "reckoned"] = "uniform"
+    search: Literal["uniform", "partial", "reckoned", "reckoned-even"] = "uniform"
     """Where the search starts: uniform actions, which cost deviation_cost to leave; or the empty
     action, built up coordinate by coordinate as in the paper; or what an estimate of the costs
-    proposes, whose residual the bandits' models then learn."""
+    proposes, whose residual the bandits' models then learn: THz for the best units first
+    (reckoned), or even splits beside these (reckoned-even)."""
     reward: Literal["compressed", "raw"] = "compressed"
     """Rewards as they are learnt: those below All-Wired's mean compressed; or raw (the paper's)."""
     gains: Literal["sorted", "by-subband"] = "sorted"

@@ -1,9 +1,9 @@
 """The ladder: from the paper's coordinator to ours, one departure at a time.
 
 The lowest rung is the paper to the letter. Every rung takes one departure more, for all learners
-alike, until no key is left that differs from our defaults. One more rung leaves these: bandits that
-learn what a reckoning of the costs misses. A rung is a sweep's contender: its runs are kept under
-their keys as they are finished, and are done once.
+alike, until no key is left that differs from our defaults. The rungs above leave these: bandits
+that learn what a reckoning of the costs misses. A rung is a sweep's contender: its runs are kept
+under their keys as they are finished, and are done once.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from thzsync.studies.task import find_references, reference_call
 
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 """Policies, and where their own settings are."""
+BANDITS: Final = ("thz-sync", "shared-bandit")
 LETTER: Final = "to the letter"
 """Name of the lowest rung."""
 NEAR: Final = 0.05
@@ -65,19 +66,27 @@ DEPARTURES: Final = (
     Departure("a price on leaving them", own={"deviation_cost": 0.0}),
     Departure("compressed rewards", {"reward": "raw"}),
     Departure("sorted gains", {"gains": "by-subband"}),
-    Departure("spread first decisions", own={"warm_up": 0}, learners=("thz-sync", "shared-bandit")),
+    Departure("spread first decisions", own={"warm_up": 0}, learners=BANDITS),
 )
 """In the order in which they are taken; the values are the paper's, which they replace."""
-RECKONING: Final = Departure(
-    "the residual of a reckoning",
-    {"search": "reckoned"},
-    {"warm_up": 0},
-    learners=("thz-sync", "shared-bandit"),
+RECKONINGS: Final = (
+    Departure(
+        "the residual of a reckoning", {"search": "reckoned"}, {"warm_up": 0}, learners=BANDITS
+    ),
+    Departure(
+        "even splits reckoned, too", {"search": "reckoned-even"}, {"warm_up": 0}, learners=BANDITS
+    ),
 )
-"""The last rung: what our defaults do not do. Its values make it; it needs no first decisions."""
-RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in (*DEPARTURES, RECKONING)))
+"""The last rungs: what our defaults do not do. Their values make them; a reckoning needs no first
+decisions at random."""
+RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in (*DEPARTURES, *RECKONINGS)))
 OURS: Final = RUNGS[len(DEPARTURES)]
 """The rung of our defaults."""
+
+
+def letter(learner: str) -> dict[str, Any]:
+    """The keys that take a learner back to the paper's letter."""
+    return _changes(learner, 0)
 
 
 def contenders() -> list[Contender]:
@@ -91,7 +100,7 @@ def contenders() -> list[Contender]:
 
 def _changes(learner: str, taken: int) -> dict[str, Any]:
     if taken > len(DEPARTURES):
-        return RECKONING.keys(learner)
+        return RECKONINGS[taken - len(DEPARTURES) - 1].keys(learner)
     changes: dict[str, Any] = {}
     for departure in DEPARTURES[taken:]:
         changes |= departure.keys(learner)

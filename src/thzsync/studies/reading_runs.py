@@ -1,0 +1,201 @@
+"""What readings lead to: runs on the trace and collectives on one ring, each measured once.
+
+A measurement is a function of plain values, and is kept under their digest as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from thzsync.arrays import IntArray
+from thzsync.collectives import Demand
+from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.experiments.single_ring import Instance
+from thzsync.files import write_document
+from thzsync.scenario import Scenario
+from thzsync.simulation import simulate
+from thzsync.studies.plan import digest
+from thzsync.synthesis import Method, Setting, find_method
+from thzsync.synthesis.exchanges import Cyclic, DemandSorted
+from thzsync.synthesis.method import FlowMethod
+from thzsync.synthesis.trees import Trees
+from thzsync.transfers import TransferGraph
+from thzsync.workers import open_executor
+
+FIRST_SEED: Final = 100
+"""Seeds from here on are used by no figure."""
+LAST: Final = 5
+"""Iterations that the figure of weights averages."""
+UNPRICED: Final = dict.fromkeys(("p2p", "a2a", "allreduce"), (1.0, 1.0))
+"""References for policies whose reward nobody asks for."""
+
+
+@dataclass(frozen=True)
+class InRounds:
+    """A method whose pairs do not hold their links: every pair sends one chunk in each round."""
+
+    inner: Cyclic | DemandSorted
+
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
+        """The same stages, in rounds."""
+        held = self.inner.plan(demand, racks, chunk_bytes, setting)
+        return replace(held, bundled=np.zeros_like(held.bundled))
+
+
+VARIANTS: Final[dict[tuple[str, str], Method]] = {
+    ("a2a demand-sorted", "rounds"): FlowMethod(
+        "a2a", "demand-sorted-rounds", InRounds(DemandSorted()), "assignment", "a round per chunk"
+    ),
+    ("a2a cyclic", "rounds"): FlowMethod(
+        "a2a", "cyclic-rounds", InRounds(Cyclic()), "assignment", "a round per chunk"
+    ),
+    ("a2a cyclic", "blind rounds"): FlowMethod(
+        "a2a", "cyclic-blind", InRounds(Cyclic()), "assignment-blind", "a round per chunk, blind"
+    ),
+    ("allreduce single-tree", "told"): FlowMethod(
+        "allreduce", "single-tree-told", Trees(single=True), "assignment", "delays near the root"
+    ),
+    ("allreduce no-channel", "blind trees"): FlowMethod(
+        "allreduce",
+        "no-channel-trees",
+        Trees(channel_aware=False),
+        "assignment-blind",
+        "trees blind to the channel, too",
+    ),
+}
+"""Methods on the single ring, read otherwise."""
+
+
+@dataclass(frozen=True)
+class TraceRun:
+    """A policy on the training trace."""
+
+    policy: str
+    base: str
+    """The scenario that the keys change, as JSON."""
+    keys: tuple[tuple[str, Any], ...]
+    seed: int
+    iterations: int
+    first: int
+    learns: bool
+
+    def measure(self) -> dict[str, float]:
+        """Means from ``first`` on, and over the last iterations."""
+        base = Scenario.model_validate_json(self.base)
+        scenario = base.with_(dict(self.keys)) if self.keys else base
+        references = None if self.learns else UNPRICED
+        run = simulate(scenario, self.policy, self.iterations, self.seed, references)
+        means: dict[str, float] = {}
+        for name, frame in (
+            ("", run.iterations[self.first :]),
+            ("last ", run.iterations[-LAST:]),
+        ):
+            for metric, column in (
+                ("completion", "completion_ms"),
+                ("energy", "energy_j"),
+                ("reward", "reward"),
+            ):
+                means[name + metric] = float(frame[column].to_numpy().mean())
+        return means
+
+
+@dataclass(frozen=True)
+class RingRun:
+    """A method on the single ring, in many seeds."""
+
+    series: str
+    variant: str
+    racks: int
+    late: bool
+    keys: tuple[tuple[str, Any], ...]
+    seeds: int
+
+    def measure(self) -> dict[str, float]:
+        """Mean time from the release, and from the last rack's data on [ms]."""
+        kind, name = self.series.split(" ", 1)
+        method = VARIANTS.get((self.series, self.variant)) or find_method(kind, name)
+        base = Scenario.preset("single-ring")
+        scenario = base.with_(dict(self.keys)) if self.keys else base
+        times, waits = [], []
+        for seed in range(FIRST_SEED, FIRST_SEED + self.seeds):
+            instance = Instance(scenario, kind, self.racks, self.late, seed)
+            times.append(instance.carry_out(method).completion_ps / 1e9)
+            waits.append(1e3 * float(instance.late_s.max()))
+        total = float(np.mean(times))
+        return {"completion": total, "since data": total - float(np.mean(waits))}
+
+
+Task = TraceRun | RingRun
+
+
+def measure(task: Task) -> dict[str, float]:
+    """Do it; importable by workers."""
+    return task.measure()
+
+
+class Shelf:
+    """Measurements by task, in memory and in a folder if there is one."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        self.found: dict[Task, dict[str, float]] = {}
+
+    def complete(
+        self,
+        tasks: Iterable[Task],
+        workers: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Measure what is missing; every measurement is kept at once."""
+        asked = list(dict.fromkeys(tasks))
+        self.found |= {task: known for task in asked if (known := self._recall(task)) is not None}
+        missing = [task for task in asked if task not in self.found]
+        if progress is not None:
+            progress(len(asked) - len(missing), len(asked))
+        if not missing:
+            return
+        with open_executor(workers, most=len(missing)) as executor:
+            done = len(asked) - len(missing)
+            for position, result in stream_runs(executor, measure, missing):
+                if isinstance(result, Failure):
+                    raise result.error
+                self._keep(missing[position], result)
+                done += 1
+                if progress is not None:
+                    progress(done, len(asked))
+
+    def __getitem__(self, task: Task) -> Mapping[str, float]:
+        return self.found[task]
+
+    def _recall(self, task: Task) -> dict[str, float] | None:
+        if task in self.found or self.folder is None:
+            return self.found.get(task)
+        try:
+            known = json.loads(self._path(task).read_text("utf-8"))["measured"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # not there, or damaged: measured anew
+        return known if isinstance(known, dict) else None
+
+    def _keep(self, task: Task, result: dict[str, float]) -> None:
+        self.found[task] = result
+        if self.folder is not None:
+            write_document(self._path(task), {"task": asdict(task), "measured": result})
+
+    def _path(self, task: Task) -> Path:
+        assert self.folder is not None
+        name = digest(type(task).__name__, asdict(task), self._ring)
+        return self.folder / "measured" / f"{name}.json"
+
+    @cached_property
+    def _ring(self) -> str:
+        """What was measured with another preset counts as missing."""
+        return Scenario.preset("single-ring").digest
