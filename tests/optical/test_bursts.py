@@ -29,6 +29,7 @@ def test_served_together_or_apart_every_link_gets_its_own_bursts(
     monkeypatch.setattr(lowering, "BURSTS_AHEAD", 40)
     busy = fabric()
     busy.advance(40_000_000)
+    busy.link_bytes()  # whoever looks finds the bursts that have come taken in
     assert busy._bursts is not None
     state, outputs = busy._st, busy._bursts._outputs
     for link, drawn in zip(outputs.tolist(), busy._bursts._drawn.tolist(), strict=True):

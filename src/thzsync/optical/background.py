@@ -28,6 +28,10 @@ class Background:
         if self.burst_bytes < 1:
             raise ThzSyncError(f"background: burst_bytes is {self.burst_bytes}; use at least 1")
 
+    def packets(self, packet_bytes: int) -> int:
+        """Packets of one burst."""
+        return -(-self.burst_bytes // packet_bytes)
+
     def mean_gap_ps(self, rate_bps: int) -> float:
         """Mean time between bursts on a link of the given rate [ps]."""
         return 8e12 * self.burst_bytes / (self.load * rate_bps)

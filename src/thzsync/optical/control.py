@@ -6,10 +6,12 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import inner_bare
 from thzsync.optical import layout as c
+from thzsync.optical.ahead import give_back, look, stop_gliding
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, push_ticket
 from thzsync.optical.nodes import kick
-from thzsync.optical.queues import head_hop, is_down, mark, rekey, service_ps, settle
+from thzsync.optical.packets import is_down, mark, service_ps, settle
+from thzsync.optical.queues import head_hop, rekey
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -132,6 +134,12 @@ def reschedule_down(st: State, ln: int) -> None:
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Packets that start from now on take the new rate; with rate 0 none starts."""
     link = st.link
+    if ln >= st.ctl[c.RACKS]:
+        look(st, ln, st.clock[pre.NOW])
+        if link[ln, c.AHEAD] > 0:
+            give_back(st, ln, 0)
+        if link[ln, c.STATE] == c.GLIDING:
+            stop_gliding(st, ln, st.clock[pre.NOW])
     link[ln, c.RATE] = rate_bps
     link[ln, c.FULL] = 0
     if rate_bps > 0:
@@ -147,11 +155,18 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
         kick(st, ln)
 
 
+@inner_bare
+def look_at(st: State, s: int) -> None:
+    """Bring all outputs of a switch up to now."""
+    for o in range(st.switch[s, c.OUT_LO], st.switch[s, c.OUT_HI]):
+        look(st, st.todo[o, c.OUTPUTS], st.clock[pre.NOW])
+
+
 @kernel
-def settle_all(st: State) -> None:
-    """Bring the counters of every rack-facing link up to now."""
-    for ln in range(st.ctl[c.RACKS], 2 * st.ctl[c.RACKS]):
-        settle(st, ln, st.clock[pre.NOW], False)
+def look_at_all(st: State) -> None:
+    """Bring the counters of every link up to now."""
+    for s in range(len(st.switch)):
+        look_at(st, s)
 
 
 @kernel
@@ -159,11 +174,15 @@ def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> None:
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
-    settle_all(st)
     racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
     link, switch = st.link, st.switch
+    st.ctl[c.LOOKS] += 1
     for k in range(len(src)):
         s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
+        for end in (s, t):
+            if switch[end, c.LOOKED] != st.ctl[c.LOOKS]:
+                switch[end, c.LOOKED] = st.ctl[c.LOOKS]
+                look_at(st, end)
         queued = link[src[k], c.OCC] + link[racks + dst[k], c.OCC]
         full = switch[s, c.TOTAL] / switch[s, c.S_LIMIT]
         if s != t:

@@ -75,7 +75,7 @@ class OpticalFabric:
     @property
     def packet_hops(self) -> int:
         """Packets that have passed a link so far, background included."""
-        control.settle_all(self._st)
+        control.look_at_all(self._st)
         return int(self._st.ctl[c.HOPS])
 
     @property
@@ -203,13 +203,13 @@ class OpticalFabric:
 
     def link_bytes(self) -> LinkBytes:
         """Bytes carried by every link up to now, foreground and background apart."""
-        control.settle_all(self._st)
+        control.look_at_all(self._st)
         link = self._st.link
         return LinkBytes(link[:, c.CARRIED].copy(), link[:, c.BG_CARRIED].copy())
 
     def packet_trace(self) -> IntArray:
         """Packets sent: rows of (link, node, bytes left of it, bytes, ready, start, end)."""
-        control.settle_all(self._st)
+        control.look_at_all(self._st)
         return self._st.trace[: self._st.ctl[c.TRACED]].copy()
 
     def _take_flows(self, count: int) -> int:
@@ -224,9 +224,10 @@ class OpticalFabric:
     def _provide(self, need: int) -> State:
         st = self._st
         if need == c.NEED_PACKETS:
-            if st.ctl[c.FREE] < 0:
+            if st.ctl[c.SPARE] <= 0:
                 pkt = doubled(st.pkt, 2 * len(st.pkt))
                 chain(st.ctl, c.FREE, pkt, len(st.pkt))
+                st.ctl[c.SPARE] += len(st.pkt)
                 self._st = st = st._replace(pkt=pkt)
             if st.ctl[c.FREE_TICKET] < 0:
                 ticket = doubled(st.ticket, 2 * len(st.ticket))

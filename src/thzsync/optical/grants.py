@@ -27,17 +27,8 @@ from __future__ import annotations
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
-from thzsync.optical.queues import (
-    enter,
-    head_bytes,
-    is_down,
-    rekey,
-    request,
-    reserve,
-    settle,
-    start,
-    take_packet,
-)
+from thzsync.optical.packets import is_down, settle, take_packet
+from thzsync.optical.queues import enter, head_bytes, rekey, request, reserve, start
 
 
 @hot
@@ -57,6 +48,7 @@ def admit_background(st: State, q: int, now_ps: int) -> None:
     st.switch[link[q, c.SWITCH], c.LOAD] -= size  # counted since the burst came
     reserve(st, q, size, now_ps)
     p = take_packet(st)
+    st.ctl[c.SPARE] -= 1
     pkt[p, c.P_NODE] = -1
     pkt[p, c.P_BYTES] = size
     pkt[p, c.P_LEFT] = -1
@@ -67,7 +59,7 @@ def admit_background(st: State, q: int, now_ps: int) -> None:
         st.burst[q, c.BG_BURSTS] -= 1
         st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
     if st.burst[q, c.BG_LEFT] > 0:
-        request(st, len(link) + q, q)
+        request(st, len(link) + q, q, now_ps)
 
 
 @hot
@@ -96,7 +88,7 @@ def fits_queue(st: State, q: int, now_ps: int) -> bool:
 def grant_queue(st: State, q: int, now_ps: int) -> bool:
     """Serve a queue's requests in order while they fit; the shared buffer is known to be ample."""
     while st.link[q, c.WAIT_HEAD] >= 0 and fits_queue(st, q, now_ps):
-        if st.ctl[c.FREE] < 0:
+        if st.ctl[c.SPARE] <= 0:
             return False
         grant(st, q, now_ps)
     if st.link[q, c.WAIT_HEAD] >= 0 and is_down(st, q):
@@ -135,7 +127,7 @@ def grant_switch(st: State, s: int, now_ps: int) -> bool:
             ring_facing = False
         elif switch[s, c.TOTAL] + size > switch[s, c.S_LIMIT]:
             return True
-        elif st.ctl[c.FREE] < 0:
+        elif st.ctl[c.SPARE] <= 0:
             return False
         else:
             grant(st, q, now_ps)

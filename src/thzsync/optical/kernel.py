@@ -24,11 +24,13 @@ from thzsync.arrays import AnyArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
+from thzsync.optical.ahead import count_ahead, glide, look, take_in
 from thzsync.optical.grants import serve_grants
 from thzsync.optical.layout import State
 from thzsync.optical.nic import admit
 from thzsync.optical.nodes import serve_kicks, take_fresh
-from thzsync.optical.queues import attempt, finish, is_down, rekey, request, settle, turn_eager
+from thzsync.optical.packets import is_down, settle
+from thzsync.optical.queues import attempt, finish, rekey, request, turn_eager
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -36,22 +38,38 @@ from thzsync.transfers import precedence as pre
 @inner_bare
 def begin_burst(st: State, q: int, now_ps: int) -> None:
     """A background burst reaches a switch output."""
-    link, switch = st.link, st.switch
-    s = link[q, c.SWITCH]
-    switch[s, c.LOAD] += st.ctl[c.BURST]
-    if st.burst[q, c.BG_LEFT] == 0:
-        st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
-        request(st, len(link) + q, q)
+    ctl, link, switch = st.ctl, st.link, st.switch
+    s, size = link[q, c.SWITCH], ctl[c.BURST]
+    if switch[s, c.LOAD] + size > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
+        # bursts of this instant that were counted ahead may show up now: again, in link order
+        turn_eager(st, s, size, now_ps)
+        return
+    look(st, q, now_ps)
+    if ctl[c.ALONE] == 1 and link[q, c.STATE] == c.RESTING and not is_down(st, q):
+        glide(st, q, now_ps)
+    st.burst[q, c.BG_POS] += 1
+    switch[s, c.LOAD] += size
+    if (
+        ctl[c.ALONE] == 1
+        and switch[s, c.EAGER] == 0
+        and link[q, c.WAIT_HEAD] < 0
+        and link[q, c.RATE] > 0
+        and link[q, c.OCC] + size <= link[q, c.LIMIT]
+        and ctl[c.SPARE] > ctl[c.BURST_PACKETS]
+    ):
+        ctl[c.SPARE] -= ctl[c.BURST_PACKETS]
+        take_in(st, q, now_ps, now_ps)
+        count_ahead(st, q)
+    elif st.burst[q, c.BG_LEFT] == 0:
+        st.burst[q, c.BG_LEFT] = size
+        request(st, len(link) + q, q, now_ps)
     else:
         st.burst[q, c.BG_BURSTS] += 1
-    if switch[s, c.LOAD] > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
-        turn_eager(st, s, now_ps)
-    st.burst[q, c.BG_POS] += 1
-    following = c.NEVER
-    if st.burst[q, c.BG_POS] < st.burst.shape[1]:
-        following = st.burst[q, st.burst[q, c.BG_POS]]
+    following, event = c.NEVER, st.burst[q, c.BG_POS] + link[q, c.AHEAD]
+    if event < st.burst.shape[1]:
+        following = st.burst[q, event]
     else:
-        st.ctl[c.BURSTS_SHORT] = 1
+        ctl[c.BURSTS_SHORT] = 1
     set_key(st.bg_key, st.bg_tree, q, following)
 
 
@@ -71,7 +89,7 @@ def serve_links(st: State, now_ps: int) -> bool:
             rekey(st, ln)
             continue
         elif st.link[ln, c.STATE] == c.BUSY:
-            if ctl[c.FREE] < 0:
+            if ctl[c.SPARE] <= 0:
                 return False
             finish(st, ln, now_ps)
         if ln < racks and not admit(st, ln, now_ps):

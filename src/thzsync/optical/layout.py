@@ -20,18 +20,22 @@ IDLE, NEED_PACKETS, NEED_BURSTS, NEED_TRACE = 0, 1, 2, 3
 NEXT_INSTANT, LINKS, NODES, KICKS, GRANTS = 0, 1, 2, 3, 4
 
 # states of an up-link or inter-switch link
-RESTING, BUSY, WAITING = 0, 1, 2
+RESTING, BUSY, WAITING, GLIDING = 0, 1, 2, 3
 
 # ctl: scalars
 STAGE, CURSOR, RESUME, FREE, STAMP, N_KICKS, N_GRANTS, HOPS = range(8)
 TRACED, TRACING, TRAINS, RACKS, RINGS, PACKET, DELAY, BURST = range(8, 16)
-BURSTS_SHORT, FREE_TICKET = 16, 17
+BURSTS_SHORT, FREE_TICKET, SPARE, BURST_PACKETS, ALONE, LOOKS = range(16, 22)
 CTL_COLUMNS = 24
+# SPARE: packet rows that are free and promised to nobody; ALONE: whether background that meets
+# nobody may do without events
 
 # link: the queue in front of a directed link, and the link (two cache lines, the busier first)
 HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = 0, 1, 2, 3, 4, 5, 6, 7
 RATE, LAST_END, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, MARKED = range(8, 16)
 BEGAN = LAST_END  # start of the packet in service; rack-facing links keep the last end instead
+# of switch outputs, which have no ring: bursts counted ahead; packets of chunks between switches
+AHEAD, CHUNKS = RING_HEAD, RING_TAIL
 LINK_COLUMNS = 16
 
 # in MARKED: requests for room must be looked at; the link may have something to send
@@ -39,6 +43,8 @@ GRANT_MARK, KICK_MARK = 1, 2
 
 # burst: the background of a switch output, then the instants of its next bursts
 BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
+MOST_AHEAD: Final = 8
+"""Bursts of one queue counted ahead at most."""
 
 # ticket: a packet in a NIC queue; it names its chunk
 K_NEXT, K_NODE = 0, 1
@@ -57,7 +63,7 @@ FLOW_COLUMNS = 4
 
 # switch
 TOTAL, INTER, LOAD, S_LIMIT, S_INTER_LIMIT, AMPLE, EAGER, WAITERS = 0, 1, 2, 3, 4, 5, 6, 7
-S_MARKED, OUT_LO, OUT_HI = 8, 9, 10
+S_MARKED, OUT_LO, OUT_HI, LOOKED = 8, 9, 10, 11
 SWITCH_COLUMNS = 12
 
 # wait: a request for room, of link l (row l) or of the background of link l (row links + l)

@@ -29,6 +29,7 @@ def lower_links(network: Network) -> IntArray:
         link[:, column] = -1
     link[:, c.LIMIT] = network.output_queue_bytes
     link[:racks, c.LIMIT] = network.nic_queue_bytes
+    link[racks:, c.AHEAD] = link[racks:, c.CHUNKS] = 0
     link[:racks, c.SWITCH] = -1
     link[racks : 2 * racks, c.SWITCH] = network.ring_of_rack
     link[2 * racks :, c.SWITCH] = np.arange(switches**2) // switches
@@ -72,7 +73,7 @@ def lower(
     key, tree = empty_tree(network.links)
     bursts = background is not None and background.load > 0
     bg_key, bg_tree = empty_tree(network.links if bursts else 1)
-    pkt = zero_rows(1024, c.PACKET_COLUMNS)
+    pkt = zero_rows(1024 + _rows_ahead(network, background, switch), c.PACKET_COLUMNS)
     ctl = np.zeros(c.CTL_COLUMNS, dtype=np.int64)
     ctl[c.FREE] = -1
     ctl[c.FREE_TICKET] = -1
@@ -83,8 +84,11 @@ def lower(
     ctl[c.DELAY] = network.switch_delay_ps
     ctl[c.TRAINS] = trains
     ctl[c.TRACING] = trace
+    ctl[c.ALONE] = trains and not trace
+    ctl[c.SPARE] = len(pkt)
     if background is not None:
         ctl[c.BURST] = background.burst_bytes
+        ctl[c.BURST_PACKETS] = background.packets(network.packet_bytes)
         ctl[c.BURSTS_SHORT] = bursts
     chain(ctl, c.FREE, pkt, 0)
     ticket = zero_rows(1024, 2, np.int32)
@@ -113,6 +117,17 @@ def lower(
         ),
         trace=zero_rows(4096 if trace else 1, c.TRACE_COLUMNS),
     )
+
+
+def _rows_ahead(network: Network, background: Background | None, switch: IntArray) -> int:
+    """Packet rows for all bursts that switches may have counted ahead, twice."""
+    if background is None or background.load == 0:
+        return 0
+    most = np.minimum(
+        c.MOST_AHEAD * (switch[:, c.OUT_HI] - switch[:, c.OUT_LO]),
+        np.maximum(switch[:, c.AMPLE], 0) // background.burst_bytes,
+    )
+    return 2 * int(most.sum()) * background.packets(network.packet_bytes)
 
 
 def chain(ctl: IntArray, free: int, rows: AnyArray, first: int) -> None:
@@ -149,5 +164,6 @@ class BurstClock:
         st.burst[link, c.FIRST_BURST :] = instants
         st.burst[link, c.BG_POS] = c.FIRST_BURST
         self._drawn[short] = seen + self._ahead
-        set_keys(st.bg_key, st.bg_tree, link, instants[:, 0].copy())
+        following = instants[np.arange(len(link)), st.link[link, c.AHEAD]]
+        set_keys(st.bg_key, st.bg_tree, link, following)
         st.ctl[c.BURSTS_SHORT] = 0

@@ -6,59 +6,28 @@ wait for room behind them, so a packet's departure is known when it arrives (Lin
 and whole trains pass without an event of their own: such a link is woken only when a chunk's last
 packet arrives, or when somebody waits for its room. Switches in ``EAGER`` mode, whose shared
 buffer might run out, watch every departure. Both ways give the same results to the picosecond.
+Background that meets nobody needs no events at all: see ahead.py.
 """
 
 from __future__ import annotations
 
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
+from thzsync.optical.ahead import give_back, glide, look, stop_gliding
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, leaving_bytes
+from thzsync.optical.packets import (
+    append,
+    free_packet,
+    is_down,
+    leave,
+    mark,
+    service_ps,
+    take_packet,
+    write_trace,
+)
 from thzsync.optical.tournament import set_key
-from thzsync.transfers.precedence import START_AT, push_done
-
-
-@hot
-def service_ps(st: State, ln: int, size_bytes: int) -> int:
-    """Time of a packet on a link, rounded up [ps]; exact while packets are at most 1 MiB."""
-    if size_bytes == st.ctl[c.PACKET]:
-        return int(st.link[ln, c.FULL])
-    rate_bps = st.link[ln, c.RATE]
-    return int((size_bytes * 8_000_000_000_000 + rate_bps - 1) // rate_bps)
-
-
-@hot
-def is_down(st: State, ln: int) -> bool:
-    """Whether a link leads from a switch to a rack."""
-    return bool(st.ctl[c.RACKS] <= ln < 2 * st.ctl[c.RACKS])
-
-
-@hot
-def take_packet(st: State) -> int:
-    """A free packet row, or -1 when the pool is empty."""
-    p = st.ctl[c.FREE]
-    if p >= 0:
-        st.ctl[c.FREE] = st.pkt[p, c.P_NEXT]
-    return int(p)
-
-
-@hot
-def free_packet(st: State, p: int) -> None:
-    """Give a packet row back."""
-    st.pkt[p, c.P_NEXT] = st.ctl[c.FREE]
-    st.ctl[c.FREE] = p
-
-
-@hot
-def append(st: State, ln: int, p: int) -> None:
-    """Put a packet at the end of a link's queue."""
-    st.pkt[p, c.P_NEXT] = -1
-    tail = st.link[ln, c.TAIL]
-    if st.link[ln, c.HEAD] < 0:
-        st.link[ln, c.HEAD] = p
-    else:
-        st.pkt[tail, c.P_NEXT] = p
-    st.link[ln, c.TAIL] = p
+from thzsync.transfers.precedence import START_AT
 
 
 @hot
@@ -80,101 +49,25 @@ def rekey(st: State, ln: int) -> None:
         set_key(st.key, st.tree, ln, time)
 
 
-@hot
-def mark(st: State, q: int) -> None:
-    """Remember that requests for room in a queue (or at its switch) must be looked at."""
-    ctl, link, switch = st.ctl, st.link, st.switch
-    s = link[q, c.SWITCH]
-    if switch[s, c.EAGER] == 1:
-        if switch[s, c.S_MARKED] == 0:
-            switch[s, c.S_MARKED] = 1
-            st.todo[ctl[c.N_GRANTS], c.GRANTED] = len(link) + s
-            ctl[c.N_GRANTS] += 1
-    elif link[q, c.MARKED] & c.GRANT_MARK == 0:
-        link[q, c.MARKED] |= c.GRANT_MARK
-        st.todo[ctl[c.N_GRANTS], c.GRANTED] = q
-        ctl[c.N_GRANTS] += 1
-
-
-@hot
-def write_trace(st: State, ln: int, p: int, start_ps: int, end_ps: int) -> None:
-    """Note one packet's passage over one link."""
-    row = st.trace[st.ctl[c.TRACED]]
-    st.ctl[c.TRACED] += 1
-    row[c.T_LINK] = ln
-    row[c.T_NODE] = st.pkt[p, c.P_NODE]
-    row[c.T_LEFT] = st.pkt[p, c.P_LEFT]
-    row[c.T_BYTES] = st.pkt[p, c.P_BYTES]
-    row[c.T_READY] = st.pkt[p, c.P_READY]
-    row[c.T_START] = start_ps
-    row[c.T_END] = end_ps
-
-
-@hot
-def leave(st: State, ln: int, p: int) -> None:
-    """Take the head packet off a switch's queue after its last bit has left, and free its room."""
-    ctl, link, pkt, switch = st.ctl, st.link, st.pkt, st.switch
-    size = pkt[p, c.P_BYTES]
-    link[ln, c.HEAD] = pkt[p, c.P_NEXT]
-    link[ln, c.OCC] -= size
-    ctl[c.HOPS] += 1
-    if pkt[p, c.P_NODE] < 0:
-        link[ln, c.BG_CARRIED] += size
-    else:
-        link[ln, c.CARRIED] += size
-    s = link[ln, c.SWITCH]
-    switch[s, c.TOTAL] -= size
-    switch[s, c.LOAD] -= size
-    if ln >= 2 * ctl[c.RACKS]:
-        switch[s, c.INTER] -= size
-    if switch[s, c.EAGER] == 0:
-        if link[ln, c.WAIT_HEAD] >= 0:
-            mark(st, ln)
-    elif switch[s, c.WAITERS] > 0:
-        mark(st, ln)
-    elif 2 * switch[s, c.LOAD] <= switch[s, c.AMPLE]:
-        switch[s, c.EAGER] = 0
-
-
-@hot
-def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
-    """Let every packet of a rack-facing link leave whose last bit has left by now.
-
-    Without ``deliver``, a chunk's last packet due right now stays for the link's own event, so
-    that chunks complete in the order of their links.
-    """
-    ctl, link, pkt = st.ctl, st.link, st.pkt
-    p = link[ln, c.HEAD]
-    while p >= 0 and pkt[p, c.P_END] <= now_ps:
-        if pkt[p, c.P_LEFT] == 0:
-            if not deliver:
-                return
-            push_done(st.clock, st.slots, pkt[p, c.P_NODE])
-        end = pkt[p, c.P_END]
-        leave(st, ln, p)
-        if ctl[c.TRACING] == 1:
-            write_trace(st, ln, p, max(pkt[p, c.P_READY], link[ln, c.LAST_END]), end)
-        link[ln, c.LAST_END] = end
-        free_packet(st, p)
-        p = link[ln, c.HEAD]
-
-
 @inner_bare
-def turn_eager(st: State, s: int, now_ps: int) -> None:
-    """Watch every departure of a switch from now on, unless settling shows ample room."""
+def turn_eager(st: State, s: int, coming_bytes: int, now_ps: int) -> None:
+    """Watch every departure of a switch from now on, unless looking shows ample room."""
     switch = st.switch
     for o in range(switch[s, c.OUT_LO], switch[s, c.OUT_HI]):
         ln = st.todo[o, c.OUTPUTS]
-        if is_down(st, ln):
-            settle(st, ln, now_ps, False)
+        look(st, ln, now_ps)
+        if st.link[ln, c.AHEAD] > 0:
+            give_back(st, ln, 0)
     # the factor two (and the one in `leave`) keeps the mode from flapping
-    if 2 * switch[s, c.LOAD] <= switch[s, c.AMPLE]:
+    if 2 * (switch[s, c.LOAD] + coming_bytes) <= switch[s, c.AMPLE]:
         return
     switch[s, c.EAGER] = 1
     for o in range(switch[s, c.OUT_LO], switch[s, c.OUT_HI]):
         ln = st.todo[o, c.OUTPUTS]
         if st.link[ln, c.WAIT_HEAD] >= 0:
             mark(st, ln)
+        if st.link[ln, c.STATE] == c.GLIDING:
+            stop_gliding(st, ln, now_ps)
         if is_down(st, ln) and st.link[ln, c.HEAD] >= 0:
             rekey(st, ln)
 
@@ -190,7 +83,11 @@ def reserve(st: State, q: int, size: int, now_ps: int) -> None:
     if q >= 2 * st.ctl[c.RACKS]:
         switch[s, c.INTER] += size
     if switch[s, c.LOAD] > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
-        turn_eager(st, s, now_ps)
+        turn_eager(st, s, 0, now_ps)
+    ahead = st.link[q, c.AHEAD]
+    room = st.link[q, c.LIMIT] - st.link[q, c.OCC]
+    if ahead > 0 and ahead * st.ctl[c.BURST] > room:
+        give_back(st, q, room // st.ctl[c.BURST])
 
 
 @hot
@@ -199,8 +96,7 @@ def enter(st: State, q: int, p: int, now_ps: int) -> None:
     link, pkt = st.link, st.pkt
     ready = now_ps + st.ctl[c.DELAY]
     pkt[p, c.P_READY] = ready
-    if is_down(st, q):
-        settle(st, q, now_ps, False)  # a train passes, but its rows are reused while still cached
+    look(st, q, now_ps)  # a train passes, but its rows are reused while still cached
     was_empty = link[q, c.HEAD] < 0
     if is_down(st, q):
         free_at = link[q, c.LAST_END] if was_empty else pkt[link[q, c.TAIL], c.P_END]
@@ -215,6 +111,9 @@ def enter(st: State, q: int, p: int, now_ps: int) -> None:
         elif pkt[p, c.P_LEFT] == 0 and st.key[q] == c.NEVER:
             set_key(st.key, st.tree, q, end)
         return
+    if link[q, c.STATE] == c.GLIDING:
+        stop_gliding(st, q, now_ps)
+    link[q, c.CHUNKS] += pkt[p, c.P_NODE] >= 0
     pkt[p, c.P_HOP] = pkt[p, c.P_DOWN]
     append(st, q, p)
     if was_empty and link[q, c.STATE] == c.RESTING and link[q, c.RATE] > 0:
@@ -263,6 +162,7 @@ def leave_rack(st: State, rack: int) -> int:
     n = st.ticket[k, c.K_NODE]
     size = leaving_bytes(st, n)
     p = take_packet(st)
+    ctl[c.SPARE] -= 1
     node[n, c.GONE] += size
     pkt[p, c.P_NODE] = n
     pkt[p, c.P_BYTES] = size
@@ -286,6 +186,7 @@ def finish(st: State, ln: int, now_ps: int) -> None:
         p = leave_rack(st, ln)
     else:
         p = int(st.link[ln, c.HEAD])
+        st.link[ln, c.CHUNKS] -= st.pkt[p, c.P_NODE] >= 0
         leave(st, ln, p)
     if st.ctl[c.TRACING] == 1:
         write_trace(st, ln, p, st.link[ln, c.BEGAN], now_ps)
@@ -298,9 +199,13 @@ def finish(st: State, ln: int, now_ps: int) -> None:
 
 
 @hot
-def request(st: State, r: int, q: int) -> None:
+def request(st: State, r: int, q: int, now_ps: int) -> None:
     """Queue up for room: request r is a link, or ``links + q`` for the background of q."""
     link, wait = st.link, st.wait
+    if link[q, c.AHEAD] > 0:
+        give_back(st, q, 0)
+    if link[q, c.STATE] == c.GLIDING:
+        stop_gliding(st, q, now_ps)
     wait[r, c.W_NEXT] = -1
     wait[r, c.W_STAMP] = st.ctl[c.STAMP]
     st.ctl[c.STAMP] += 1
@@ -319,6 +224,10 @@ def attempt(st: State, ln: int, now_ps: int) -> None:
     """An idle up-link or inter-switch link tries to send its head packet, or waits for room."""
     link = st.link
     time = c.NEVER
+    if ln >= st.ctl[c.RACKS] and link[ln, c.CHUNKS] == 0:
+        look(st, ln, now_ps)
+        if glide(st, ln, now_ps):
+            return
     if link[ln, c.HEAD] >= 0 and link[ln, c.RATE] > 0:
         q = head_hop(st, ln)
         if ln >= st.ctl[c.RACKS] and st.pkt[link[ln, c.HEAD], c.P_READY] > now_ps:
@@ -330,12 +239,12 @@ def attempt(st: State, ln: int, now_ps: int) -> None:
             # nobody older waits and the shared buffer cannot run out: no need to queue up
             if link[q, c.WAIT_HEAD] < 0 and st.switch[link[q, c.SWITCH], c.EAGER] == 0:
                 size = head_bytes(st, ln)
-                if link[q, c.OCC] + size > link[q, c.LIMIT] and is_down(st, q):
-                    settle(st, q, now_ps, False)
+                if link[q, c.OCC] + size > link[q, c.LIMIT] - link[q, c.AHEAD] * st.ctl[c.BURST]:
+                    look(st, q, now_ps)
                 if link[q, c.OCC] + size <= link[q, c.LIMIT]:
                     start(st, ln, q, now_ps)
                     return
             link[ln, c.STATE] = c.WAITING
-            request(st, ln, q)
+            request(st, ln, q, now_ps)
     if st.key[ln] != time:
         set_key(st.key, st.tree, ln, time)
