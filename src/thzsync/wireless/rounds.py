@@ -90,12 +90,13 @@ class Pipelined:
         party.pins = None
 
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
-        """The next round; subbands are dealt anew when a link has nothing left to send.
+        """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
 
         Where there are too few for all links, they take turns: those that are ready share them.
         """
         frontier, links = party.frontier, party.links
-        active = links.any_of(frontier.owned > 0)
+        begun = (frontier.ready > 0) | (frontier.sent > 0)  # who waits for a late rack needs none
+        active = links.any_of((frontier.owned > 0) & begun)
         if party.pins is None or not np.array_equal(active, party.pinned_for):
             party.pins, party.pinned_for = _deal(party, radio, active), active
         pins = party.pins
