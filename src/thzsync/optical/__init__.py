@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from thzsync.optical.background import Background
-from thzsync.optical.fabric import LinkBytes, OpticalFabric
+from thzsync.optical.doors import LinkBytes
+from thzsync.optical.fabric import OpticalFabric
 from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.optical.network import Network, energy_j
 
