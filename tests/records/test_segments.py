@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from thzsync.records import Recorder, recorder
-from thzsync.records.recorder import in_segments
+from thzsync.records.recorder import add_frame
 from thzsync.records.run import frame_bytes
 
 
@@ -48,4 +48,8 @@ def test_equal_tables_are_equal_on_disk_however_they_were_cut(cuts: tuple[int, .
     edges = (0, *cuts, 24)
     pieces = [table[a:b] for a, b in pairwise(edges)]
     assert frame_bytes(pl.concat(pieces, rechunk=False)) == frame_bytes(table)
-    assert in_segments(pieces).equals(table)
+    together: list[pl.DataFrame] = []
+    for piece in pieces:
+        add_frame(together, piece)
+    assert [piece.height for piece in together] == [7, 7, 7, 3]
+    assert pl.concat(together).equals(table)

@@ -90,50 +90,64 @@ class _Pile:
     def extend(self, other: _Pile) -> None:
         if other._frames:
             self._settle()
-            self._frames += other._frames
+            other._frames.reverse()
+            while other._frames:  # the frames of both are never there twice
+                add_frame(self._frames, other._frames.pop())
         self._parts += other._parts
         self._waiting += other._waiting
 
     def frame(self) -> pl.DataFrame:
-        self._settle()
-        frames, self._frames = self._frames, []
-        self._frames = [in_segments(frames)]
-        return self._frames[0]
+        return in_segments(self._whole())
 
     def new_frame(self) -> pl.DataFrame:
-        import polars as pl
-
-        self._settle()
-        found = pl.concat(self._frames, rechunk=False)[self._taken :]
+        found = self._whole()[self._taken :]
         self._taken += found.height
         return found
 
+    def _whole(self) -> pl.DataFrame:
+        import polars as pl
+
+        self._settle()
+        return pl.concat(self._frames or [_frame(self._table, [])], rechunk=False)
+
     def _settle(self) -> None:
-        if self._parts or not self._frames:
-            self._frames.append(_frame(self._table, self._parts))
+        if self._parts:
+            add_frame(self._frames, _frame(self._table, self._parts))
             self._parts, self._waiting = [], 0
 
 
-def in_segments(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Frames as one, in pieces of a fixed number of rows, so that equal tables are equal on disk.
+def add_frame(pieces: list[pl.DataFrame], frame: pl.DataFrame) -> None:
+    """Append a frame to a table in pieces, of which only the last is shorter than the others."""
+    import polars as pl
 
-    Frames are taken out of the list as they are used up: no more than a piece is there twice.
-    Tables with columns of lists are made one piece: they are short, and how Polars writes a piece
-    of a list depends on where it was cut.
+    if _has_lists(frame):
+        pieces.append(frame)
+        return
+    if pieces and pieces[-1].height < SEGMENT_ROWS:
+        frame = pl.concat((pieces.pop(), frame), rechunk=False)
+    starts = range(0, max(1, frame.height), SEGMENT_ROWS)
+    pieces.extend(frame[k : k + SEGMENT_ROWS].rechunk() for k in starts)
+
+
+def in_segments(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table in pieces of a fixed number of rows, so that equal tables are equal on disk.
+
+    Tables with columns of lists are one piece: they are short, and how Polars writes a piece of a
+    list depends on where it was cut.
     """
     import polars as pl
 
-    if any(isinstance(kind, pl.List) for kind in frames[0].schema.values()):
-        return pl.concat(frames, rechunk=False).rechunk()
-    frames.reverse()
-    rest, pieces = frames.pop(), []
-    while frames or rest.height > SEGMENT_ROWS:
-        while rest.height > SEGMENT_ROWS:
-            pieces.append(rest[:SEGMENT_ROWS].rechunk())
-            rest = rest[SEGMENT_ROWS:]
-        if frames:
-            rest = pl.concat((rest, frames.pop()), rechunk=False)
-    return pl.concat((*pieces, rest.rechunk()), rechunk=False)
+    if _has_lists(frame):
+        return frame.rechunk()
+    pieces: list[pl.DataFrame] = []
+    add_frame(pieces, frame)
+    return pl.concat(pieces, rechunk=False)
+
+
+def _has_lists(frame: pl.DataFrame) -> bool:
+    import polars as pl
+
+    return any(isinstance(kind, pl.List) for kind in frame.schema.values())
 
 
 def _frame(table: str, parts: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:

@@ -48,7 +48,7 @@ def environment() -> dict[str, str]:
 def frame_bytes(frame: pl.DataFrame, effort: int = 9) -> bytes:
     """A table as compressed Parquet; equal tables give equal bytes."""
     buffer = io.BytesIO()
-    in_segments([frame]).write_parquet(
+    in_segments(frame).write_parquet(
         buffer, compression="zstd", compression_level=effort, statistics=False
     )
     return buffer.getvalue()
