@@ -13,7 +13,7 @@ from thzsync.records.schema import TABLES, polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-SEGMENT_ROWS: Final = 1 << 20
+SEGMENT_ROWS: Final = 1 << 18
 SUMMARY: Final = ("iterations", "events")
 """Tables that are enough to compare policies."""
 
@@ -70,8 +70,8 @@ class Recorder:
 class _Pile:
     """Rows of one table: the latest as they came, those before them as frames.
 
-    What comes is wide, such as whole numbers of 64 bits and arrays that keep larger ones alive. A
-    million rows become a frame at once, so that long tables take no more memory than they must.
+    What comes is wide, such as whole numbers of 64 bits and arrays that keep larger ones alive. Some
+    hundred thousand rows become a frame at once, so that long tables take no more memory than they must.
     """
 
     def __init__(self, table: str) -> None:
@@ -97,7 +97,10 @@ class _Pile:
         self._waiting += other._waiting
 
     def frame(self) -> pl.DataFrame:
-        return in_segments(self._whole())
+        whole = in_segments(self._whole())
+        if _has_lists(whole):
+            self._frames = [whole]  # the pieces are not needed any more
+        return whole
 
     def new_frame(self) -> pl.DataFrame:
         found = self._whole()[self._taken :]
