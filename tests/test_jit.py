@@ -98,3 +98,23 @@ def test_a_kernel_for_kernels_is_not_called_from_python() -> None:
             call()
     assert quadrupled(1.5) == 6.0
     assert doubled.py_func(1.5) == 3.0  # type: ignore[attr-defined]
+
+
+def test_a_part_has_no_machine_code_of_its_own() -> None:
+    @jit.inner
+    def refused(x: float) -> float:
+        if x < 0:
+            raise ValueError("negative")
+        return x
+
+    @jit.kernel
+    def root(x: float) -> float:
+        return refused(x) ** 0.5
+
+    assert root(4.0) == 2.0
+    with pytest.raises(ValueError, match="negative"):  # errors find their way through
+        root(-1.0)
+    (part,) = refused.overloads.values()  # type: ignore[attr-defined]
+    assert part.library.get_pointer_to_function(part.fndesc.llvm_func_name) == 0
+    (whole,) = root.overloads.values()  # type: ignore[attr-defined]
+    assert whole.library.get_pointer_to_function(whole.fndesc.llvm_func_name) != 0

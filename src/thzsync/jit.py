@@ -51,7 +51,8 @@ def inner(function: F) -> F:
     """A kernel that only other kernels call.
 
     It has no code that takes its arguments out of Python objects: for the packet kernel's parts,
-    with their tuple of twenty arrays, that was a third and more of the time spent compiling.
+    with their tuple of twenty arrays, that was a third and more of the time spent compiling. It is
+    not optimised by itself either, but with its callers.
     """
     return compiled(function, closed=True)
 
@@ -72,12 +73,16 @@ def compiled(function: F, closed: bool = False, **options: Any) -> F:
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
     """
     njit: Any = import_module("numba").njit  # its annotations leave out the options used here
-    made = njit(nogil=True, no_cpython_wrapper=closed, **options)(function)
+    options |= {"nogil": True, "no_cpython_wrapper": closed, "no_cfunc_wrapper": True}
+    if closed:
+        options["pipeline_class"] = _parts_compiler()
+    made = njit(**options)(function)
     if not hasattr(made, "_cache"):  # compiling is switched off
         return cast(F, made)
-    made._cache = _stored_cache()(function)
     if closed:
         _close(made)
+    else:
+        made._cache = _stored_cache()(function)
     return cast(F, made)
 
 
@@ -92,6 +97,53 @@ def _close(made: Any) -> None:
         raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
 
     made.add_overload, made._compile_for_args = add_overload, refuse
+
+
+@cache
+def _parts_compiler() -> Any:
+    """Compiles what only other kernels call, up to where its callers take it over.
+
+    Numba would optimise every function, emit its machine code and store it, and its callers', which
+    contain it, again. A part is linked into its callers as it is, and optimised there, once.
+    """
+    compiler: Any = import_module("numba.core.compiler")
+    codegen: Any = import_module("numba.core.codegen")
+
+    class Environments:
+        """Takes a part's environment; the code that needs one is in the callers."""
+
+        def __init__(self, codegen: Any) -> None:
+            self._codegen = codegen
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._codegen, name)
+
+        def set_env(self, name: str, environment: Any) -> None:
+            """There is no machine code to tell."""
+
+    class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
+        @property
+        def codegen(self) -> Any:
+            return Environments(self._codegen)
+
+        def _optimize_final_module(self) -> None:
+            """Callers optimise it together with themselves."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+    class Parts(compiler.Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            target = self.state.targetctx.codegen()
+            self.state.library = Part(target, self.state.func_id.func_qualname)
+            return super().define_pipelines()
+
+    return Parts
 
 
 def code_folder(home: Path) -> Path | None:

@@ -84,10 +84,10 @@ def reserve(st: State, q: int, size: int, now_ps: int) -> None:
         switch[s, c.INTER] += size
     if switch[s, c.LOAD] > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
         turn_eager(st, s, 0, now_ps)
-    ahead = st.link[q, c.AHEAD]
-    room = st.link[q, c.LIMIT] - st.link[q, c.OCC]
-    if ahead > 0 and ahead * st.ctl[c.BURST] > room:
-        give_back(st, q, room // st.ctl[c.BURST])
+    if st.link[q, c.AHEAD] > 0:
+        room = st.link[q, c.LIMIT] - st.link[q, c.OCC]
+        if st.link[q, c.AHEAD] * st.ctl[c.BURST] > room:
+            give_back(st, q, room // st.ctl[c.BURST])
 
 
 @hot
