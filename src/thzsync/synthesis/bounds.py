@@ -205,8 +205,8 @@ def _reduction_s(
     number = np.repeat(np.arange(spans), each)
     program = AirtimeProgram(links)
     late = [release_s >= begin_s for begin_s in begins_s]
-    ends_s: list[float | None] = [*begins_s[1:].tolist(), None]
-    time = [Span(b, e) for b, e in zip(begins_s.tolist(), ends_s, strict=True)]
+    first_s, after_s = float(begins_s[0]), (begins_s - begins_s[0]).tolist()
+    time = [Span(b, e) for b, e in zip(after_s, [*after_s[1:], None], strict=True)]
     nobody = np.zeros(n, dtype=np.int64)
     for k, span in enumerate(time):
         here, window = number == k, number >= k
@@ -235,7 +235,7 @@ def _reduction_s(
                 found |= _cut_sets(program, number >= k, late[k], tensor_bits)
         return found
 
-    return program.least_s(cut, least_rounds=2 if tight else 1)
+    return first_s + program.least_s(cut, least_rounds=2 if tight else 1)
 
 
 def _cut_parts(
