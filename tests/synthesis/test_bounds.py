@@ -150,6 +150,47 @@ def test_the_latest_rack_of_an_allreduce_still_has_to_send_its_tensor():
     assert late == pytest.approx(52 * one_s, rel=1e-6)
 
 
+def test_what_a_late_rack_sends_before_another_comes_does_not_count_for_that_one():
+    """Three racks, one link at a time: each late tensor needs two transfers after its release."""
+    thz = Thz(subbands=1)
+    one_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    gains, racks = flat(3, 1), np.arange(3)
+
+    def bounds(gap):
+        release_s = np.array([0, 50 * one_s, (50 + gap) * one_s])
+        return [
+            allreduce_bound_s(MEGABYTE, racks, gains, thz, release_s, tight) / one_s
+            for tight in (False, True)
+        ]
+
+    # Both late at once: three transfers. One later: its two, and the other's one before.
+    assert bounds(0) == pytest.approx([53, 53], rel=1e-6)
+    assert bounds(0.5) == pytest.approx([53, 53], rel=1e-6)
+    assert bounds(1) == pytest.approx([53, 53], rel=1e-6)
+    assert bounds(2) == pytest.approx([54, 54], rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_tight_bound_lies_above_the_quick_one_and_below_every_schedule(seed):
+    from thzsync.experiments.single_ring import Instance
+
+    instance = Instance(Scenario.preset("single-ring"), "allreduce", 9, True, seed, 64 * 2**20)
+    quick_ms, tight_ms = (instance.bound_ms("streamed", tight=tight) for tight in (False, True))
+    assert quick_ms <= tight_ms <= instance.run("streamed").completion_ps / 1e9
+
+
+def test_a_far_late_rack_must_be_heard_across_the_gap():
+    """Racks 0, 1 | 2, 3, both 0 and 3 late, 3 later: a tensor each way over weak links."""
+    thz = Thz(subbands=1)
+    gains = flat(4, 1, 1e-7)
+    gains[:2, 2:] = gains[2:, :2] = 1e-12
+    weak_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w, 1e-12)
+    release_s = np.array([1.0, 0, 0, 1.0 + 10 * weak_s])
+    assert allreduce_bound_s(MEGABYTE, np.arange(4), gains, thz, release_s, True) >= (
+        1.0 + 10.5 * weak_s
+    )
+
+
 def test_two_clusters_joined_by_weak_links_must_use_them():
     """The volume bound of the cut {0,1} | {2,3}: one tensor each way over weak links."""
     thz = Thz(subbands=1)
@@ -194,7 +235,7 @@ def test_no_feasible_schedule_beats_its_bound(n, subbands, late, seed):
     gains = flat(n, subbands)
     for plan in (transfers(matrix), tree_plan(trees, 9000), ring_plan(n, 8000)):
         schedule = play(plan, thz, release_s.tolist(), GAIN, rng, thz.round_overhead_s)
-        bound = bound_s(plan.kind, plan.demand, plan.racks, gains, thz, release_s)
+        bound = bound_s(plan.kind, plan.demand, plan.racks, gains, thz, release_s, tight=True)
         # Hand-made times are rounded to whole picoseconds, one rounding per transmission.
         rounding_ps = len(schedule.end_ps)
         assert bound <= (schedule.completion_ps + rounding_ps) * 1e-12 * (1 + 1e-9)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 EAGER: Final = (
     "matching", "matching-blind", "matching-equal", "assignment", "assignment-blind",
     "assignment-equal", "pipeline", "streaming", "striping", "sustained",
+    "sustained-chunk",
 )  # fmt: skip
 """Disciplines that send what they can on any subband; others may wait for what they like."""
 MOST_INSTANTS: Final = 4096

@@ -15,7 +15,7 @@ from thzsync.arrays import BoolArray, to_ps
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
 
-PINNED: Final = ("pipeline", "sustained")
+PINNED: Final = ("pipeline", "sustained", "sustained-chunk")
 """Disciplines that owe a guard time where a chain turns, and nowhere else."""
 
 

@@ -102,14 +102,16 @@ class Instance:
             self.late_s,
         )
 
-    def bound_ms(self, method: str = "proposed") -> float:
+    def bound_ms(self, method: str = "proposed", tight: bool = False) -> float:
         """No method that owes the same guard times as this one can complete earlier [ms]."""
         from thzsync.synthesis.bounds import bound_s
 
         gains = self.channel.gain_matrix(self.members, 0)
         guarded = self._guarded(method, gains)
         thz, late_s = self.scenario.thz, self.late_s
-        return 1e3 * bound_s(self.kind, self.demand, self.members, gains, thz, late_s, guarded)
+        return 1e3 * bound_s(
+            self.kind, self.demand, self.members, gains, thz, late_s, guarded, tight=tight
+        )
 
     def _guarded(self, method: str, gains: FloatArray) -> bool:
         from thzsync.wireless import find_discipline

@@ -29,7 +29,7 @@ class StreamedAndRing:
         size = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
         if size == 0 or len(racks) < 2:
             return Offer.per_flow(self._graph(demand, racks, chunk_bytes, []))
-        route = best_route(setting, racks)
+        route = best_route(setting, racks, size)
 
         def lower(thz_chunks: IntArray) -> TransferGraph:
             on_thz = min(size, int(thz_chunks[0]) * chunk_bytes)

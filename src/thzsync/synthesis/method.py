@@ -79,7 +79,7 @@ class FlowMethod:
     name: str
     planner: Planner
     discipline: str
-    """How the overlay forms transmissions; see ``wireless.disciplines``."""
+    """How the overlay forms transmissions; see ``wireless.disciplines``. Empty: as flows say."""
     summary: str = ""
 
     def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
@@ -91,6 +91,8 @@ class FlowMethod:
     ) -> TransferGraph:
         """The flows, under this method's name and discipline."""
         graph = self.planner.plan(demand, racks, chunk_bytes, setting)
+        if not self.discipline:
+            return replace(graph, kind=self.collective, method=self.name)
         return replace(
             graph,
             kind=self.collective,

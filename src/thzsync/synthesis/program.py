@@ -1,6 +1,6 @@
 """The linear program behind the bounds: airtime of links on subbands, and the least T.
 
-Rows, for a window that ends at T:
+Rows, for a span of time that ends at T, or before it:
 
 - half duplex: the links at a rack on a subband take turns (eq:half_duplex_constraint);
 - RF chains: all links at a rack, guard times included, take at most N_RF T (eq:a2a_rf_limit);
@@ -40,6 +40,20 @@ _LARGEST_ENUMERATION: Final = 13
 """Up to this many racks all odd sets are searched; above, only the largest."""
 
 
+@dataclass(frozen=True)
+class Span:
+    """A time in which links send: from ``begin_s`` to T, or to a fixed end."""
+
+    begin_s: float
+    end_s: float | None = None
+
+    def room(self, times: float) -> tuple[float, float]:
+        """So many times its length, as multiples of T and what is taken away from them [s]."""
+        if self.end_s is None:
+            return times, times * self.begin_s
+        return 0.0, times * (self.begin_s - self.end_s)
+
+
 @dataclass(frozen=True, eq=False)
 class Links:
     """Every directed link that has a gain, once per subband."""
@@ -58,6 +72,11 @@ class Links:
         src, dst, subband = np.nonzero(wanted[:, :, None] & (gains > 0))
         snr = thz.max_power_w * link_budget_per_w(thz) * gains[src, dst, subband]
         return Links(len(gains), thz, src, dst, subband, snr)
+
+    def repeated(self, times: int) -> Links:
+        """The same links several times over: once for every span of time."""
+        src, dst, subband = (np.tile(c, times) for c in (self.src, self.dst, self.subband))
+        return Links(self.racks, self.thz, src, dst, subband, np.tile(self.snr, times))
 
     def rate_bps(self, power: FloatArray | float) -> FloatArray:
         """Rate of every link [bit/s] at a share of the largest power (eq:thz_rate)."""
@@ -135,47 +154,55 @@ class AirtimeProgram:
         self._window.append(window)
         self._lost_s.append(lost_s)
 
-    def limit_occupancy(self, members: BoolArray, visits: IntArray, begin_s: float) -> None:
-        """These links fit into [begin, T] at every rack, on its subbands and its RF chains.
+    def limit_occupancy(self, members: BoolArray, visits: IntArray, span: Span) -> None:
+        """These links fit into their span at every rack, on its subbands and its RF chains.
 
         ``visits`` counts, by rack, transmissions that there must be: each costs its guard time.
         """
         links, thz = self.links, self.links.thz
-        chains = min(thz.chains, thz.subbands)
         for rack in range(links.racks):
             here = members & ((links.src == rack) | (links.dst == rack))
             for c in range(thz.subbands):
                 if (on_subband := here & (links.subband == c)).any():
-                    self._limit(on_subband, None, 1.0, begin_s)
-            guard_s = int(visits[rack]) * thz.round_overhead_s
-            if here.any() and (chains < thz.subbands or guard_s > 0):
-                self._limit(here, None, float(chains), chains * begin_s + guard_s)
-
+                    self._limit(on_subband, None, *span.room(1.0))
+            self.limit_chains(here, int(visits[rack]), span)
         if links.racks % 2:
             everybody = np.ones(links.racks, dtype=np.bool_)
             for c in range(thz.subbands):
-                self._limit_odd_set(members & (links.subband == c), everybody, begin_s)
+                self._limit_odd_set(members & (links.subband == c), everybody, span)
 
-    def _limit_odd_set(self, members: BoolArray, racks: BoolArray, begin_s: float) -> None:
-        links, window = self.links, (int(racks.sum()) - 1) / 2
+    def limit_chains(self, here: BoolArray, visits: int, span: Span) -> None:
+        """A rack's links and the guard times of its visits fit on its RF chains."""
+        thz = self.links.thz
+        chains = min(thz.chains, thz.subbands)
+        guard_s = visits * thz.round_overhead_s
+        if here.any() and (chains < thz.subbands or guard_s > 0):
+            window, lost_s = span.room(float(chains))
+            self._limit(here, None, window, lost_s + guard_s)
+
+    def _limit_odd_set(self, members: BoolArray, racks: BoolArray, span: Span) -> None:
+        links = self.links
         within = members & racks[links.src] & racks[links.dst]
         if within.any():
-            self._limit(within, None, window, window * begin_s)
+            self._limit(within, None, *span.room((int(racks.sum()) - 1) / 2))
 
-    def limit_energy(self, rack: int, begin_s: float) -> None:
-        """A rack's mean power over [begin, T] is within the largest power."""
-        mine = self.links.src == rack
-        self._limit(np.zeros_like(mine), mine, 1.0, begin_s)
+    def limit_energy(self, members: BoolArray, rack: int, span: Span) -> None:
+        """A rack's mean power over a span is within the largest power."""
+        mine = members & (self.links.src == rack)
+        self._limit(np.zeros_like(mine), mine, *span.room(1.0))
 
     def demand(self, carriers: BoolArray, bits: float) -> None:
         """These links carry at least so many bits."""
         self._carrier.append(carriers)
         self._bits.append(bits)
 
-    def least_s(self, cut: Callable[[FloatArray, float], bool]) -> float:
-        """The best bound found [s]; ``cut(airtime, T)`` may add rows that the airtime violates."""
+    def least_s(self, cut: Callable[[FloatArray, float], bool], least_rounds: int = 1) -> float:
+        """The best bound found [s]; ``cut(airtime, T)`` may add rows that the airtime violates.
+
+        A large program is solved so many times at least, if there are cuts.
+        """
         best_s = 0.0
-        rounds = _ROUNDS if len(self._column_link) <= _LARGEST_WITH_CUTS else 1
+        rounds = _ROUNDS if len(self._column_link) <= _LARGEST_WITH_CUTS else least_rounds
         for k in range(rounds):
             value_s, w, u = self._solve()
             best_s = max(best_s, self._prove(w, u))
@@ -189,11 +216,11 @@ class AirtimeProgram:
         np.add.at(airtime_s, self._column_link, self._airtime_s)
         return airtime_s
 
-    def carried_bits(self) -> FloatArray:
-        """Bits from rack to rack in the latest solution, shape (N, N)."""
+    def carried_bits(self, members: BoolArray) -> FloatArray:
+        """Bits from rack to rack over these links in the latest solution, shape (N, N)."""
         link, links = self._column_link, self.links
         carried = np.zeros((links.racks, links.racks))
-        bits = self._airtime_s * self._column_rate_bps
+        bits = self._airtime_s * self._column_rate_bps * members[link]
         np.add.at(carried, (links.src[link], links.dst[link]), bits)
         return carried
 
@@ -249,21 +276,24 @@ class AirtimeProgram:
         power = np.clip(power, 0.0, 1.0)  # where the concave difference is largest
         return bool((slope * np.log1p(links.snr * power) <= occupancy + energy * power).all())
 
-    def cut_odd_sets(self, airtime_s: FloatArray, begin_s: float, end_s: float) -> bool:
-        """Add the most violated odd set of every subband; whether there was any."""
+    def cut_odd_sets(
+        self, members: BoolArray, airtime_s: FloatArray, span: Span, end_s: float
+    ) -> bool:
+        """Add the most violated odd set of every subband in a span; whether there was any."""
         links, sets = self.links, _odd_sets(self.links.racks)
         allowed = (sets.sum(axis=1) - 1) / 2
+        length_s = (end_s if span.end_s is None else span.end_s) - span.begin_s
         found = False
         for c in range(links.thz.subbands):
-            on_subband = links.subband == c
+            on_subband = members & (links.subband == c)
             shared_s = np.zeros((links.racks, links.racks))
             np.add.at(
                 shared_s, (links.src[on_subband], links.dst[on_subband]), airtime_s[on_subband]
             )
-            excess_s = ((sets @ shared_s) * sets).sum(axis=1) - allowed * (end_s - begin_s)
+            excess_s = ((sets @ shared_s) * sets).sum(axis=1) - allowed * length_s
             worst = int(np.argmax(excess_s)) if len(sets) else -1
             if worst >= 0 and excess_s[worst] > 1e-3 * end_s:
-                self._limit_odd_set(on_subband, sets[worst] > 0, begin_s)
+                self._limit_odd_set(on_subband, sets[worst] > 0, span)
                 found = True
         return found
 
@@ -273,7 +303,17 @@ def _odd_sets(racks: int) -> FloatArray:
     """Rows of 0 and 1: odd sets of three racks and more."""
     if racks > _LARGEST_ENUMERATION:
         return np.ones((1, racks)) if racks % 2 else 1.0 - np.eye(racks)
-    sets = (np.arange(2**racks)[:, None] >> np.arange(racks)) & 1
+    sets = proper_sets(racks)
     size = sets.sum(axis=1)
-    odd: FloatArray = sets[(size % 2 == 1) & (size >= 3)].astype(np.float64)
-    return odd
+    odd: FloatArray = sets[(size % 2 == 1) & (size >= 3)]
+    return np.vstack((odd, np.ones((racks % 2 if racks >= 3 else 0, racks))))
+
+
+@cache
+def proper_sets(racks: int) -> FloatArray:
+    """Rows of 0 and 1: all sets of some racks but not all; of many racks the largest sets."""
+    if racks > _LARGEST_ENUMERATION:
+        return 1.0 - np.eye(racks)
+    numbers = np.arange(1, 2**racks - 1)
+    sets: FloatArray = ((numbers[:, None] >> np.arange(racks)) & 1).astype(np.float64)
+    return sets

@@ -127,7 +127,7 @@ BEYOND: Final = (
         "allreduce",
         "streamed",
         Streamed(),
-        "pipeline",
+        "",
         "chunks stream round a cycle of strong links, or along a path to the late rack",
     ),
     StreamedAndRing(),

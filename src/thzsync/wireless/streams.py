@@ -39,7 +39,7 @@ class Sustained:
 
     name: str
     hold_s: float = 3e-4
-    """How long a link is to be held [s]."""
+    """How long a link is to be held [s]; for a chunk at least."""
     common: bool = False
     guarded: bool = False
     steers: bool = True
@@ -56,4 +56,5 @@ STREAMS: Final = (
     Streaming("streaming"),
     Streaming("striping", flights=64),
     Sustained("sustained"),
+    Sustained("sustained-chunk", hold_s=0.0),
 )
