@@ -70,8 +70,9 @@ class Recorder:
 class _Pile:
     """Rows of one table: the latest as they came, those before them as frames.
 
-    What comes is wide, such as whole numbers of 64 bits and arrays that keep larger ones alive. Some
-    hundred thousand rows become a frame at once, so that long tables take no more memory than they must.
+    What comes is wide, such as whole numbers of 64 bits and arrays that keep larger ones alive. So
+    a quarter of a million rows become a frame at once, and long tables take no more memory than
+    they must.
     """
 
     def __init__(self, table: str) -> None:
