@@ -84,7 +84,7 @@ def references(seed: int) -> dict[str, tuple[float, float]]:
 def judged(item: tuple[str, Setting, int, int, bool]) -> float:
     """Mean reward of one run over its converged iterations."""
     policy, setting, seed, iterations, to_the_letter = item
-    keys = letter(policy) if to_the_letter else {}
+    keys = letter(policy, settings=False) if to_the_letter else {}
     keys |= {f"coordinator.{LEARNERS[policy]}.{key}": value for key, value in setting.items()}
     scenario = Scenario.paper().with_(keys) if keys else Scenario.paper()
     run = simulate(scenario, policy, iterations, seed, references(seed))

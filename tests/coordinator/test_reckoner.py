@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,13 @@ import pytest
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
 from thzsync.coordinator.estimate import Candidates, _fill, estimate
-from thzsync.coordinator.reckoner import PROMISING, Factor, Reckoner
+from thzsync.coordinator.reckoned import EvenlyReckonedBandits
+from thzsync.coordinator.reckoner import EVEN, PROMISING, Factor, Reckoner
+from thzsync.coordinator.registry import make_policy
+from thzsync.coordinator.saved import load_policy
 from thzsync.scenario import Scenario
-from thzsync.simulation import Session
+from thzsync.simulation import Session, simulate
+from thzsync.streams import Streams
 from thzsync.synthesis import Setting, find_method
 from thzsync.topology import Topology
 
@@ -162,3 +167,16 @@ def test_outcomes_tell_when_each_fabric_was_done() -> None:
     assert told
     for outcome in told:
         assert max(outcome.fibre_s, outcome.air_s) == pytest.approx(outcome.completion_s)
+
+
+def test_a_reckoned_policy_of_two_shapes_keeps_what_it_has_learnt(tmp_path: Path) -> None:
+    keys = {"coordinator.search": "reckoned-even", "coordinator.bandit.warm_up": 0}
+    scenario = Scenario.preset("tiny").with_(keys)
+    policy = make_policy("thz-sync", scenario, Streams(0))
+    assert isinstance(policy, EvenlyReckonedBandits)
+    simulate(scenario, policy, 1, 0)
+    assert any(name.endswith(EVEN) for name in policy.reckoner.factors)
+    policy.save(tmp_path / "learnt.safetensors")
+    again = load_policy(tmp_path / "learnt.safetensors", scenario, Streams(0))
+    assert isinstance(again, EvenlyReckonedBandits)
+    assert again.reckoner.factors == policy.reckoner.factors

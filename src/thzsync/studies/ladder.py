@@ -49,6 +49,8 @@ class Departure:
     """Keys that all learners share, under ``coordinator.``."""
     own: dict[str, Any] = field(default_factory=dict)
     """Keys of a learner's own settings."""
+    each: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The same by learner, where their values differ."""
     learners: tuple[str, ...] = tuple(LEARNERS)
     """Who has these keys."""
 
@@ -56,11 +58,27 @@ class Departure:
         """The scenario's keys for a learner."""
         if learner not in self.learners:
             return {}
-        own = {f"coordinator.{LEARNERS[learner]}.{key}": v for key, v in self.own.items()}
+        values = self.own | self.each.get(learner, {})
+        own = {f"coordinator.{LEARNERS[learner]}.{key}": v for key, v in values.items()}
         return {f"coordinator.{key}": v for key, v in self.common.items()} | own
 
 
+SETTINGS: Final[dict[str, dict[str, Any]]] = {
+    "thz-sync": {
+        "learning_rate": 0.01, "weight_decay": 0.1, "train_every": 16, "flat_units": 128,
+        "units": 63, "exploration": 0.5, "ridge": 0.1,
+    },
+    "shared-bandit": {
+        "learning_rate": 0.01, "weight_decay": 0.1, "train_every": 16, "flat_units": 128,
+        "units": 63, "exploration": 0.5, "ridge": 0.1,
+    },
+    "ddqn": {},
+}  # fmt: skip
+"""What the same search found best for each learner to the letter (``benchmarks/tune.py --letter``,
+docs/reproduction.md); the paper gives no values."""
+
 DEPARTURES: Final = (
+    Departure("settings searched for ours", each=SETTINGS),
     Departure("pooled encoder", {"encoder": "flat"}),
     Departure("search from uniform actions", {"search": "partial"}),
     Departure("a price on leaving them", own={"deviation_cost": 0.0}),
@@ -84,9 +102,9 @@ OURS: Final = RUNGS[len(DEPARTURES)]
 """The rung of our defaults."""
 
 
-def letter(learner: str) -> dict[str, Any]:
-    """The keys that take a learner back to the paper's letter."""
-    return _changes(learner, 0)
+def letter(learner: str, settings: bool = True) -> dict[str, Any]:
+    """The keys that take a learner back to the paper's letter, with the settings found for it."""
+    return _changes(learner, 0 if settings else 1)
 
 
 def contenders() -> list[Contender]:
