@@ -18,6 +18,7 @@ from thzsync.cli.output import (
     emit,
     load_scenario,
     note,
+    prepare_kernels,
     progress,
     table,
     with_interval,
@@ -138,6 +139,7 @@ def _begin(
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
+    prepare_kernels()
     one = 1 / events_per_iteration(setting, seed)
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
@@ -304,6 +306,7 @@ def compare(
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
+    prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         result = run_all(
             setting,
