@@ -33,6 +33,12 @@ def tell_before_compiling(tell: Callable[[], None]) -> None:
     _waiting[:] = [tell]
 
 
+def about_to_compile() -> None:
+    """Tell whoever asked to be told; nobody is told twice."""
+    while _waiting:
+        _waiting.pop()()
+
+
 def kernel(function: F) -> F:
     """Compile a kernel: flat arrays in and out, no objects, no files."""
     return compiled(function)
@@ -96,7 +102,13 @@ def _close(made: Any) -> None:
         name = made.py_func.__qualname__
         raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
 
+    def get_call_template(args: Any, kws: Any) -> Any:
+        # a constant as an argument would have a version of its own
+        return template(tuple(map(plain, args)), {name: plain(kws[name]) for name in kws})
+
+    plain, template = import_module("numba.core.types").unliteral, made.get_call_template
     made.add_overload, made._compile_for_args = add_overload, refuse
+    made.get_call_template = get_call_template
 
 
 @cache
@@ -229,8 +241,8 @@ def _stored_cache() -> Any:
 
         def load_overload(self, signature: Any, target: Any) -> Any:
             found = super().load_overload(signature, target)
-            while found is None and _waiting:
-                _waiting.pop()()
+            if found is None:
+                about_to_compile()
             return found
 
     return Stored

@@ -94,6 +94,13 @@ def note(text: str) -> None:
     notes().print(printable(text), markup=False, soft_wrap=True)
 
 
+def prepare_kernels(workers: int | None = None) -> None:
+    """Have kernels compiled by all cores at once, if this is their first use."""
+    from thzsync.experiments.first_use import prepare
+
+    prepare(workers)
+
+
 def emit(
     document: object, as_json: bool, table: RenderableType | Callable[[], RenderableType]
 ) -> None:

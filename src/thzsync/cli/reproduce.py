@@ -9,7 +9,15 @@ import typer
 
 from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.meter import watching
-from thzsync.cli.output import ForceOption, JsonOption, SetOption, change_scenario, note, tell
+from thzsync.cli.output import (
+    ForceOption,
+    JsonOption,
+    SetOption,
+    change_scenario,
+    note,
+    prepare_kernels,
+    tell,
+)
 from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
@@ -109,6 +117,7 @@ def _reproduce(
     counts = {name: seeds or usual[name] for name in names}
     with claim_folder(out, REPRODUCTION, force):
         note(announcement(counts, quick, workers))
+        prepare_kernels(workers)
         for name, count in counts.items():
             with watching(name) as watch:
 

@@ -18,6 +18,7 @@ from thzsync.cli.output import (
     emit,
     load_scenario,
     note,
+    prepare_kernels,
     progress,
     table,
     with_interval,
@@ -144,6 +145,7 @@ def _begin(
     warning = forewarning(setting, iterations, learns, effort)
     if warning is not None:
         note(warning)
+    prepare_kernels()
     one = 1 / effort.events
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
@@ -300,6 +302,7 @@ def compare(
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
+    prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         result = run_all(
             setting,

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.meter import span, watching
-from thzsync.cli.output import ForceOption, JsonOption, emit, note, table, with_interval
+from thzsync.cli.output import (
+    ForceOption,
+    JsonOption,
+    emit,
+    note,
+    prepare_kernels,
+    table,
+    with_interval,
+)
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
 
@@ -154,6 +162,8 @@ def _carry_out(
     from thzsync.studies.sweeping import execute, finish, prepared
 
     with prepared(plan, out, resume, force) as store:
+        if scheduler is None:
+            prepare_kernels(workers)
         try:
             with watching("sweep") as watch:
                 execute(runs, store, workers, scheduler, watch)

@@ -12,6 +12,7 @@ from thzsync.coordinator import policy_names
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.comparison import Comparison
 from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.experiments.references import known_references, remember
 from thzsync.records import References
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
@@ -110,12 +111,14 @@ def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
 def _all_references(
     executor: Executor, scenario: Scenario, seeds: Sequence[int]
 ) -> Iterator[tuple[int, References]]:
-    found: dict[int, References] = {}
-    for position, result in stream_runs(executor, _references, [(scenario, s) for s in seeds]):
+    unknown = [seed for seed in seeds if known_references(scenario, seed) is None]
+    found = {seed: known_references(scenario, seed) or {} for seed in seeds}
+    for position, result in stream_runs(executor, _references, [(scenario, s) for s in unknown]):
         if isinstance(result, Failure):
             raise result.error
-        found[position] = result
-    yield from ((seed, found[position]) for position, seed in enumerate(seeds))
+        found[unknown[position]] = result
+        remember(scenario, unknown[position], result)
+    yield from found.items()
 
 
 @dataclass(frozen=True)

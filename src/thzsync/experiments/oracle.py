@@ -11,9 +11,10 @@ import polars as pl
 
 from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.experiments.parallel import map_runs
+from thzsync.experiments.references import known_references, references_of
 from thzsync.records.run import References
 from thzsync.scenario import Scenario
-from thzsync.simulation import reference_costs, simulate
+from thzsync.simulation import simulate
 
 SHARES = tuple(k / 8 for k in range(9))
 """THz shares that the search tries first."""
@@ -116,7 +117,7 @@ def best_choices(
     Every trial gives all types the same choice and each type keeps its best; then shares are
     refined around the combined optimum.
     """
-    reference = reference_costs(scenario, seed)
+    reference = references_of(scenario, seed)
     kinds = sorted(reference)
     levels = scenario.coordinator.power_levels
 
@@ -153,7 +154,10 @@ def judge(
     progress: Callable[[int, int], None] | None = None,
 ) -> Oracle:
     """What the choices achieve in the same seeds and iterations in which policies are judged."""
-    trials = [_Trial(scenario, choices, iterations, seed, first=first) for seed in seeds]
+    trials = [
+        _Trial(scenario, choices, iterations, seed, known_references(scenario, seed), first)
+        for seed in seeds
+    ]
     results = map_runs(_try, trials, workers=workers, progress=progress)
     reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
         fmean(result[metric] for result in results) for metric in METRICS
@@ -166,7 +170,7 @@ def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> 
     """Rewards of one iteration, by the fixed choices and by every event's true outcome."""
     from thzsync.simulation.lookahead import simulate_lookahead
 
-    reference = reference_costs(scenario, seed)
+    reference = references_of(scenario, seed)
     fixed = FixedPerType(choices)
     return {
         "fixed": simulate(scenario, fixed, 1, seed, reference).summary["reward"],

@@ -1,0 +1,129 @@
+"""The first command of an installation: kernels are compiled by all cores at once.
+
+Compiling on demand would use one core, and worker processes would each compile the same. Each part
+below has kernels that the others have not, and calls them as a run does: on a tiny floor, so that
+what takes time is compiling. A part that is missing here is compiled on demand, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from thzsync.jit import about_to_compile, code_folder
+from thzsync.scenario import Scenario
+from thzsync.workers import Call, default_workers, open_executor
+
+_CALLED: Final = "thzsync.experiments.first_use:compile_part"
+
+
+class Part(NamedTuple):
+    """Some kernels, and who calls them."""
+
+    folder: str
+    kernel: str
+    """The largest of them, ``module.function``; where it is stored, they all are."""
+    call: Callable[[], object]
+
+
+def missing() -> list[str]:
+    """Parts whose machine code is not stored."""
+    return [name for name, part in PARTS.items() if not _stored(part)]
+
+
+def prepare(workers: int | None = None) -> None:
+    """Compile what is missing, a part per process.
+
+    With one worker nothing is done: the kernels are compiled when they are needed.
+    """
+    count = default_workers() if workers is None else workers
+    if count < 2:
+        return
+    names = missing()
+    if len(names) < 2:
+        return
+    about_to_compile()
+    with open_executor(count, most=len(names)) as executor:
+        for _ in executor.run([Call(_CALLED, name.encode()) for name in names]):
+            """A part that failed is compiled, and fails with its own words, when it is needed."""
+
+
+def compile_part(name: bytes) -> bytes:
+    """Compile one part here."""
+    PARTS[name.decode()].call()
+    return b""
+
+
+def _stored(part: Part) -> bool:
+    folder = code_folder(Path(__file__).parents[1] / part.folder)
+    return folder is not None and any(folder.glob(f"{part.kernel}-*.nbi"))
+
+
+def _fibre() -> None:
+    from thzsync.simulation import simulate
+
+    simulate(Scenario.preset("tiny"), "all-wired", 1, references={})
+
+
+def _rounds() -> None:
+    _alone("a2a")
+    _alone("allreduce")
+
+
+def _streams() -> None:
+    _alone("p2p")
+
+
+def _alone(kind: str) -> None:
+    from thzsync.experiments.single_ring import Instance
+
+    Instance(Scenario.preset("tiny"), kind, 4, stragglers=True, seed=0, size_bytes=2**22).run(
+        "proposed"
+    )
+
+
+def _search() -> None:
+    from thzsync.coordinator.choice import search_settings
+    from thzsync.coordinator.encoder import random_encoder
+    from thzsync.coordinator.features import columns, group_flows
+    from thzsync.coordinator.posterior import LinearHead
+    from thzsync.coordinator.scoring import Head
+    from thzsync.coordinator.views import Pooled
+
+    settings, view = Scenario.preset("tiny").coordinator.bandit, Pooled(4)
+    encoder = random_encoder(
+        columns(4), settings.flow_units, settings.units, np.random.default_rng(0)
+    )
+    levels, group = np.array([0.5, 1.0]), np.arange(2)
+    features = group_flows(np.zeros((2, columns(4) - view.actions)), group, group + 1, levels)
+    known = LinearHead(encoder.size, settings.ridge)
+    head = Head(known.weights, known.inverse_factor, settings.exploration)
+    counts, level, _ = view.search(encoder, head, features, levels, search_settings(settings))
+    action = view.found(features, counts, level, levels)
+    known.update(view.represent(encoder, features, action), 0.0)
+
+
+def _training() -> None:
+    from thzsync.coordinator.dense import Descent
+    from thzsync.coordinator.encoder import Batch, random_encoder
+    from thzsync.coordinator.features import columns
+    from thzsync.coordinator.training import encode, fit
+
+    encoder = random_encoder(columns(4), 4, 3, np.random.default_rng(0))
+    batch = Batch(np.zeros((2, 2, columns(4))), np.zeros((2, 2), dtype=np.int64))
+    draws = np.zeros((1, 2), dtype=np.int64)
+    fit(encoder, np.zeros(encoder.size), batch, draws, np.zeros((1, 2)), Descent(0.0, 0.0))
+    encode(encoder, batch)
+
+
+PARTS: Final = {
+    "fibre": Part("optical", "kernel.advance", _fibre),
+    "rounds": Part("wireless", "forming.form_round", _rounds),
+    "search": Part("coordinator", "beam.search", _search),
+    "training": Part("coordinator", "training._descend_all", _training),
+    "streams": Part("wireless", "streaming.stream", _streams),
+}
+"""By name, the longest first: the next one is taken by whoever is done."""
