@@ -38,8 +38,10 @@ class Sustained:
     """Links of the busiest racks, held for a while; every link sends what its rate allows."""
 
     name: str
-    hold_s: float = 3e-4
+    hold_s: float = 1e-4
     """How long a link is to be held [s]; for a chunk at least."""
+    even: bool = False
+    """Whether power is spread evenly over links, whatever their senders have to send."""
     common: bool = False
     guarded: bool = False
     steers: bool = True
@@ -49,12 +51,14 @@ class Sustained:
 
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
         """The next transmissions."""
-        return sustain(air, radio, party.web, party.frontier, party.stage, self.hold_s, now_ps)
+        return sustain(
+            air, radio, party.web, party.frontier, party.stage, self.hold_s, self.even, now_ps
+        )
 
 
 STREAMS: Final = (
     Streaming("streaming"),
     Streaming("striping", flights=64),
     Sustained("sustained"),
-    Sustained("sustained-chunk", hold_s=0.0),
+    Sustained("sustained-chunk", hold_s=0.0, even=True),
 )

@@ -3,7 +3,8 @@
 Whenever a chain is free, the links of the racks that have most left to do are taken, and each
 sends as many chunks as its rate allows in the time that it is to be held. Strong links carry more
 than weak ones, nobody waits for another link's end, and a guard time is owed just where a chain
-turns.
+turns. A sender's power is divided by as many links as it must keep busy at once to end with the
+busiest rack: who has less to send sends louder, which saves the busy rack's time at the other end.
 """
 
 from __future__ import annotations
@@ -22,23 +23,34 @@ from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Slot
 
 URGENCY = 4.0
 """Exponent by which a rack's remaining work counts: the busiest racks must never idle."""
+ENOUGH = 0.5
+"""Part of its share for which a sender begins another link rather than wait for more power."""
 
 
 @kernel
 def sustain(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, now_ps: int
-) -> Sent:
-    """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``."""
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, even: bool,
+    now_ps: int,
+) -> Sent:  # fmt: skip
+    """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``.
+
+    ``even``: half of the subbands send at even power, or more of them at less. That suits chunks
+    that are passed on: what a sender has to send then comes when it comes.
+    """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = _left_w(air, radio, frontier)
     share_w = frontier.budget_w * min(1.0, 2.0 / frontier.snr_per_w.shape[1])
+    if not even:
+        _ease(web, frontier, share_w, radio.subband_hz)
     _lift(web, frontier, left, share_w)
     slots = free_slots(air, web, frontier, left, np.minimum(cap_w, share_w))
     rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
-    edges = _busiest_first(web, slots, frontier, rate_bps)
-    _spread_power(web, frontier, edges, cap_w, share_w)
-    rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
+    enough = 0.0 if even else ENOUGH
+    edges = _busiest_first(web, slots, frontier, rate_bps, cap_w, share_w, enough)
+    if even:
+        _spread_power(web, frontier, edges, cap_w, share_w)
+        rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
     row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
     return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
 
@@ -58,7 +70,7 @@ def _start(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, share_w: FloatArray,
 ) -> Sent:  # fmt: skip
-    """Begin transmissions at an even share of their sender's budget, or at what is left of it."""
+    """Begin transmissions at their sender's share, or at what is left of its budget."""
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
@@ -82,16 +94,32 @@ def _start(
 
 
 @inner
-def _work_s(web: Web, frontier: Frontier, rate_bps: FloatArray) -> FloatArray:
-    """Air time that every rack has still to give, on one subband [s]."""
-    work_s = np.zeros(len(frontier.racks))
+def _airtimes_s(
+    web: Web, frontier: Frontier, rate_bps: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Air time that every rack has still to give, on one subband [s]: in all, and to send."""
+    work_s, sends_s = np.zeros(len(frontier.racks)), np.zeros(len(frontier.racks))
     for f in range(len(rate_bps)):
         if frontier.owned[f] > 0:
             size = 8.0 * frontier.size_bytes[frontier.first[f]]
             airtime_s = frontier.owned[f] * size / max(rate_bps[f].mean(), 1.0)
             work_s[web.sender[f]] += airtime_s
             work_s[web.receiver[f]] += airtime_s
-    return work_s
+            sends_s[web.sender[f]] += airtime_s
+    return work_s, sends_s
+
+
+@inner
+def _ease(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> None:
+    """Divide every budget by the links that its sender must keep busy to end with the busiest."""
+    work_s, sends_s = _airtimes_s(web, frontier, _rates(web, frontier, share_w, hz))
+    subbands = frontier.snr_per_w.shape[1]
+    end_s = work_s.max() / subbands
+    if end_s <= 0.0:
+        return
+    for u in range(len(share_w)):
+        at_once = min(max(sends_s[u] / end_s, 1.0), float(subbands))
+        share_w[u] = frontier.budget_w[u] / at_once
 
 
 @inner
@@ -133,10 +161,16 @@ def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> Floa
 
 
 @inner
-def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray) -> IntArray:
-    """Edges by the remaining work at both ends times the rate, while they fit."""
+def _busiest_first(
+    web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray, cap_w: FloatArray,
+    share_w: FloatArray, enough: float,
+) -> IntArray:  # fmt: skip
+    """Edges by the remaining work at both ends times the rate, while they fit.
+
+    A sender with links in the air begins another if so much of its share is left.
+    """
     flows, subbands = rate_bps.shape
-    work = _work_s(web, frontier, rate_bps)
+    work, _ = _airtimes_s(web, frontier, rate_bps)
     most = max(work.max(), 1e-300)
     worth = np.empty(flows * subbands)
     for f in range(flows):
@@ -146,11 +180,18 @@ def _busiest_first(web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatAr
         for c in range(subbands):
             worth[f * subbands + c] = -urgency * rate_bps[f, c]
     edges = np.empty(flows * subbands, dtype=np.int64)
+    left_w = cap_w.copy()
+    silent = frontier.drawn_w == 0.0
     count = 0
     for edge in np.argsort(worth, kind="mergesort"):
         f, c = edge // subbands, edge % subbands
-        if fits(slots, f, c, web.sender[f], web.receiver[f]):
-            take(slots, f, c, web.sender[f], web.receiver[f])
+        u = web.sender[f]
+        if left_w[u] < min(WORTHWHILE if silent[u] else enough, enough) * share_w[u]:
+            continue
+        if fits(slots, f, c, u, web.receiver[f]):
+            take(slots, f, c, u, web.receiver[f])
+            left_w[u] = max(0.0, left_w[u] - share_w[u])
+            silent[u] = False
             edges[count] = edge
             count += 1
     return edges[:count]
