@@ -68,6 +68,21 @@ def test_what_is_missing_is_asked_for_once_it_was_announced(
     assert told == ["told"]
 
 
+def test_nothing_is_missing_where_nothing_can_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_use, "code_folder", lambda home: None)
+    assert first_use.missing() == []
+
+
+def test_nothing_is_missing_where_nothing_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert len(first_use.missing()) == len(first_use.PARTS)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert first_use.missing() == []
+
+
 @pytest.mark.slow  # compiles everything
 def test_nothing_is_left_to_compile(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
