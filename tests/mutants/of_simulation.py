@@ -33,8 +33,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/simulator.py",
-        "REFERENCE_ITERATIONS, seed, references={}",
-        "REFERENCE_ITERATIONS, 0, references={}",
+        "REFERENCE_ITERATIONS, seed, {}",
+        "REFERENCE_ITERATIONS, 0, {}",
         REFERENCES,
         "references are always those of seed 0",
     ),
@@ -83,8 +83,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/engine.py",
-        "JobRun(index, job, job.iterations or iterations)",
-        "JobRun(index, job, iterations)",
+        "JobRun(index, job, job.iterations or iterations, ",
+        "JobRun(index, job, iterations, ",
         JOBS,
         "a job's own number of iterations is ignored",
     ),
@@ -97,7 +97,7 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/session.py",
-        "        memo[id(engine.recorder)] = Recorder()\n",
+        "        memo[id(engine.recorder)] = Recorder(keep=())\n",
         "        memo[id(engine.recorder)] = engine.recorder\n",
         YIELDED,
         "a fork writes into the records of its original",

@@ -12,8 +12,10 @@ from thzsync.auditor.totals import compare_events
 
 _WITH_OWN_PART = "a2a"
 """The collective whose buffers hold a part for their own rack, which no block shows."""
-_DIRECTED = ("p2p", "a2a", "gather", "scatter")
-_TENSOR = ("allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "barrier")
+_DIRECTED = ("p2p", "a2a")
+_TENSOR = (
+    "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter", "barrier",
+)  # fmt: skip
 """Collectives of this package by what their size is; of others only the bus bandwidth is known."""
 
 
