@@ -14,7 +14,8 @@ _WITH_OWN_PART = "a2a"
 """The collective whose buffers hold a part for their own rack, which no block shows."""
 _DIRECTED = ("p2p", "a2a")
 _TENSOR = (
-    "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter", "barrier",
+    "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter",
+    "barrier",
 )  # fmt: skip
 """Collectives of this package by what their size is; of others only the bus bandwidth is known."""
 
