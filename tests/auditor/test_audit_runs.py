@@ -14,6 +14,7 @@ from thzsync.auditor import CHECKS, audit
 from thzsync.cli import main
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
+from thzsync.scenario.changes import changed
 from thzsync.simulation import Run, simulate
 
 POLICIES = ("all-wired", "all-wireless", "fixed-ratio")
@@ -154,3 +155,11 @@ def test_a_damaged_folder_is_one_line_and_exit_2(
     assert "Traceback" not in said.err
     with pytest.raises(ThzSyncError):
         Run.load(folder)
+
+
+def test_a_floor_of_many_fibres_is_sampled_as_the_auditor_expects() -> None:
+    """56 rings of 9 slots: 4,088 fibres, but numbers for more than 4,096."""
+    small = {"jobs.0.rings": 2, "jobs.0.lanes": 3, "optical.background.load": 0.0}
+    floor = {"floor.rings": 56, "floor.slots_per_ring": 9}
+    scenario = changed(Scenario.preset("tiny"), floor | small, "test")
+    assert not audit(simulate(scenario, "all-wired", 1, references={})).violations

@@ -25,8 +25,8 @@ def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:
 
 
 def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:
-    assert forewarning(TINY, 5, False, effort_of(TINY, 5, False)) is None
-    told = forewarning(POD, 5, False, effort_of(POD, 5, False))
+    assert forewarning(TINY, 5, False) is None
+    told = forewarning(POD, 5, False)
     assert told is not None
     assert "of memory" in told
     assert "on disk" in told
@@ -35,9 +35,15 @@ def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:
 
 def test_flows_are_not_told_to_use_flows() -> None:
     flows = changed(POD, {"optical.fidelity": "flow"}, "test")
-    told = forewarning(flows, 50, False, effort_of(flows, 50, False))
+    told = forewarning(flows, 50, False, kept=False)
     assert told is not None
     assert "fidelity" not in told
+    assert "disk" not in told
+
+
+def test_a_job_that_ends_early_counts_no_further() -> None:
+    short = changed(TINY, {"jobs.0.iterations": 2}, "test")
+    assert effort_of(short, 50, learns=True).disk_bytes == effort_of(TINY, 2, True).disk_bytes
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen = _begin(setting, policy, iterations, seed, load, frozen)
+    beginning, chosen = _begin(setting, policy, iterations, seed, load, frozen, out is not None)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
@@ -128,6 +128,7 @@ def _begin(
     seed: int,
     load: str | None,
     frozen: bool,
+    kept: bool,
 ) -> tuple[Beginning, Policy]:
     """What is to be simulated and who decides, once all of it is known to be possible."""
     from thzsync.coordinator import own_scenario
@@ -141,12 +142,11 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
-    effort = effort_of(setting, iterations, learns, seed)
-    warning = forewarning(setting, iterations, learns, effort)
+    warning = forewarning(setting, iterations, learns, seed, kept)
     if warning is not None:
         note(warning)
     prepare_kernels()
-    one = 1 / effort.events
+    one = 1 / effort_of(setting, iterations, learns, seed).events
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
@@ -302,7 +302,8 @@ def compare(
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
-    prepare_kernels(workers)
+    if scheduler is None:
+        prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         result = run_all(
             setting,

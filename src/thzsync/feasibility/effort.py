@@ -41,50 +41,54 @@ class Effort:
     memory_bytes: float
     disk_bytes: float
 
-    def __str__(self) -> str:
-        return (
-            f"about {duration_text(self.seconds)}, {size_text(self.memory_bytes)} of memory "
-            f"and {size_text(self.disk_bytes)} on disk"
-        )
+    def text(self, kept: bool) -> str:
+        """For people; on disk only what is ``kept`` takes anything."""
+        parts = [
+            f"about {duration_text(self.seconds)}",
+            f"{size_text(self.memory_bytes)} of memory",
+        ]
+        if kept:
+            parts.append(f"{size_text(self.disk_bytes)} on disk")
+        return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def effort_of(scenario: Scenario, iterations: int, learns: bool, seed: int = 0) -> Effort:
     """What some iterations of a scenario take, references included."""
     topology, streams = Topology(scenario.floor), Streams(seed)
-    graphs = [job_graph(job, topology, streams) for job in scenario.jobs]
-    load = load_of(graphs, scenario)
-    events = sum(len(graph.events) for graph in graphs)
-    carried_s = events * _EVENT_S + load.all_chunks * _CHUNK_S
-    if not in_flows(scenario):
-        carried_s += load.packet_hops * _HOP_S + _bursts(scenario, graphs) * _BURST_S
-    decided_s = events * _LEARNT_S if learns else 0.0
-    return Effort(
-        events=max(1, events),
-        seconds=(iterations + REFERENCES) * carried_s + iterations * decided_s,
-        memory_bytes=(
-            _PROCESS_BYTES
-            + floor_bytes(scenario)
-            + load.memory_bytes
-            + (iterations - 1) * load.record_bytes
-        ),
-        disk_bytes=iterations * load.all_chunks * _CHUNK_DISK_BYTES,
-    )
+    events, seconds, disk_bytes = 0, 0.0, 0.0
+    memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
+    for job in scenario.jobs:
+        graph = job_graph(job, topology, streams)
+        load = load_of([graph], scenario)
+        own, first = job.iterations or iterations, job.iterations or REFERENCES
+        carried_s = len(graph.events) * _EVENT_S + load.all_chunks * _CHUNK_S
+        if not in_flows(scenario):
+            carried_s += load.packet_hops * _HOP_S + _bursts(scenario, graph) * _BURST_S
+        decided_s = len(graph.events) * _LEARNT_S if learns else 0.0
+        events += len(graph.events)
+        seconds += (own + first) * carried_s + own * decided_s
+        memory_bytes += load.memory_bytes + (own - 1) * load.record_bytes
+        disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES
+    return Effort(max(1, events), seconds, memory_bytes, disk_bytes)
 
 
-def forewarning(scenario: Scenario, iterations: int, learns: bool, effort: Effort) -> str | None:
+def forewarning(
+    scenario: Scenario, iterations: int, learns: bool, seed: int = 0, kept: bool = True
+) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one."""
+    effort = effort_of(scenario, iterations, learns, seed)
     if effort.seconds < WORTH_TELLING_S:
         return None
     if in_flows(scenario):
-        return f"this takes {effort}"
+        return f"this takes {effort.text(kept)}"
     flows = scenario.model_copy(
         update={"optical": scenario.optical.model_copy(update={"fidelity": "flow"})}
     )
-    sooner = effort_of(flows, iterations, learns)
+    sooner = effort_of(flows, iterations, learns, seed)
     if sooner.seconds > 0.7 * effort.seconds:
-        return f"this takes {effort}"
+        return f"this takes {effort.text(kept)}"
     saving = f"about {duration_text(sooner.seconds)} with --set optical.fidelity=flow"
-    return f"this takes {effort}; {saving}"
+    return f"this takes {effort.text(kept)}; {saving}"
 
 
 def duration_text(seconds: float) -> str:
@@ -95,6 +99,5 @@ def duration_text(seconds: float) -> str:
     return f"{max(1, round(seconds))} s"
 
 
-def _bursts(scenario: Scenario, graphs: list[TrainingGraph]) -> float:
-    longest_s = max((graph.critical_path_s() for graph in graphs), default=0.0)
-    return longest_s * bursts_per_s(scenario)
+def _bursts(scenario: Scenario, graph: TrainingGraph) -> float:
+    return graph.critical_path_s() * bursts_per_s(scenario)

@@ -96,6 +96,8 @@ class _Pile:
                 add_frame(self._frames, other._frames.pop())
         self._parts += other._parts
         self._waiting += other._waiting
+        if self._waiting >= SEGMENT_ROWS:
+            self._settle()
 
     def frame(self) -> pl.DataFrame:
         whole = in_segments(self._whole())

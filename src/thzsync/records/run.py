@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MARKER: Final = "run.json"
 SCENARIO: Final = "scenario.toml"
 FORMAT: Final = 2
-"""Raised whenever a table changes."""
+"""Raised with a release in which a table has changed."""
 
 References = dict[str, tuple[float, float]]
 """Per collective type the reference completion time [s] and energy [J] of the reward."""

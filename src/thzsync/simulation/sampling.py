@@ -12,13 +12,13 @@ from thzsync.records import Recorder
 
 SPAN_PS: Final = 20 * 10**9
 """Length of one sample, 20 ms [ps]."""
-MANY_LINKS: Final = 4096
+MANY_FIBRES: Final = 4096
 """Of more fibres samples are longer by a whole factor, so that they do not outweigh all else."""
 
 
-def span_ps(links: int) -> int:
+def span_ps(fibres: int) -> int:
     """Length of one sample of so many fibres [ps]."""
-    return SPAN_PS * -(-links // MANY_LINKS)
+    return SPAN_PS * -(-fibres // MANY_FIBRES)
 
 
 class LinkSampler:
@@ -28,7 +28,7 @@ class LinkSampler:
         self._fabric, self._agenda, self._recorder = fabric, agenda, recorder
         self._seen = np.zeros((2, fabric.network.links), dtype=np.int64)
         self._since_ps = 0
-        self._span_ps = span_ps(fabric.network.links)
+        self._span_ps = span_ps(int((fabric.network.rate_bps > 0).sum()))
         agenda.add(self._span_ps, Priority.SAMPLE, self._sample, None)
 
     def _sample(self, _: None) -> None:

@@ -244,7 +244,7 @@ def reproduce_readings(
     static = dict.fromkeys(task for r in sets for task in made.tasks(r, learners=False))
     made.shelf.complete(static, workers, report("static readings"))
     ranked = sorted(sets, key=lambda r: score(made.numbers(r, learners=False)).deviation_pct)
-    chosen = [defaults(), *ranked[: effort.few]]
+    chosen = [defaults(), *[r for r in ranked if r != defaults()][: effort.few]]
     chosen = [r | {"coordinator": c} for r in chosen for c in QUESTIONS["coordinator"]]
     learnt = dict.fromkeys(task for r in chosen for task in made.tasks(r, learners=True))
     made.shelf.complete(learnt, workers, report("learners"))

@@ -93,7 +93,8 @@ class TraceRun:
         base = Scenario.model_validate_json(self.base)
         scenario = base.with_(dict(self.keys)) if self.keys else base
         references = None if self.learns else UNPRICED
-        run = simulate(scenario, self.policy, self.iterations, self.seed, references)
+        work = (scenario, self.policy, self.iterations, self.seed, references)
+        run = simulate(*work, detailed=False)
         means: dict[str, float] = {}
         for name, frame in (
             ("", run.iterations[self.first :]),
