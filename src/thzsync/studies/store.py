@@ -72,7 +72,9 @@ class Store:
         return self._finished.get(key)
 
     def count(self, keys: Iterable[str]) -> int:
-        """How many of these runs are finished."""
+        """How many of these runs are finished; with a folder, by what it holds."""
+        if self.folder is not None:
+            return sum((self.folder / FINISHED / f"{key}.parquet").exists() for key in keys)
         return sum(key in self._finished for key in keys)
 
     def references(self, key: str) -> bytes | None:
@@ -81,10 +83,10 @@ class Store:
 
     def commit(self, key: str, content: bytes) -> None:
         """Keep the result of a run; after this it cannot be lost."""
-        self._finished[key] = content
         if self.folder is not None:
             write_atomically(self.folder / FINISHED / f"{key}.parquet", content)
             (self.folder / FAILED / f"{key}.json").unlink(missing_ok=True)
+        self._finished[key] = content
 
     def commit_references(self, key: str, content: bytes) -> None:
         """Keep the references of a realisation."""
