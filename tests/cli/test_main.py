@@ -120,6 +120,23 @@ def test_ctrl_c_ends_a_process_with_status_130() -> None:
     assert errors == "thzsync: interrupted\n"
 
 
+def test_what_an_interruption_leaves_half_made_takes_its_leave_quietly() -> None:
+    """Ctrl-C in the middle of compiling: LLVM's references complain when they are collected."""
+    code = (
+        "import os, signal, sys, thzsync.cli.scenario as s\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from thzsync.cli import main\n"
+        "class Half:\n"
+        "    def __init__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    def __del__(self):\n        del self.missing\n"
+        "s.load_scenario = lambda *_: Half()\n"
+        "sys.exit(main(['scenario', 'show']))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "thzsync: interrupted\n")
+
+
 @pytest.mark.parametrize("command", [["scenario", "schema"], ["--version"], ["scenario", "show"]])
 def test_a_reader_that_leaves_early_causes_no_traceback(command: list[str]) -> None:
     with subprocess.Popen(
