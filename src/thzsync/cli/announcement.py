@@ -1,9 +1,15 @@
-"""What a reproduction says before it starts and after it has ended."""
+"""What long commands say before they start, and a reproduction after it has ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from thzsync.arrays import size_text
+from thzsync.cli.meter import span
+
+if TYPE_CHECKING:
+    from thzsync.feasibility import Effort
 
 QUICK_CPU_MINUTES: Final = {
     "synthesis": 0.22, "fabric": 4.4, "weights": 1.2, "ladder": 4.5, "beyond": 2.8,
@@ -15,6 +21,8 @@ FULL_CPU_MINUTES: Final = {
     "readings": 5.0,
 }  # fmt: skip
 """The same, scaled to the paper's sizes and iterations [CPU minutes]."""
+WORTH_TELLING_S: Final = 30.0
+"""Shorter runs are not announced."""
 BUSY_SHARE: Final = 0.8
 """Of the cores: the last runs of a batch leave some idle."""
 
@@ -30,6 +38,21 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     minutes = max(1, round(work / (BUSY_SHARE * cores)))
     look = "A quick look at" if quick else "Reproducing"
     return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
+
+
+def forewarning(effort: Effort, as_flows: Effort, kept: bool) -> str | None:
+    """A line on a long run, with what would make it shorter; None for a short one.
+
+    ``as_flows`` is what the same run would take in flow fidelity; only what is ``kept`` takes disk.
+    """
+    if effort.seconds < WORTH_TELLING_S:
+        return None
+    line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
+    if kept:
+        line += f", and {size_text(effort.disk_bytes)} on disk"
+    if as_flows.seconds < 0.7 * effort.seconds:
+        line += f"; about {span(as_flows.seconds)} with --set optical.fidelity=flow"
+    return line
 
 
 def next_step(quick: bool, out: str | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.announcement import forewarning
 from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
@@ -111,14 +112,16 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen = _begin(setting, policy, iterations, seed, load, frozen, out is not None)
+    beginning, chosen, events = _begin(
+        setting, policy, iterations, seed, load, frozen, out is not None
+    )
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
         prepare_file(save)
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, beginning) if out is not None else None
-        _finish(chosen, written, beginning, out, save, json)
+        _finish(chosen, written, beginning, out, save, json, events)
 
 
 def _begin(
@@ -129,10 +132,10 @@ def _begin(
     load: str | None,
     frozen: bool,
     kept: bool,
-) -> tuple[Beginning, Policy]:
-    """What is to be simulated and who decides, once all of it is known to be possible."""
+) -> tuple[Beginning, Policy, int]:
+    """What is to be simulated, who decides and how often in an iteration; all of it is possible."""
     from thzsync.coordinator import own_scenario
-    from thzsync.feasibility import effort_of, forewarning
+    from thzsync.feasibility import effort_of
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
@@ -142,15 +145,16 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
-    warning = forewarning(setting, iterations, learns, seed, kept)
-    if warning is not None:
+    effort = effort_of(setting, iterations, learns, seed)
+    flows = setting.with_(optical__fidelity="flow")
+    if warning := forewarning(effort, effort_of(flows, iterations, learns, seed), kept):
         note(warning)
     prepare_kernels()
-    one = 1 / effort_of(setting, iterations, learns, seed).events
+    one = 1 / effort.events
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
-    return replace(beginning, scenario=own, references=references), chosen
+    return replace(beginning, scenario=own, references=references), chosen, effort.events
 
 
 def _finish(
@@ -160,10 +164,11 @@ def _finish(
     out: str | None,
     save: str | None,
     json: bool,
+    events: int = 1,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
     with patient_interruption() as wish:
-        record, policy = _simulate(policy, journal, beginning, wish)
+        record, policy = _simulate(policy, journal, beginning, wish, events)
         wish.finishing = True
         complete = not record.missing(beginning.iterations)
         if out is not None:
@@ -199,9 +204,8 @@ def tell_fidelity(found: Fidelity) -> bool:
 
 
 def _simulate(
-    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish
+    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
 ) -> tuple[Run, Policy]:
-    from thzsync.feasibility import effort_of
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
@@ -218,7 +222,7 @@ def _simulate(
         if policy is None:
             assert journal is not None
             return resume(journal, lambda done: show(done, 1), wish.asked)
-        one = 1 / effort_of(beginning.scenario, beginning.iterations, False, beginning.seed).events
+        one = 1 / events
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations

@@ -26,7 +26,7 @@ NO_REFERENCES: Final[References] = {"p2p": (1.0, 1.0), "a2a": (1.0, 1.0), "allre
 def measure(quick: bool = False) -> dict[str, Any]:
     """CPU seconds per iteration, by scenario and policy; a quick look leaves out the large ones.
 
-    Large jobs are carried as flows; their errors against packets are in docs/environment.md.
+    Large jobs are carried as flows; their errors against packets are in docs/model.md.
     """
     iterations = QUICK_ITERATIONS if quick else ITERATIONS
     figures = {"paper": {p: marginal_s(Scenario.paper(), p, iterations) for p in POLICIES}}

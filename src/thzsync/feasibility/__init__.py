@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thzsync.feasibility.check import check_collective, check_scenario
-from thzsync.feasibility.effort import effort_of, forewarning
+from thzsync.feasibility.effort import Effort, effort_of
 from thzsync.feasibility.names import known_names
 
-__all__ = ["check_collective", "check_scenario", "effort_of", "forewarning", "known_names"]
+__all__ = ["Effort", "check_collective", "check_scenario", "effort_of", "known_names"]

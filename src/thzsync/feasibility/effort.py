@@ -1,6 +1,6 @@
-"""About how long a run takes, and how much memory and disk, told before it starts.
+"""About how long a run takes, and how much memory and disk, worked out before it starts.
 
-The costs were measured on one core (docs/environment.md). They are meant to tell a minute from an
+The costs are round figures of runs on one core. They are meant to tell a minute from an
 hour: another machine, or a learner that trains more, may well need twice as long.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from thzsync.arrays import size_text
 from thzsync.feasibility.estimate import floor_bytes, load_of
 from thzsync.feasibility.remarks import bursts_per_s
 from thzsync.scenario import Scenario
@@ -26,7 +25,6 @@ _HOP_S: Final = 6e-8
 _BURST_S: Final = 5e-8
 _PROCESS_BYTES: Final = 2.5e8
 _CHUNK_DISK_BYTES: Final = 9
-WORTH_TELLING_S: Final = 30.0
 REFERENCES: Final = 3
 """Iterations of All-Wired that come before a run."""
 
@@ -40,16 +38,6 @@ class Effort:
     seconds: float
     memory_bytes: float
     disk_bytes: float
-
-    def text(self, kept: bool) -> str:
-        """For people; on disk only what is ``kept`` takes anything."""
-        parts = [
-            f"about {duration_text(self.seconds)}",
-            f"{size_text(self.memory_bytes)} of memory",
-        ]
-        if kept:
-            parts.append(f"{size_text(self.disk_bytes)} on disk")
-        return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def effort_of(scenario: Scenario, iterations: int, learns: bool, seed: int = 0) -> Effort:
@@ -70,33 +58,6 @@ def effort_of(scenario: Scenario, iterations: int, learns: bool, seed: int = 0) 
         memory_bytes += load.memory_bytes + (own - 1) * load.record_bytes
         disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES
     return Effort(max(1, events), seconds, memory_bytes, disk_bytes)
-
-
-def forewarning(
-    scenario: Scenario, iterations: int, learns: bool, seed: int = 0, kept: bool = True
-) -> str | None:
-    """A line on a long run, with what would make it shorter; None for a short one."""
-    effort = effort_of(scenario, iterations, learns, seed)
-    if effort.seconds < WORTH_TELLING_S:
-        return None
-    if in_flows(scenario):
-        return f"this takes {effort.text(kept)}"
-    flows = scenario.model_copy(
-        update={"optical": scenario.optical.model_copy(update={"fidelity": "flow"})}
-    )
-    sooner = effort_of(flows, iterations, learns, seed)
-    if sooner.seconds > 0.7 * effort.seconds:
-        return f"this takes {effort.text(kept)}"
-    saving = f"about {duration_text(sooner.seconds)} with --set optical.fidelity=flow"
-    return f"this takes {effort.text(kept)}; {saving}"
-
-
-def duration_text(seconds: float) -> str:
-    """A rough duration for people, such as ``6 minutes``."""
-    for unit, size in (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}s"
-    return f"{max(1, round(seconds))} s"
 
 
 def _bursts(scenario: Scenario, graph: TrainingGraph) -> float:
