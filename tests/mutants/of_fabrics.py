@@ -134,7 +134,7 @@ MUTANTS = (
     ),
     Mutant(
         "wireless/overlay.py",
-        "owed = discipline.guarded or (discipline.steers and turned)",
+        "owed = discipline.guarded or (discipline.steers and bool(turned.any()))",
         "owed = True",
         ("tests/properties/test_declared_disciplines.py",),
         "streams pay a guard time that they do not owe",

@@ -20,6 +20,7 @@ from thzsync.execution.alone import run_collective
 from thzsync.experiments import compare as compare_module
 from thzsync.experiments.compare import Comparison
 from thzsync.scenario import Scenario
+from thzsync.scenario.changes import changed
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate, world
 from thzsync.streams import Streams
@@ -164,9 +165,20 @@ def test_any_policy_on_any_scenario_runs_to_completion_with_a_clean_audit(
     assert run.events.height == 0 or sum(report.checks.values()) > 0
 
 
-@given(scenario=scenarios(), seed=st.integers(0, 2**31))
-def test_trains_of_chunks_change_no_event(scenario: Scenario, seed: int) -> None:
+@given(
+    scenario=scenarios(),
+    p2p=st.sampled_from(["proposed", "striped"]),
+    slow_channel=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_trains_of_chunks_change_no_event(
+    scenario: Scenario, p2p: str, slow_channel: bool, seed: int
+) -> None:
     """Sending chunks one by one gives every event the same end and the same energy."""
+    changes: dict[str, object] = {"collectives.p2p": p2p}
+    if slow_channel:  # trains end with the chunks instead of with the channel's slot
+        changes["channel.coherence_s"] = 10.0
+    scenario = changed(scenario, changes, "test")
     costs = []
     for trains in (True, False):
         with pytest.MonkeyPatch.context() as patch:

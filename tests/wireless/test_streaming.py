@@ -73,3 +73,27 @@ def test_a_striped_flow_sends_on_all_subbands_at_a_quarter_of_its_power_each() -
     flights = play(on)
     assert sorted(r.subband.item() for r in flights) == [0, 1, 2, 3]
     assert [r.power_w.item() for r in flights] == pytest.approx([THZ.max_power_w / 4] * 4)
+
+
+@pytest.mark.parametrize("sizes", [[37 * CHUNK], [37 * CHUNK + 1000], [2 * CHUNK], [29 * CHUNK, 5]])
+def test_a_striped_flow_has_one_train_on_every_subband(sizes: list[int]) -> None:
+    """Each subband carries as much, until the same moment, as if every chunk had been asked for."""
+    racks = 2 * len(sizes)
+    snr = np.random.default_rng(7).uniform(40.0, 200.0, (racks, racks, THZ.subbands))
+    lanes = Transfer.of(list(range(0, racks, 2)), list(range(1, racks, 2)), sizes)
+    loads: list[dict[tuple[int, int], tuple[int, int, int]]] = []
+    flights = []
+    for trains in (True, False):
+        on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, racks)), racks, trains=trains)
+        admit(on, 0, lanes, racks, replace(P2P, discipline="striping"), THZ)
+        rounds = play(on)
+        flights.append(len(rounds))
+        load: dict[tuple[int, int], tuple[int, int, int]] = {}
+        for r in rounds:
+            key = (r.flow.item(), r.subband.item())
+            chunks, size, _ = load.get(key, (0, 0, 0))
+            load[key] = (chunks + r.delivers, size + int(r.size_bytes.sum()), r.end_ps)
+        loads.append(load)
+    assert loads[0] == loads[1]
+    assert flights[0] == len(loads[0])
+    assert flights[1] == sum(chunks for chunks, _, _ in loads[1].values())

@@ -57,7 +57,7 @@ class Work:
         # chunks of the air are nodes of their own and come first in their flow
         start = self.graph.first_chunk if self.numbering is None else self.numbering.first_node
         first = self.base + start[served.flow] + served.first_chunk
-        if (served.chunks == 1).all():
+        if served.delivers == len(first):
             return first
         return np.concatenate(
             [np.arange(a, a + n) for a, n in zip(first, served.chunks, strict=True)]
@@ -117,6 +117,9 @@ class Executor:
         if not len(reports.node):
             return []
         ended = reports.what == DONE
+        if not ended.any():
+            self._hand_over(reports.node)
+            return []
         done = reports.node[ended]
         if len(done) < len(ended):
             self._hand_over(reports.node[~ended])
@@ -124,10 +127,11 @@ class Executor:
 
     def dispatch(self) -> None:
         """Start everything that the overlay can start now, once all that is ready is known."""
-        for started in self.air.dispatch(self.now_ps):
+        now_ps = self.now_ps
+        for started in self.air.dispatch(now_ps):
             self.active[started.number].rounds.append(started)
             self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
-        self._fall_back()
+        self._fall_back(now_ps)
 
     def move_to_air(self, work: Work, rows: IntArray) -> None:
         """Move chunks of which no packet has left yet from the fibre to THz."""
@@ -150,15 +154,19 @@ class Executor:
         self.move_to_fibre(self.active[stuck.number], stuck.rows)
 
     def _hand_over(self, ready: IntArray) -> None:
-        first, last = int(ready.min()), int(ready.max())
+        left = ready
         for work in self.active.values():
-            if work.base > last or work.base + work.node_count <= first:
+            nodes = left - work.base
+            mine = (nodes >= 0) & (nodes < work.node_count)
+            count = np.count_nonzero(mine)
+            if count == 0:
                 continue
-            mine = (ready >= work.base) & (ready < work.base + work.node_count)
-            if mine.any():
-                nodes = ready[mine] - work.base
-                rows = nodes if work.numbering is None else work.numbering.rows(nodes)
-                self.air.ready(work.number, rows)
+            if count < len(left):
+                nodes, left = nodes[mine], left[~mine]
+            rows = nodes if work.numbering is None else work.numbering.rows(nodes)
+            self.air.ready(work.number, rows)
+            if count == len(mine):
+                return
 
     def _owner(self, node: int) -> Work:
         return max((w for w in self.active.values() if w.base <= node), key=lambda w: w.base)
@@ -184,12 +192,12 @@ class Executor:
 
     def _round_done(self, served: Round) -> None:
         self.air.finish(served)
-        self.fibre.complete(self.active[served.number].nodes(served), self.now_ps)
-        self.progress_ps = self.now_ps
+        now_ps = served.end_ps
+        self.fibre.complete(self.active[served.number].nodes(served), now_ps)
+        self.progress_ps = now_ps
 
-    def _fall_back(self) -> None:
+    def _fall_back(self, now_ps: int) -> None:
         """Give up what was stuck for too long; wake up for the rest."""
-        now_ps = self.now_ps
         self._wake_at(self.air.next_change_ps(now_ps))
         for stuck in self.air.waiting():
             due_ps = stuck.since_ps + self._timeout_ps

@@ -17,7 +17,7 @@ from thzsync.optical.flow_layout import State as FlowState
 from thzsync.optical.layout import State as PacketState
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Deliveries, Ledger, Reports
+from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import Runs, doubled
 from thzsync.transfers.precedence import AIR
 
@@ -110,7 +110,7 @@ class Doors(Generic[S]):
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
         """Chunks of the air that were reported ready have arrived."""
-        self.ledger.complete(_numbers(nodes), at_ps)
+        self.ledger.complete(nodes, at_ps)
         self._look_again()
 
     def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
@@ -169,7 +169,7 @@ class Doors(Generic[S]):
     def _reports(self, until_ps: int) -> Reports:
         """What the ledger has to report after an ``advance``."""
         reports = self.ledger.reports()
-        if not len(reports.node) and until_ps < self.now_ps:
+        if reports is NOTHING and until_ps < self.now_ps:
             raise ThzSyncError(f"advance: until_ps is {until_ps}, before now ({self.now_ps} ps)")
         return reports
 

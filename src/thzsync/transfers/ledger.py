@@ -20,9 +20,9 @@ from thzsync.transfers.pools import Runs, doubled, zero_rows
 
 
 class Reports(NamedTuple):
-    """What happened at one instant, in order: ``what`` is READY or DONE."""
+    """What happened at one instant [ps], in order: ``what`` is READY or DONE."""
 
-    time_ps: IntArray
+    at_ps: int
     node: IntArray
     what: IntArray
 
@@ -38,7 +38,7 @@ class Deliveries(NamedTuple):
 
 
 _NONE = np.zeros(0, dtype=np.int64)
-NOTHING = Reports(_NONE, _NONE, _NONE)
+NOTHING = Reports(0, _NONE, _NONE)
 
 
 class Ledger:
@@ -109,11 +109,8 @@ class Ledger:
         if count == 0:
             return NOTHING
         self.clock[pre.REPORTS] = 0
-        return Reports(
-            np.full(count, self.clock[pre.NOW]),
-            self.slots[:count, pre.R_NODE].copy(),
-            self.slots[:count, pre.R_WHAT].copy(),
-        )
+        reported = self.slots[:count, pre.R_NODE : pre.R_WHAT + 1].T.copy()
+        return Reports(self.now_ps, reported[0], reported[1])
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
         """Chunks of the air that were reported ready have arrived."""

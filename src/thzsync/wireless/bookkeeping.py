@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.jit import inner, kernel
-from thzsync.wireless.state import NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
+from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
 """Per transmission: flow, first row, chunks, subband, power [W], duration [ps]."""
@@ -100,6 +100,54 @@ def release(
         flying[flow[a]] -= 1
         if air.sending[i] == 0:  # so that rounding never adds up
             air.power_w[i] = drawn_w[u] = 0.0
+
+
+@kernel
+def mark_ready(
+    first: IntArray, state: AnyArray, ready: IntArray, lowest: IntArray, rows: IntArray
+) -> bool:
+    """Note that chunks may be sent, in four columns of a frontier; False if one was known to be."""
+    for row in rows:
+        if state[row] != IDLE:
+            return False
+        low, high = 0, len(ready)  # the flow in [low, high) whose rows contain this one
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if first[middle] <= row:
+                low = middle
+            else:
+                high = middle
+        state[row] = READY
+        ready[low] += 1
+        lowest[low] = min(lowest[low], row)
+    return True
+
+
+Details = tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, BoolArray]
+"""Per transmission: sender, receiver, first chunk, gain, bytes, whether a chain had to turn."""
+
+
+@kernel
+def point(
+    facing: IntArray, src: IntArray, dst: IntArray, first: IntArray, bytes_before: IntArray,
+    gains: FloatArray, flow: IntArray, row: IntArray, chunks: IntArray, subband: IntArray,
+) -> Details:  # fmt: skip
+    """Point the chains of new transmissions at each other, and look up what records tell of them.
+
+    After ``facing`` come columns of the party, then columns of what has been begun.
+    """
+    n = len(flow)
+    sender, receiver = src[flow], dst[flow]
+    first_chunk, size_bytes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    gain, turned = np.empty(n), np.empty(n, dtype=np.bool_)
+    for a in range(n):
+        i, j, c = sender[a], receiver[a], subband[a]
+        turned[a] = facing[i, c] != j or facing[j, c] != i
+        facing[i, c], facing[j, c] = j, i
+        first_chunk[a] = row[a] - first[flow[a]]
+        gain[a] = gains[flow[a], c]
+        size_bytes[a] = bytes_before[row[a] + chunks[a]] - bytes_before[row[a]]
+    return sender, receiver, first_chunk, gain, size_bytes, turned
 
 
 @inner

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import insort
 from operator import attrgetter
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import Sent, release
+from thzsync.wireless.bookkeeping import Details, Sent, point, release
 from thzsync.wireless.discipline import Discipline, find_discipline
 from thzsync.wireless.outages import Outages
 from thzsync.wireless.party import Party, Stages
@@ -99,6 +100,7 @@ class Overlay:
         if self._alone:
             self._floors[number] = empty_floor(self._racks, self._thz)
         for party in self._parties[number]:
+            party.common = find_discipline(party.discipline_name).common
             if party.outstanding:
                 insort(self._live, party, key=_by_age)
 
@@ -113,13 +115,13 @@ class Overlay:
         freed, self._freed = self._freed, 0
         older = 0  # racks of older events, as bits
         for party in self._live:
-            disputed, older = bool(older & party.rack_mask), older | party.rack_mask
-            disputed = disputed and not self._alone
-            discipline = find_discipline(party.discipline_name)
-            if party.in_flight and discipline.common:
+            racks = party.rack_mask
+            disputed, older = bool(older & racks) and not self._alone, older | racks
+            if party.in_flight and party.common:
                 continue
             stale = now_ps >= party.gains_until_ps
-            if party.fresh or stale or freed & party.rack_mask:
+            if stale or party.fresh or freed & racks:
+                discipline = find_discipline(party.discipline_name)
                 if stale:
                     party.refresh(self._channel, self._usable(party), now_ps)
                     discipline.tune(party)
@@ -142,7 +144,7 @@ class Overlay:
             party.frontier.drawn_w,
         )
         party.in_flight -= 1
-        party.settle(ended.local_flow, ended.chunks)
+        party.settle(ended.local_flow, ended.chunks, ended.delivers)
         if ended.common:
             self._freed |= party.rack_mask
         else:
@@ -180,9 +182,9 @@ class Overlay:
         """
         stuck = []
         for party in self._live:
-            since_ps = party.frontier.blocked_ps
-            if since_ps.max() == NOT_BLOCKED:
+            if not party.blocked:
                 continue
+            since_ps = party.frontier.blocked_ps
             for flow in np.flatnonzero(since_ps != NOT_BLOCKED).tolist():
                 rows = party.ready_rows(flow)
                 if len(rows):
@@ -192,12 +194,10 @@ class Overlay:
 
     def next_change_ps(self, now_ps: int) -> int:
         """When a better channel may let something waiting start [ps]; ``NEVER_PS`` if nothing."""
-        idle = any(
-            not (party.in_flight and find_discipline(party.discipline_name).common)
-            and bool(party.frontier.ready.any())
-            for party in self._live
-        )
-        return self._channel.next_change_ps(now_ps) if idle else NEVER_PS
+        for party in self._live:
+            if party.ready and not (party.in_flight and party.common):
+                return self._channel.next_change_ps(now_ps)
+        return NEVER_PS
 
     def disable(
         self,
@@ -225,31 +225,47 @@ class Overlay:
         self, party: Party, discipline: Discipline, now_ps: int, disputed: bool
     ) -> list[Round]:
         until_ps = party.gains_until_ps if self._trains and not disputed else now_ps
-        sent = discipline.start(self._floor(party)[0], self._radio, party, now_ps, until_ps)
-        if not len(sent[0]):
+        air, facing = self._floor(party)
+        sent = discipline.start(air, self._radio, party, now_ps, until_ps)
+        flow, row, chunks, subband, _, _ = sent
+        delivers = chunks.tolist()
+        party.begun(sum(delivers))
+        if not delivers:
             return []
-        if discipline.common or len(sent[0]) == 1:
-            return [self._round(party, discipline, sent, now_ps)]
-        singles = (tuple(column[a : a + 1] for column in sent) for a in range(len(sent[0])))
-        return [self._round(party, discipline, one, now_ps) for one in singles]  # type: ignore[arg-type]
+        details = point(
+            facing, party.src, party.dst, party.frontier.first, party.bytes_before, party.gains,
+            flow, row, chunks, subband,
+        )  # fmt: skip
+        if discipline.common or len(delivers) == 1:
+            return [self._round(party, discipline, sent, details, sum(delivers), now_ps)]
+        return [
+            self._round(
+                party,
+                discipline,
+                cast(Sent, tuple(column[a : a + 1] for column in sent)),
+                cast(Details, tuple(column[a : a + 1] for column in details)),
+                count,
+                now_ps,
+            )
+            for a, count in enumerate(delivers)
+        ]
 
-    def _turn(self, party: Party, sent: Sent) -> bool:
-        """Point the chains that send or receive at each other; whether any had to turn."""
-        src, dst, subband = party.src[sent[0]], party.dst[sent[0]], sent[3]
-        _, facing = self._floor(party)
-        turned = bool((facing[src, subband] != dst).any() or (facing[dst, subband] != src).any())
-        facing[src, subband], facing[dst, subband] = dst, src
-        return turned
-
-    def _round(self, party: Party, discipline: Discipline, sent: Sent, now_ps: int) -> Round:
-        turned = self._turn(party, sent)
-        owed = discipline.guarded or (discipline.steers and turned)
+    def _round(
+        self,
+        party: Party,
+        discipline: Discipline,
+        sent: Sent,
+        details: Details,
+        delivers: int,
+        now_ps: int,
+    ) -> Round:
+        flow, _, chunks, subband, power_w, lasting_ps = sent
+        src, dst, first_chunk, gain, size_bytes, turned = details
+        owed = discipline.guarded or (discipline.steers and bool(turned.any()))
         guard_ps = self._guard_ps if owed else 0
-        flow, row, chunks, subband, power_w, lasting_ps = sent
         index = self._started[party.number]
-        self._started[party.number] += 1
+        self._started[party.number] = index + 1
         party.in_flight += 1
-        before = party.bytes_before
         return Round(
             number=party.number,
             party=party.index,
@@ -260,14 +276,15 @@ class Overlay:
             end_ps=now_ps + guard_ps + int(lasting_ps[0]),
             overhead_ps=guard_ps,
             flow=flow if party.alone else party.flows[flow],
-            first_chunk=row - party.frontier.first[flow],
+            first_chunk=first_chunk,
             chunks=chunks,
-            src=party.src[flow],
-            dst=party.dst[flow],
+            delivers=delivers,
+            src=src,
+            dst=dst,
             subband=subband,
             power_w=power_w,
-            gain=party.gains[flow, subband],
-            size_bytes=before[row + chunks] - before[row],
+            gain=gain,
+            size_bytes=size_bytes,
             local_flow=flow,
         )
 

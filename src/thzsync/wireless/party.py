@@ -12,6 +12,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import ChannelModel, link_budget_per_w
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
+from thzsync.wireless.bookkeeping import mark_ready
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
 
 
@@ -19,18 +20,18 @@ class Stages:
     """Barriers of one event: THz chunks that every stage has still to deliver."""
 
     def __init__(self, graph: TransferGraph) -> None:
-        self._barrier = bool(graph.stage.any())
+        self.barrier = bool(graph.stage.any())
+        """Whether there is more than one stage."""
         self._left = np.bincount(graph.stage, graph.thz_chunks, minlength=1).astype(np.int64)
 
     @property
     def current(self) -> int:
         """Lowest stage that is not done on THz."""
-        return int(np.argmax(self._left > 0)) if self._barrier else 0
+        return int(np.argmax(self._left > 0)) if self.barrier else 0
 
     def count(self, stage: IntArray, chunks: IntArray) -> None:
         """Chunks of flows in these stages are done (negative: there are more to do)."""
-        if self._barrier:
-            np.subtract.at(self._left, stage, chunks)
+        np.subtract.at(self._left, stage, chunks)
 
 
 class PartyLinks(NamedTuple):
@@ -72,8 +73,14 @@ class Party:
         self.alone = len(self.flows) == graph.flows
         self.src, self.dst = graph.src[self.flows], graph.dst[self.flows]
         self.in_flight = 0
+        self.common = False
+        """Whether its discipline sends one round at a time."""
         self.fresh = True
         """Whether something about the party changed since a transmission was last attempted."""
+        self.ready = 0
+        """Chunks that are ready and unsent."""
+        self.blocked = False
+        """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
         self.chains = thz.chains
@@ -127,13 +134,15 @@ class Party:
     def mark_ready(self, rows: IntArray) -> None:
         """The precedence of chunks is satisfied."""
         frontier = self.frontier
-        if (frontier.state[rows] != IDLE).any():
+        if not mark_ready(frontier.first, frontier.state, frontier.ready, frontier.lowest, rows):
             raise ValueError(f"event {self.number}: some chunks were ready before")
-        frontier.state[rows] = READY
-        flow = self._flow(rows)
-        np.add.at(frontier.ready, flow, 1)
-        np.minimum.at(frontier.lowest, flow, rows)
+        self.ready += len(rows)
         self.fresh = True
+
+    def begun(self, chunks: int) -> None:
+        """A transmission was attempted: so many chunks are under way that were ready."""
+        self.ready -= chunks
+        self.blocked = bool(self.frontier.blocked_ps.max(initial=NOT_BLOCKED) != NOT_BLOCKED)
 
     def withdraw(self, rows: IntArray) -> None:
         """The fibre takes chunks that were not sent yet."""
@@ -145,7 +154,8 @@ class Party:
         flow = self._flow(rows)
         np.subtract.at(frontier.owned, flow, 1)
         np.subtract.at(frontier.ready, flow, state == READY)
-        self.settle(flow, np.ones(len(rows), dtype=np.int64))
+        self.ready -= int(np.count_nonzero(state == READY))
+        self.settle(flow, np.ones(len(rows), dtype=np.int64), len(rows))
 
     def adopt(self, rows: IntArray) -> None:
         """The overlay takes chunks over from the fibre; they are not ready yet.
@@ -157,12 +167,13 @@ class Party:
         silent = self.web.sender[flow]
         silent = silent[frontier.budget_w[silent] == 0]
         frontier.budget_w[silent] = self._thz.max_power_w
-        self.settle(flow, np.full(len(rows), -1, dtype=np.int64))
+        self.settle(flow, np.full(len(rows), -1, dtype=np.int64), -len(rows))
 
-    def settle(self, flow: IntArray, chunks: IntArray) -> None:
-        """Count chunks of flows as done on THz."""
-        self.outstanding -= int(chunks.sum())
-        self._stages.count(self.frontier.stage[flow], chunks)
+    def settle(self, flow: IntArray, chunks: IntArray, total: int) -> None:
+        """Count chunks of flows as done on THz; ``total`` is their sum."""
+        self.outstanding -= total
+        if self._stages.barrier:
+            self._stages.count(self.frontier.stage[flow], chunks)
         self.fresh = True
 
     def ready_rows(self, flow: int) -> IntArray:

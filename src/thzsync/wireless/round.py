@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from thzsync.arrays import FloatArray, IntArray
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Round:
-    """Transmissions of one event that start together; without common rounds, a single one."""
+    """Transmissions of one event that start together; without common rounds, a single one.
+
+    Nobody changes one, but there are ten thousands: freezing them would make them three times as
+    dear.
+    """
 
     number: int
     """The event."""
@@ -30,6 +34,8 @@ class Round:
     """First chunk of the flow that a transmission carries."""
     chunks: IntArray
     """How many consecutive chunks it carries."""
+    delivers: int
+    """Chunks of all transmissions."""
     src: IntArray
     dst: IntArray
     subband: IntArray

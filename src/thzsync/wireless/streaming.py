@@ -4,7 +4,8 @@ Chunks that would follow each other on the same subband with the same power anyw
 train: then nothing is lost by not asking again after every chunk. A train needs that no older event
 and no other flow of its own meets the two racks (nobody could step in between), that its subband is
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
-starts no chunk after the channel has changed.
+starts no chunk after the channel has changed. A flow on several subbands at once has a train on
+each, if it has begun on all that are of use to it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from thzsync.wireless.bookkeeping import (
     note_blocked,
     startable,
 )
-from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Web
+from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Web
 
 _PS = 1e12
 
@@ -69,6 +70,12 @@ def stream(
                 chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, until_ps - now_ps)
             begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
             n += 1
+    if flights > 1 and until_ps > now_ps:
+        for f in range(len(left)):
+            mine = np.flatnonzero(flow[:n] == f)
+            if len(mine) > 0 and _undisturbed(web, frontier, share_w, f, subband[mine]):
+                _couple(radio, frontier, f, mine, row, chunks, subband, power_w, lasting_ps,
+                        until_ps - now_ps)  # fmt: skip
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
@@ -100,6 +107,61 @@ def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) 
         lasting_ps += _lasting_ps(8.0 * frontier.size_bytes[row + count], rate)
         count += 1
     return count, lasting_ps
+
+
+@inner
+def _undisturbed(
+    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, begun: IntArray
+) -> bool:
+    """Whether a flow has begun on every subband that is of use to it, and meets nobody there."""
+    if len(begun) != frontier.flying[flow] or frontier.bundled[flow]:
+        return False
+    for c in range(frontier.snr_per_w.shape[1]):
+        of_use = frontier.snr_per_w[flow, c] * share_w[web.sender[flow]] >= frontier.needed_snr
+        if of_use and not (begun == c).any():
+            return False
+    return _alone(web, frontier, flow)
+
+
+@inner
+def _couple(
+    radio: Radio, frontier: Frontier, flow: int, mine: IntArray, row: IntArray, chunks: IntArray,
+    subband: IntArray, power_w: FloatArray, lasting_ps: IntArray, until_ps: int,
+) -> None:  # fmt: skip
+    """Lengthen a flow's new transmissions to trains: each subband sends as many chunks as it would.
+
+    Every chunk would go to the subband that is free first. A train takes consecutive rows, so
+    that other chunks share a subband than without trains; only the last may be a shorter one, and
+    stays with the subband that would have taken it.
+    """
+    first, count = row[mine[0]], len(mine)
+    end = first
+    while end < frontier.first[flow + 1] and frontier.state[end] == SENT:
+        end += 1
+    if end - first != count:
+        return  # it has begun chunks here and there
+    while end < frontier.first[flow + 1] and frontier.state[end] == READY:
+        end += 1
+    if (frontier.size_bytes[first : end - 1] != frontier.size_bytes[first]).any():
+        return
+    taken, last = first + count, mine[count - 1]
+    while taken < end:
+        free = mine[np.argmin(lasting_ps[mine])]
+        if lasting_ps[free] >= until_ps:
+            break
+        snr = frontier.snr_per_w[flow, subband[free]]
+        rate = rate_bps(power_w[free], snr, radio.subband_hz)
+        lasting_ps[free] += _lasting_ps(8.0 * frontier.size_bytes[taken], rate)
+        chunks[free] += 1
+        taken, last = taken + 1, free
+    frontier.state[first:taken] = SENT
+    frontier.ready[flow] -= taken - first - count
+    frontier.owned[flow] -= taken - first - count
+    frontier.lowest[flow] = max(frontier.lowest[flow], taken)
+    row[last], next_row = taken - chunks[last], first
+    for a in mine:
+        if a != last:
+            row[a], next_row = next_row, next_row + chunks[a]
 
 
 @inner

@@ -151,11 +151,11 @@ def _spread_power(
 
 @inner
 def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
-    """Rate of every (flow, subband) at its sender's share [bit/s]."""
+    """Rate of every (flow, subband) at its sender's share [bit/s]; 0 where all has been sent."""
     flows, subbands = frontier.snr_per_w.shape
-    rate = np.empty((flows, subbands))
+    rate = np.zeros((flows, subbands))
     for f in range(flows):
-        for c in range(subbands):
+        for c in range(subbands if frontier.owned[f] > 0 else 0):
             rate[f, c] = rate_bps_of(share_w[web.sender[f]], frontier.snr_per_w[f, c], hz)
     return rate
 
@@ -172,18 +172,25 @@ def _busiest_first(
     flows, subbands = rate_bps.shape
     work, _ = _airtimes_s(web, frontier, rate_bps)
     most = max(work.max(), 1e-300)
-    worth = np.empty(flows * subbands)
+    worth, fitting = np.empty(flows * subbands), np.empty(flows * subbands, dtype=np.int64)
+    considered = 0
     for f in range(flows):
+        if slots.left[f] == 0:
+            continue
         urgency = (work[web.sender[f]] / most) ** URGENCY + (
             work[web.receiver[f]] / most
         ) ** URGENCY
         for c in range(subbands):
-            worth[f * subbands + c] = -urgency * rate_bps[f, c]
-    edges = np.empty(flows * subbands, dtype=np.int64)
+            if fits(slots, f, c, web.sender[f], web.receiver[f]):
+                worth[considered] = -urgency * rate_bps[f, c]
+                fitting[considered] = f * subbands + c
+                considered += 1
+    edges = np.empty(considered, dtype=np.int64)
     left_w = cap_w.copy()
     silent = frontier.drawn_w == 0.0
     count = 0
-    for edge in np.argsort(worth, kind="mergesort"):
+    for k in np.argsort(worth[:considered], kind="mergesort"):
+        edge = fitting[k]
         f, c = edge // subbands, edge % subbands
         u = web.sender[f]
         if left_w[u] < min(WORTHWHILE if silent[u] else enough, enough) * share_w[u]:
