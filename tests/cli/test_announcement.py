@@ -15,7 +15,7 @@ def minutes(seeds: dict[str, int], quick: bool, workers: int) -> int:
 
 def test_every_figure_is_named_with_its_seeds() -> None:
     text = announcement(QUICK_SEEDS, quick=True, workers=1)
-    assert text.startswith("A quick look at synthesis (5 seeds), fabric (1 seed), weights (1 seed)")
+    assert text.startswith("A quick look at synthesis (5 seeds), fabric (3 seeds), weights (3 ")
     assert text.endswith(" on 1 core.")
     assert announcement(FULL_SEEDS, quick=False, workers=1).startswith("Reproducing synthesis (30")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from thzsync.errors import ThzSyncError
-from thzsync.workers import Call, carry_out, open_executor
+from thzsync.workers import Call, carry_out, one_team, open_executor
 from thzsync.workers.processes import ATTEMPTS, Processes
 
 HERE = "tests.workers.jobs:"
@@ -97,9 +97,33 @@ def test_closing_ends_workers_in_the_middle_of_a_call() -> None:
     assert all(process.poll() is not None for process in processes)
 
 
+def test_executors_of_one_team_share_its_workers() -> None:
+    calls = [Call(f"{HERE}pid", b"")] * 4
+    with one_team():
+        found = []
+        for _ in range(2):
+            with open_executor(2) as executor:
+                found.append({answer.payload for _, answer in executor.run(calls)})
+        assert found[0] & found[1]
+    assert not any(alive(int(pid)) for pids in found for pid in pids)
+
+
+def _break_off(calls: list[Call]) -> None:
+    with open_executor(2) as executor:
+        for _ in executor.run(calls):
+            raise KeyboardInterrupt
+
+
+def test_a_team_whose_work_was_broken_off_is_replaced() -> None:
+    with one_team():
+        with pytest.raises(KeyboardInterrupt):
+            _break_off([Call(f"{HERE}pid", b""), Call(f"{HERE}sleep", b"60")])
+        assert answers([Call(f"{HERE}echo", b"again")], 2) == [b"again"]
+
+
 PARENT = """
 import sys
-from thzsync.workers import Call, open_executor
+from thzsync.workers import Call, one_team, open_executor
 with open_executor(2) as executor:
     run = executor.run([Call("tests.workers.jobs:pid", b"")] + [Call("{job}", b"60")] * 2)
     print(next(run)[1].payload.decode(), flush=True)

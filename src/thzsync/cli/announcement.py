@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from thzsync.feasibility import Effort
 
 QUICK_CPU_MINUTES: Final = {
-    "synthesis": 0.22, "fabric": 4.4, "weights": 1.2, "ladder": 4.5, "beyond": 2.8,
-    "readings": 5.0,
+    "synthesis": 0.03, "fabric": 0.7, "weights": 0.2, "ladder": 1.4, "beyond": 0.8,
+    "readings": 2.5,
 }  # fmt: skip
 """Measured per seed of a quick look [CPU minutes]."""
 FULL_CPU_MINUTES: Final = {

@@ -50,10 +50,10 @@ FULL_SEEDS = {
     "synthesis": 30, "fabric": 5, "weights": 5, "ladder": 5, "beyond": 5, "readings": 2,
 }  # fmt: skip
 QUICK_SEEDS = {
-    "synthesis": 5, "fabric": 1, "weights": 1, "ladder": 1, "beyond": 1, "readings": 1,
+    "synthesis": 5, "fabric": 3, "weights": 3, "ladder": 1, "beyond": 1, "readings": 1,
 }  # fmt: skip
 QUICK_RACKS = (4, 12)
-QUICK_ITERATIONS = 12
+QUICK_ITERATIONS = 6
 
 Advance = Callable[[str, int, int], None]
 Document = dict[str, Any]
@@ -110,12 +110,13 @@ def _reproduce(
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
     from thzsync.studies.execution import Tally
+    from thzsync.workers import one_team
 
     settings = {name: change_scenario(_preset(name), changes) for name in names}
     documents = {}
     usual = QUICK_SEEDS if quick else FULL_SEEDS
     counts = {name: seeds or usual[name] for name in names}
-    with claim_folder(out, REPRODUCTION, force):
+    with claim_folder(out, REPRODUCTION, force), one_team():
         note(announcement(counts, quick, workers))
         prepare_kernels(workers)
         for name, count in counts.items():

@@ -79,22 +79,41 @@ def compare(
     if not numbers:
         raise ThzSyncError("seeds: compare needs at least one seed")
     with open_executor(workers, scheduler, most=len(numbers) * len(names)) as executor:
-        tasks = [
-            _Task(setting, policy, seed, iterations, reference, seed == numbers[0])
-            for seed, reference in _all_references(executor, setting, numbers)
-            for policy in names
-        ]
-        book = _Book(setting, names, tasks)
+        book = _Book(setting, names, _tasks(executor, setting, names, numbers, iterations))
         try:
-            for position, result in stream_runs(executor, _run, tasks):
+            for position, result in stream_runs(executor, _run, book.tasks):
                 book.enter(position, result)
                 if progress is not None:
-                    progress(book.entries, len(tasks))
+                    progress(book.entries, len(book.tasks))
         except BaseException as error:
             if rescue is not None and book.whole_seeds() and interrupted(error):
                 rescue(book.comparison())
             raise
     return book.comparison()
+
+
+def compare_settings(
+    settings: Sequence[Scenario],
+    policy: str,
+    seeds: int,
+    iterations: int,
+    workers: int | None = None,
+    progress: ProgressBar | None = None,
+) -> list[Comparison]:
+    """One policy in several settings of the same realisations, all of them side by side."""
+    with open_executor(workers, most=len(settings) * seeds) as executor:
+        books = [
+            _Book(s, (policy,), _tasks(executor, s, (policy,), range(seeds), iterations))
+            for s in settings
+        ]
+        places = [(book, k) for book in books for k in range(len(book.tasks))]
+        runs = stream_runs(executor, _run, [book.tasks[k] for book, k in places])
+        for done, (position, result) in enumerate(runs, start=1):
+            book, k = places[position]
+            book.enter(k, result)
+            if progress is not None:
+                progress(done, len(places))
+    return [book.comparison() for book in books]
 
 
 def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
@@ -106,6 +125,21 @@ def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
         if name not in policy_names():
             raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
     return names
+
+
+def _tasks(
+    executor: Executor,
+    scenario: Scenario,
+    policies: Sequence[str],
+    seeds: Sequence[int],
+    iterations: int,
+) -> list[_Task]:
+    """The runs of a comparison, seed by seed; the first seed's are recorded in detail."""
+    return [
+        _Task(scenario, policy, seed, iterations, reference, seed == seeds[0])
+        for seed, reference in _all_references(executor, scenario, seeds)
+        for policy in policies
+    ]
 
 
 def _all_references(

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from thzsync.experiments.compare import Comparison, compare
+from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.published import published_weights
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
@@ -18,7 +18,7 @@ from thzsync.scenario import Reward, Scenario
 
 WEIGHTS = ((0.7, 0.3), (0.5, 0.5), (0.3, 0.7))
 LAST = 5
-"""How many of the last iterations are averaged."""
+"""How many of the last iterations are averaged; of fewer than ten, the second half."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class WeightsFigure:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per pair of weights."""
-        first = max(0, self.iterations - LAST)
+        first = max(self.iterations - LAST, self.iterations // 2)
         rows = []
         for (time, energy), comparison in self.comparisons.items():
             row: dict[str, Any] = {"time_weight": time, "energy_weight": energy}
@@ -81,17 +81,14 @@ def reproduce_weights(
 ) -> WeightsFigure:
     """Train THz-SynC under three pairs of weights in the same realisations."""
     setting = scenario or Scenario.paper()
-    comparisons = {}
-    for time, energy in WEIGHTS:
-        weighted = setting.model_copy(
-            update={"reward": Reward(time_weight=time, energy_weight=energy)}
-        )
+    weighted = [
+        setting.model_copy(update={"reward": Reward(time_weight=time, energy_weight=energy)})
+        for time, energy in WEIGHTS
+    ]
 
-        def report(done: int, total: int, name: str = f"weights {time:g}/{energy:g}") -> None:
-            if progress is not None:
-                progress(name, done, total)
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            progress("runs", done, total)
 
-        comparisons[time, energy] = compare(
-            weighted, ("thz-sync",), seeds, iterations, workers, report
-        )
-    return WeightsFigure(comparisons, iterations, quick)
+    compared = compare_settings(weighted, "thz-sync", seeds, iterations, workers, report)
+    return WeightsFigure(dict(zip(WEIGHTS, compared, strict=True)), iterations, quick)

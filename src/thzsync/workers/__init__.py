@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from thzsync.workers.call import Answer, Call, carry_out
-from thzsync.workers.executor import Executor, default_workers, open_executor
+from thzsync.workers.executor import Executor, default_workers, one_team, open_executor
 
-__all__ = ["Answer", "Call", "Executor", "carry_out", "default_workers", "open_executor"]
+__all__ = [
+    "Answer",
+    "Call",
+    "Executor",
+    "carry_out",
+    "default_workers",
+    "one_team",
+    "open_executor",
+]

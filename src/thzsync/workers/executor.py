@@ -6,10 +6,13 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from thzsync.errors import ThzSyncError
 from thzsync.workers.call import Answer, Call, carry_out
+
+if TYPE_CHECKING:
+    from thzsync.workers.processes import Processes
 
 
 class Executor(Protocol):
@@ -72,11 +75,62 @@ def open_executor(
     """
     if workers is not None and workers < 1:
         raise ThzSyncError(f"workers: found {workers}; use at least 1")
+    if _teams and scheduler is None and (workers or default_workers()) > 1:
+        with _teams[-1].lent(workers or default_workers()) as team:
+            yield Relaying(team)
+        return
     executor = Relaying(_make(workers, scheduler, most))
     try:
         yield executor
     finally:
         executor.close()
+
+
+@contextmanager
+def one_team() -> Iterator[None]:
+    """Executors that are opened inside share their processes, one after the other.
+
+    A worker spends a second or two before its first call, on imports and stored kernels.
+    """
+    team = _Team()
+    _teams.append(team)
+    try:
+        yield
+    finally:
+        _teams.remove(team)
+        team.dismiss()
+
+
+class _Team:
+    """Workers that stay when whoever hired them is done."""
+
+    def __init__(self) -> None:
+        self._processes: Processes | None = None
+
+    @contextmanager
+    def lent(self, count: int) -> Iterator[Executor]:
+        """So many of the workers, hired when they are needed; none is kept if anything fails."""
+        from thzsync.workers.processes import Processes
+
+        processes = self._processes or Processes(count)
+        self._processes = None  # who opens one executor inside another gets others
+        processes.count = count
+        try:
+            yield processes
+        except BaseException:
+            processes.close()
+            raise
+        self.dismiss()
+        self._processes = processes
+
+    def dismiss(self) -> None:
+        """End all workers that are not lent."""
+        if self._processes is not None:
+            self._processes.close()
+        self._processes = None
+
+
+_teams: list[_Team] = []
 
 
 def _make(workers: int | None, scheduler: str | None, most: int | None) -> Executor:
