@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from thzsync.auditor import audit
 from thzsync.auditor.learner import learner
-from thzsync.auditor.silence import fallback, silence
+from thzsync.auditor.silence import _Air, fallback, silence
 from thzsync.coordinator.bandit import collective_bandits
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -45,6 +48,19 @@ def test_waiting_and_falling_back_need_a_reason(
     assert honest.ok
     assert honest.facts
     assert not audit(without_faults(run), [check]).ok
+
+
+def test_a_wait_is_judged_within_its_own_span() -> None:
+    """What these racks sent before the wait says nothing about it, though others send on."""
+    column = partial(np.array, dtype=np.int64)
+    sent = SimpleNamespace(
+        src=column([2, 0]), dst=column([3, 1]), taken_ps=column([0, 10]), end_ps=column([100, 20])
+    )
+    flows = SimpleNamespace(src=column([0]), dst=column([1]))
+    book: Any = SimpleNamespace(transmissions=sent, flows=flows, scenario=Scenario.preset("tiny"))
+    air = _Air(book)
+    air._model = cast(Any, SimpleNamespace(next_change_ps=lambda _: 10**9))
+    assert list(air.idle(column([0]), 50, 90)) == [50]
 
 
 def test_fibre_waits_for_its_timeout() -> None:

@@ -157,7 +157,7 @@ class _Air:
         near = self._order[np.searchsorted(self._ended, first_ps, side="right") : last]
         near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
         begin, end = sent.taken_ps[near], sent.end_ps[near]
-        freed = [t for t in end.tolist() if t < until_ps]
+        freed = [t for t in end.tolist() if first_ps <= t < until_ps]
         for instant in sorted({*freed, *(self.instants(first_ps, until_ps - 1) or [first_ps])}):
             if not ((begin <= instant) & (instant < end)).any():
                 yield instant

@@ -52,16 +52,16 @@ class Collective:
         return self.conditions(demand, racks)
 
     def measured_bytes(self, demand: Demand, racks: IntArray) -> tuple[float, float]:
-        """Bytes that nccl-tests divides by the time to get algorithm and bus bandwidth.
+        """Bytes of a checked demand that nccl-tests divides by the time to get its bandwidths.
 
-        The first is what it calls the size: the tensor, or the busiest rack's buffer. The second
-        is what the busiest rack must send or receive.
+        The first, for the algorithm bandwidth, is what it calls the size: the tensor, or the
+        busiest rack's buffer. The second, for the bus, is what that rack must send or receive.
         """
         if isinstance(demand, Tensor):
             return float(demand.tensor_bytes), _tensor_bus_bytes(
                 self, demand, racks.astype(np.int64).tobytes()
             )
-        bus = self.blocks(demand, racks).bus_bytes
+        bus = self.conditions(demand, racks).bus_bytes
         parties = len(racks)
         return (bus * parties / (parties - 1) if self.keeps_part and parties > 1 else bus), bus
 

@@ -7,6 +7,7 @@ each on a subband of its own, and the links are held until all of its transfers 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class FreeTransfers:
     """Every chunk may go as soon as its source has it: no predetermined permutation."""
 
     collective: str
+    blind: ClassVar = True
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting

@@ -118,6 +118,8 @@ def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) 
     late = np.flatnonzero(delays_ps > 0)
     if len(late):
         late = late[np.isin(plan.racks[late], plan.src[plan.local])]
+    if not len(late):
+        return _punctual(plan)
     timers = len(late)
     join = chunks + timers
     kind = np.full(join + 1, TIMER, dtype=np.int64)
@@ -141,6 +143,16 @@ def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) 
         release_ps=node_release,
         notify=notify,
     )
+
+
+def _punctual(plan: TransferGraph) -> ChunkBatch:
+    """An event of which nothing is late."""
+    nodes, chunks = plan.nodes, len(plan.chunk_flow)
+    kind = np.full(chunks + 1, JOIN, dtype=np.int64)
+    kind[:chunks] = np.where(plan.on_thz, AIR, FIBRE)
+    notify = np.zeros(chunks + 1, dtype=np.bool_)
+    notify[chunks] = True
+    return ChunkBatch(kind, *nodes, release_ps=np.zeros(chunks + 1, dtype=np.int64), notify=notify)
 
 
 def _timer_edges(plan: TransferGraph, late: IntArray) -> tuple[IntArray, IntArray]:

@@ -63,6 +63,7 @@ class Overlay:
             self._floors[EVERYBODY] = empty_floor(racks, thz)
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
+        self._absent: dict[int, tuple[TransferGraph, FloatArray]] = {}  # nothing of them is here
         self._started: dict[int, int] = {}  # rounds of every event so far
         self._live: list[Party] = []
         self._freed = 0  # racks that got something back since the last dispatch, as bits
@@ -90,15 +91,22 @@ class Overlay:
         """
         if number in self._parties:
             raise ValueError(f"event {number} is on the overlay already")
+        self._started[number] = 0
+        if self._alone:
+            self._floors[number] = empty_floor(self._racks, self._thz)
+        self._parties[number] = []
+        if graph.thz_chunks.any():
+            self._seat(number, graph, budget_w)
+        else:
+            self._absent[number] = (graph, budget_w)
+
+    def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray) -> None:
         stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
         self._parties[number] = [
             Party(number, graph, index, stages, budget, drawn_w, self._thz)
             for index in range(len(graph.disciplines))
         ]
-        self._started[number] = 0
-        if self._alone:
-            self._floors[number] = empty_floor(self._racks, self._thz)
         for party in self._parties[number]:
             party.common = find_discipline(party.discipline_name).common
             if party.outstanding:
@@ -159,6 +167,8 @@ class Overlay:
 
     def adopt(self, number: int, rows: IntArray) -> None:
         """Take chunks over from the fibre; tell ``ready`` when they may be sent."""
+        if number in self._absent:
+            self._seat(number, *self._absent.pop(number))
         for party, mine in self._split(number, rows):
             if not party.outstanding:
                 insort(self._live, party, key=_by_age)
@@ -169,6 +179,7 @@ class Overlay:
         if self.outstanding(number):
             raise ValueError(f"event {number} still has chunks on THz")
         del self._parties[number], self._started[number]
+        self._absent.pop(number, None)
         self._floors.pop(number, None)
 
     def outstanding(self, number: int) -> int:
@@ -291,8 +302,10 @@ class Overlay:
     def _split(self, number: int, rows: IntArray) -> list[tuple[Party, IntArray]]:
         """Chunk rows of an event by party, numbered as the party does."""
         parties = self._parties[number]
+        if not len(rows):
+            return []
         if len(parties) == 1:
-            return [(parties[0], rows)] if len(rows) else []
+            return [(parties[0], rows)]
         graph = parties[0].graph
         index = graph.discipline[graph.chunk_flow[rows]]
         parts = [(party, rows[index == party.index]) for party in parties]

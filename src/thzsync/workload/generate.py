@@ -97,7 +97,7 @@ def job_graph(job: Job, topology: Topology, streams: Streams, iteration: int = 0
     """One iteration of one job."""
     source = next(key for key in GENERATORS if getattr(job, key) is not None)
     graph = GENERATORS[source].graph(job, topology.partition(job), streams, iteration)
-    return replace(graph, rack_count=topology.racks)
+    return graph.on_floor(topology.racks)
 
 
 def scenario_graph(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,6 +55,15 @@ class TrainingGraph:
             self._check_node(position, node)
         if len(self.order) < len(self.nodes):
             raise ThzSyncError(f"{self.place}: {self._describe_cycle()}; remove one dependency")
+
+    def on_floor(self, rack_count: int) -> TrainingGraph:
+        """The same graph, its racks among so many; nothing else is checked again."""
+        known = copy(self)
+        object.__setattr__(known, "rack_count", rack_count)
+        for node in self.nodes:
+            if node.racks[-1] >= rack_count:
+                known._check_racks(f"{self.place}: {node.name}", node.racks)
+        return known
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
