@@ -25,6 +25,7 @@ from thzsync.coordinator.scoring import (
     Rest,
     Searched,
     add_flow,
+    clear,
     prepare,
     represent_change,
     settle,
@@ -155,7 +156,7 @@ def _insert_uniform(
     for f in range(len(chunks)):
         share = spread_count(chunks[f], step, count_levels) / chunks[f]
         add_flow(base, effect, f, share, air[f, level], power, sums[group[f]])
-    rest.siblings[:] = 0.0
+    clear(rest.siblings)
     settle(event, sums, len(sums), rest)
     value = _score(event, rest, rest.siblings, 1.0)
     place = len(beam.score)
@@ -216,7 +217,7 @@ def _try_counts(
         values[option] = option if few else spread_count(chunks[flow], option, count_levels)
     for b in range(len(scores)):
         p = level[b, sender]
-        siblings[:] = 0.0
+        clear(siblings)
         for m in range(first, last):
             f = members[m]
             if f != flow:
@@ -224,7 +225,7 @@ def _try_counts(
                 add_flow(base, effect, f, share, air[f, p], levels[p], siblings)
         settle(event, beam.sums[b], sender, rest)
         for option in range(tried):
-            varied[:] = 0.0
+            clear(varied)
             share = values[option] / chunks[flow]
             add_flow(base, effect, flow, share, air[flow, p], levels[p], varied)
             represent_change(dense, fixed, largest, siblings, varied, per_flow, per_member, phi)
@@ -239,7 +240,7 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
     features, levels, chunks = event.features, event.levels, event.features.chunks
     first, last = features.start[sender], features.start[sender + 1]
-    rest.siblings[:] = 0.0
+    clear(rest.siblings)
     for b in range(len(beam.score)):
         active = False
         for m in range(first, last):
@@ -247,7 +248,7 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
         settle(event, beam.sums[b], sender, rest)
         for p in range(len(levels)):
             varied = trial.sums[b, p]
-            varied[:] = 0.0
+            clear(varied)
             for m in range(first, last):
                 f = features.members[m]
                 share = beam.counts[b, f] / chunks[f]

@@ -76,7 +76,7 @@ def prepare(
             for k in range(hidden):
                 base[f, k] += value * flow[c, k]
     dense = np.zeros((2 * hidden, units + 1))
-    for k in range(2 * hidden):  # an assignment of slices would bring seconds of compiling
+    for k in range(2 * hidden):
         for j in range(units):
             dense[k, j] = encoder.dense[k, j]
     scratch = Rest(
@@ -88,6 +88,13 @@ def prepare(
         np.zeros(units + 1),
     )
     return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
+
+
+@inner
+def clear(values: FloatArray) -> None:
+    """Set all to zero; an assignment of slices would bring seconds of compiling."""
+    for k in range(len(values)):
+        values[k] = 0.0
 
 
 @inner

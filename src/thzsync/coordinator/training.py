@@ -190,8 +190,10 @@ def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scrat
 def _sum_senders(
     hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, members: IntArray
 ) -> None:
-    sums[:] = 0.0
-    members[:] = 0
+    for g in range(len(members)):
+        members[g] = 0
+        for k in range(hidden.shape[1]):
+            sums[g, k] = 0.0
     for f in range(flows):
         sender = group[f]
         members[sender] += 1
@@ -205,7 +207,8 @@ def _pool(
 ) -> None:
     """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
     hidden = sums.shape[1]
-    pooled[:] = 0.0
+    for k in range(len(pooled)):
+        pooled[k] = 0.0
     for g in range(len(members)):
         if members[g] > 0:
             per_flow, per_member = 1.0 / flows, 1.0 / members[g]

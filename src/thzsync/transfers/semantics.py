@@ -60,7 +60,8 @@ def _earlier(order: IntArray, after_start: IntArray, after: IntArray) -> BoolArr
     earlier = np.zeros((flows, flows), dtype=np.bool_)
     for f in order:
         for e in range(after_start[f], after_start[f + 1]):
-            earlier[f] |= earlier[after[e]]
+            for g in range(flows):
+                earlier[f, g] |= earlier[after[e], g]
             earlier[f, after[e]] = True
     return earlier
 
@@ -82,13 +83,15 @@ def _buffer(
     for g in range(len(dst)):
         if dst[g] == rack and arrived[g] and not reduces[g] and (last < 0 or rank[g] > rank[last]):
             last = g
-    out[:] = own if last < 0 else carried[last]
+    for q in range(len(out)):
+        out[q] = own[q] if last < 0 else carried[last, q]
     for g in range(len(dst)):
         if dst[g] == rack and arrived[g] and g != last:
             if last >= 0 and not earlier[last, g]:
                 return g, last
             if last < 0:
-                out += carried[g]
+                for q in range(len(out)):
+                    out[q] += carried[g, q]
     return -1, -1
 
 
@@ -111,7 +114,8 @@ def judge_shard(
     flows, racks = len(src), len(before)
     earlier = _earlier(order, after_start, after)
     rank = np.empty(flows, dtype=np.int64)
-    rank[order] = np.arange(flows)
+    for k in range(flows):
+        rank[order[k]] = k
     carried = np.zeros((flows, racks), dtype=np.int64)
     for f in order:
         own_is_there = local[f] or before[src[f], src[f]] == 0

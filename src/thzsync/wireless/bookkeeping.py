@@ -64,7 +64,8 @@ def begin(
     power_w: float,
 ) -> None:  # fmt: skip
     """Mark chunks as sent and hold what their transmission needs."""
-    frontier.state[row : row + chunks] = SENT
+    for chunk in range(row, row + chunks):
+        frontier.state[chunk] = SENT
     frontier.ready[flow] -= chunks
     frontier.owned[flow] -= chunks
     frontier.sent[flow] += 1
@@ -137,11 +138,12 @@ def point(
     After ``facing`` come columns of the party, then columns of what has been begun.
     """
     n = len(flow)
-    sender, receiver = src[flow], dst[flow]
+    sender, receiver = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     first_chunk, size_bytes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     gain, turned = np.empty(n), np.empty(n, dtype=np.bool_)
     for a in range(n):
-        i, j, c = sender[a], receiver[a], subband[a]
+        i, j, c = src[flow[a]], dst[flow[a]], subband[a]
+        sender[a], receiver[a] = i, j
         turned[a] = facing[i, c] != j or facing[j, c] != i
         facing[i, c], facing[j, c] = j, i
         first_chunk[a] = row[a] - first[flow[a]]

@@ -85,13 +85,14 @@ def commit(
 ) -> Sent:  # fmt: skip
     """Common duration and powers of these transmissions; those that fit are begun."""
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
-    flow, subband = edges // subbands, edges % subbands
+    flow, subband = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     sender, lasting_ps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     snr = np.empty(n)
     if n == 0:
         return flow, row, chunks, subband, snr, lasting_ps
     most_chunks = 0
     for a in range(n):
+        flow[a], subband[a] = edges[a] // subbands, edges[a] % subbands
         sender[a] = web.sender[flow[a]]
         most_chunks = max(most_chunks, chunks[a])
         snr[a] = frontier.snr_per_w[flow[a], subband[a]]

@@ -44,7 +44,9 @@ def stream(
     note_blocked(radio, web, frontier, left, now_ps)
     flights = min(flights, frontier.snr_per_w.shape[1])
     whole_w = _shares_w(web, frontier, left)
-    share_w = whole_w / flights
+    share_w = np.empty(len(whole_w))
+    for u in range(len(share_w)):
+        share_w[u] = whole_w[u] / flights
     n, most = 0, len(left) * flights
     flow, row = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
@@ -71,11 +73,16 @@ def stream(
             begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
             n += 1
     if flights > 1 and until_ps > now_ps:
+        mine = np.empty(flights, dtype=np.int64)
         for f in range(len(left)):
-            mine = np.flatnonzero(flow[:n] == f)
-            if len(mine) > 0 and _undisturbed(web, frontier, share_w, f, subband[mine]):
-                _couple(radio, frontier, f, mine, row, chunks, subband, power_w, lasting_ps,
-                        until_ps - now_ps)  # fmt: skip
+            count = 0
+            for a in range(n):
+                if flow[a] == f:
+                    mine[count] = a
+                    count += 1
+            if count > 0 and _undisturbed(web, frontier, share_w, f, subband, mine[:count]):
+                _couple(radio, frontier, f, mine[:count], row, chunks, subband, power_w,
+                        lasting_ps, until_ps - now_ps)  # fmt: skip
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
@@ -111,14 +118,16 @@ def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) 
 
 @inner
 def _undisturbed(
-    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, begun: IntArray
+    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, subband: IntArray, mine: IntArray
 ) -> bool:
     """Whether a flow has begun on every subband that is of use to it, and meets nobody there."""
-    if len(begun) != frontier.flying[flow] or frontier.bundled[flow]:
+    if len(mine) != frontier.flying[flow] or frontier.bundled[flow]:
         return False
     for c in range(frontier.snr_per_w.shape[1]):
-        of_use = frontier.snr_per_w[flow, c] * share_w[web.sender[flow]] >= frontier.needed_snr
-        if of_use and not (begun == c).any():
+        idle = frontier.snr_per_w[flow, c] * share_w[web.sender[flow]] >= frontier.needed_snr
+        for a in mine:
+            idle = idle and subband[a] != c
+        if idle:
             return False
     return _alone(web, frontier, flow)
 
@@ -142,11 +151,15 @@ def _couple(
         return  # it has begun chunks here and there
     while end < frontier.first[flow + 1] and frontier.state[end] == READY:
         end += 1
-    if (frontier.size_bytes[first : end - 1] != frontier.size_bytes[first]).any():
-        return
+    for chunk in range(first, end - 1):
+        if frontier.size_bytes[chunk] != frontier.size_bytes[first]:
+            return
     taken, last = first + count, mine[count - 1]
     while taken < end:
-        free = mine[np.argmin(lasting_ps[mine])]
+        free = mine[0]
+        for a in mine:
+            if lasting_ps[a] < lasting_ps[free]:
+                free = a
         if lasting_ps[free] >= until_ps:
             break
         snr = frontier.snr_per_w[flow, subband[free]]
@@ -154,7 +167,8 @@ def _couple(
         lasting_ps[free] += _lasting_ps(8.0 * frontier.size_bytes[taken], rate)
         chunks[free] += 1
         taken, last = taken + 1, free
-    frontier.state[first:taken] = SENT
+    for chunk in range(first, taken):
+        frontier.state[chunk] = SENT
     frontier.ready[flow] -= taken - first - count
     frontier.owned[flow] -= taken - first - count
     frontier.lowest[flow] = max(frontier.lowest[flow], taken)
@@ -171,7 +185,10 @@ def _shares_w(web: Web, frontier: Frontier, left: IntArray) -> FloatArray:
     for f in range(len(left)):
         if left[f] > 0 or frontier.flying[f] > 0:
             active[web.sender[f]] += 1
-    return frontier.budget_w / np.maximum(active, 1)
+    share_w = np.empty(len(active))
+    for u in range(len(active)):
+        share_w[u] = frontier.budget_w[u] / max(active[u], 1)
+    return share_w
 
 
 @inner
