@@ -78,6 +78,8 @@ class DdqnPolicy:
         self.frozen = False
         self._restored = False
         self._waiting: dict[int, int] = {}
+        self._features: dict[int, Features] = {}
+        """By slot of the replay memory; every training looks at hundreds of them again."""
 
     @property
     def untaught(self) -> bool:
@@ -106,6 +108,7 @@ class DdqnPolicy:
             taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial
+            self._features.pop(serial % self.replay.capacity, None)
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
@@ -163,19 +166,21 @@ class DdqnPolicy:
             return np.zeros(len(slots))
         following = (slots + 1) % len(self.replay)
         batch = self.replay.batch(following)
+        view, encoder, head = self.view, self.online.encoder, self.online.greedy_head()
+        how = self.how._replace(beam_width=1)  # targets need no finesse
         for sample, slot in enumerate(following.tolist()):
-            features = self.replay.features(slot, self.levels)
-            batch.rows[sample, : len(features.rows), features.rows.shape[1] :] = self._best(
-                features
-            )
+            features = self._stored(slot)
+            counts, level, _ = view.search(encoder, head, features, self.levels, how)
+            greedy = view.found(features, counts, level, self.levels)
+            batch.rows[sample, : len(features.rows), features.rows.shape[1] :] = greedy
         return self.target.values(batch)
 
-    def _best(self, features: Features) -> FloatArray:
-        """Action columns of the greedy action; a narrow beam, since targets need no finesse."""
-        head = self.online.greedy_head()
-        how = self.how._replace(beam_width=1)
-        counts, level, _ = self.view.search(self.online.encoder, head, features, self.levels, how)
-        return self.view.found(features, counts, level, self.levels)
+    def _stored(self, slot: int) -> Features:
+        """The context of a stored event."""
+        features = self._features.get(slot)
+        if features is None:
+            features = self._features[slot] = self.replay.features(slot, self.levels)
+        return features
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
@@ -196,6 +201,7 @@ class DdqnPolicy:
         self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
         self._restored = True
         self.replay.restore(under(arrays, "replay."))
+        self._features.clear()
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
 
