@@ -11,7 +11,6 @@ from math import ceil, log
 import numpy as np
 
 from thzsync.hashing import GOLDEN, mix64
-from thzsync.jit import bare as kernel
 from thzsync.jit import hot
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_layout import State
@@ -128,7 +127,7 @@ def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
     append(st, q, p)
 
 
-@kernel
+@hot
 def catch_up(st: State, q: int, now_ps: int) -> None:
     """Bring the background of a switch output up to now."""
     link, burst = st.link, st.ctl[f.BURST]
