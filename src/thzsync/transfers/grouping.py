@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.transfers.batch import ChunkBatch
+from thzsync.jit import kernel
+from thzsync.transfers.batch import ChunkBatch, Nodes, batch_of
 from thzsync.transfers.graph import TransferGraph
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
 
 
 def free_pieces(pieces: int) -> int:
@@ -183,54 +183,53 @@ class Numbering:
     def chunk_ends(self, end_ps: IntArray, landing_ps: IntArray) -> IntArray:
         """When single chunks arrived: evenly from the landing of a node to its end [ps]."""
         graph = self.graph
-        ends = self.spread(end_ps)
-        node = self.spread(np.arange(self.nodes))
-        rows = np.flatnonzero(self.chunks[node] > 1)
-        node = node[rows]
-        passed = (graph.chunk_number[rows] + 1 - self.first_chunk[node]) * graph.chunk_bytes
-        rest = np.maximum(self.size_bytes[node] - passed, 0) / self.size_bytes[node]
-        ends[rows] -= np.rint((end_ps - landing_ps)[node] * rest).astype(np.int64)
-        return ends
+        ends_ps = np.empty(int(graph.first_chunk[-1]), dtype=np.int64)
+        _fill_ends(self.chunks, self.size_bytes, graph.chunk_bytes, end_ps, landing_ps, ends_ps)
+        return ends_ps
 
     def chunk_readiness(self, ends_ps: IntArray, release_ps: int, delays_ps: IntArray) -> IntArray:
         """When single chunks were ready: release, lateness, arrival of what they wait for [ps]."""
-        graph, first = self.graph, self.graph.first_chunk
+        graph = self.graph
         late = np.where(graph.local, delays_ps[np.searchsorted(graph.racks, graph.src)], 0)
-        ready: IntArray = np.repeat(release_ps + late, graph.chunks)
-        for flow in np.flatnonzero(np.diff(graph.after_start)).tolist():
-            mine = ready[first[flow] : first[flow + 1]]
-            for before in graph.predecessors(flow).tolist():
-                np.maximum(mine, ends_ps[first[before] : first[before + 1]], out=mine)
-        return ready
+        ready_ps = np.empty_like(ends_ps)
+        _fill_readiness(
+            graph.first_chunk, graph.after_start, graph.after, release_ps + late, ends_ps, ready_ps
+        )
+        return ready_ps
+
+
+@kernel
+def _fill_ends(
+    chunks: IntArray, size_bytes: IntArray, chunk_bytes: int, end_ps: IntArray,
+    landing_ps: IntArray, ends_ps: IntArray,
+) -> None:  # fmt: skip
+    row = 0
+    for n in range(len(chunks)):
+        landing = float(end_ps[n] - landing_ps[n])
+        for k in range(chunks[n] - 1):
+            rest = max(size_bytes[n] - (k + 1) * chunk_bytes, 0) / size_bytes[n]
+            ends_ps[row] = end_ps[n] - np.int64(np.rint(landing * rest))
+            row += 1
+        ends_ps[row] = end_ps[n]
+        row += 1
+
+
+@kernel
+def _fill_readiness(
+    first: IntArray, after_start: IntArray, after: IntArray, own_ps: IntArray, ends_ps: IntArray,
+    ready_ps: IntArray,
+) -> None:  # fmt: skip
+    for f in range(len(own_ps)):
+        ready_ps[first[f] : first[f + 1]] = own_ps[f]
+        for e in range(after_start[f], after_start[f + 1]):
+            for k in range(first[f + 1] - first[f]):
+                before_ps = ends_ps[first[after[e]] + k]
+                ready_ps[first[f] + k] = max(ready_ps[first[f] + k], before_ps)
 
 
 def grouped_batch(numbering: Numbering, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
     """An event as nodes: see :func:`thzsync.transfers.batch.event_batch`, with runs of chunks."""
-    plan, nodes, flow = numbering.graph, numbering.nodes, numbering.flow
-    late = np.flatnonzero((delays_ps > 0) & np.isin(plan.racks, plan.src[plan.local]))
-    timers, join = len(late), nodes + len(late)
-    kind = np.full(join + 1, TIMER, dtype=np.int64)
-    kind[:nodes] = np.where(numbering.first_chunk < plan.thz_chunks[flow], AIR, FIBRE)
-    kind[join] = JOIN
-    timer_of_rack = np.full(len(plan.racks), -1, dtype=np.int64)
-    timer_of_rack[late] = nodes + np.arange(timers)
-    timer = timer_of_rack[np.searchsorted(plan.racks, plan.src)]
-    timer = np.where(plan.local, timer, -1)[flow]
-    gated = np.flatnonzero(timer >= 0)
-    sooner, later = numbering.edges()
-    release = np.zeros(join + 1, dtype=np.int64)
-    release[nodes:join] = release_ps + delays_ps[late]
-    notify = np.zeros(join + 1, dtype=np.bool_)
-    notify[join] = True
-    pad = np.zeros(timers + 1, dtype=np.int64)
-    return ChunkBatch.build(
-        kind,
-        src=np.concatenate((plan.src[flow], pad)),
-        dst=np.concatenate((plan.dst[flow], pad)),
-        size_bytes=np.concatenate((numbering.size_bytes, pad)),
-        flow=np.concatenate((flow, pad)),
-        before=np.concatenate((sooner, timer[gated], np.arange(nodes))),
-        after=np.concatenate((later, gated, np.full(nodes, join))),
-        release_ps=release,
-        notify=notify,
-    )
+    plan, flow = numbering.graph, numbering.flow
+    on_air = numbering.first_chunk < plan.thz_chunks[flow]
+    nodes = Nodes(flow, numbering.size_bytes, on_air, *numbering.edges())
+    return batch_of(plan, nodes, delays_ps, release_ps)
