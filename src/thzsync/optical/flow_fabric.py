@@ -20,7 +20,7 @@ from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import FRESH, NOW
+from thzsync.transfers.precedence import FRESH, HEAP_AT, NOW, TIMERS
 
 
 class FlowFabric(Doors[State]):
@@ -58,7 +58,7 @@ class FlowFabric(Doors[State]):
 
     def advance(self, until_ps: int) -> Reports:
         """Run train by train to the first instant with something to report, and report it."""
-        if self._settled and until_ps == self.ledger.clock[NOW]:
+        if self._settled and self._nothing_until(until_ps):
             return NOTHING
         while kernel.advance(*self._st, until_ps) == f.NEED_TRAINS:
             rows = len(self._st.train)
@@ -67,6 +67,19 @@ class FlowFabric(Doors[State]):
             self._st = self._st._replace(train=train)
         self._settled = True
         return self._reports(until_ps)
+
+    def _nothing_until(self, until_ps: int) -> bool:
+        """Move a finished instant's clock if no link or timer is due by then: most rounds' ends."""
+        clock, slots, st = self.ledger.clock, self.ledger.slots, self._st
+        now_ps = clock[NOW]
+        if until_ps == now_ps:
+            return True
+        if until_ps < now_ps or st.key[st.tree[1]] <= until_ps:
+            return False
+        if clock[TIMERS] and slots[0, HEAP_AT] <= until_ps:
+            return False
+        clock[NOW] = until_ps
+        return True
 
     def finished(self, base: int, count: int) -> Deliveries:
         """When nodes completed, started, became ready, and when their last train landed [ps]."""

@@ -54,7 +54,7 @@ class Recorder:
         self._piles[table].add(rows, columns)
 
     def extend(self, other: Recorder) -> None:
-        """Append everything that another one has collected."""
+        """Append everything that another one has collected, and take it from there."""
         for name, pile in other._piles.items():
             self._piles[name].extend(pile)
 
@@ -96,14 +96,21 @@ class _Pile:
                 add_frame(self._frames, other._frames.pop())
         self._parts += other._parts
         self._waiting += other._waiting
+        other._parts, other._waiting = [], 0
         if self._waiting >= SEGMENT_ROWS:
             self._settle()
 
     def frame(self) -> pl.DataFrame:
-        whole = in_segments(self._whole())
-        if _has_lists(whole):
-            self._frames = [whole]  # the pieces are not needed any more
-        return whole
+        whole = self._whole()
+        if not _has_lists(whole):
+            return in_segments(whole)
+        self._frames = []  # joined column by column, so that the pieces are never all there twice
+        columns = whole.get_columns()
+        del whole
+        for k in range(len(columns)):
+            columns[k] = columns[k].rechunk()
+        self._frames = [_framed(columns)]
+        return self._frames[0]
 
     def new_frame(self) -> pl.DataFrame:
         found = self._whole()[self._taken :]
@@ -148,6 +155,12 @@ def in_segments(frame: pl.DataFrame) -> pl.DataFrame:
     pieces: list[pl.DataFrame] = []
     add_frame(pieces, frame)
     return pl.concat(pieces, rechunk=False)
+
+
+def _framed(columns: list[pl.Series]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(columns)
 
 
 def _has_lists(frame: pl.DataFrame) -> bool:

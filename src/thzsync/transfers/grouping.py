@@ -120,30 +120,32 @@ class Numbering:
         return int(self.first_node[-1])
 
     @cached_property
+    def _columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        graph, (starts, _, first, _, _) = self.graph, self._grids
+        return _number(
+            graph.chunks, graph.flow_bytes, graph.chunk_bytes, self.first_node, self.single,
+            self._runs_passed, starts, first,
+        )  # fmt: skip
+
+    @property
     def flow(self) -> IntArray:
         """Flow of every node."""
-        return np.repeat(np.arange(self.graph.flows), np.diff(self.first_node))
+        return self._columns[0]
 
-    @cached_property
+    @property
     def first_chunk(self) -> IntArray:
         """The first chunk of every node, counted within its flow."""
-        within = np.arange(self.nodes) - self.first_node[self.flow]
-        return self._chunk_at(self.flow, within, self.single[self.flow])
+        return self._columns[1]
 
-    @cached_property
+    @property
     def chunks(self) -> IntArray:
         """How many chunks every node has."""
-        last = np.append(self.first_chunk[1:], 0)
-        last[self.first_node[1:] - 1] = self.graph.chunks
-        return last - self.first_chunk
+        return self._columns[2]
 
-    @cached_property
+    @property
     def size_bytes(self) -> IntArray:
         """Bytes of every node."""
-        graph, flow = self.graph, self.flow
-        left = graph.flow_bytes[flow] - self.first_chunk * graph.chunk_bytes
-        size: IntArray = np.minimum(left, self.chunks * graph.chunk_bytes)
-        return size
+        return self._columns[3]
 
     def node(self, flow: IntArray, chunk: IntArray) -> IntArray:
         """The node to which a flow's chunk belongs."""
@@ -158,23 +160,11 @@ class Numbering:
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Pairs of (sooner, later) nodes: those that share a chunk."""
-        graph = self.graph
-        later = np.repeat(np.arange(graph.flows), np.diff(graph.after_start))
-        sooner = graph.after
-        # on the grid of whichever of the two has more single chunks, every step is in one node
-        finer = np.where(self.single[sooner] > self.single[later], sooner, later)
-        count = np.diff(self.first_node)[finer]
-        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        chunk = self.first_chunk[np.repeat(self.first_node[finer], count) + within]
-        return (
-            self.node(np.repeat(sooner, count), chunk),
-            self.node(np.repeat(later, count), chunk),
-        )
-
-    def _chunk_at(self, flow: IntArray, position: IntArray, single: IntArray) -> IntArray:
-        starts, _, first, _, runs = self._grids
-        run = np.minimum(self._runs_passed[flow] + np.maximum(position - single, 0), runs[flow] - 1)
-        return np.where(position < single, position, starts[first[flow] + run])
+        graph, (_, run_of, _, at, _) = self.graph, self._grids
+        return _share(
+            graph.after_start, graph.after, self.first_node, self.first_chunk, self.single,
+            self._runs_passed, run_of, at,
+        )  # fmt: skip
 
     def spread(self, values: IntArray) -> IntArray:
         """A value of every node for all its chunks."""
@@ -196,6 +186,59 @@ class Numbering:
             graph.first_chunk, graph.after_start, graph.after, release_ps + late, ends_ps, ready_ps
         )
         return ready_ps
+
+
+@kernel
+def _number(
+    chunks: IntArray, flow_bytes: IntArray, chunk_bytes: int, first_node: IntArray,
+    single: IntArray, runs_passed: IntArray, starts: IntArray, first_run: IntArray,
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # fmt: skip
+    """Flow, first chunk, chunks and bytes of every node."""
+    nodes = first_node[-1]
+    flow, size_bytes = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
+    first, count = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
+    for f in range(len(chunks)):
+        for n in range(first_node[f], first_node[f + 1]):
+            chunk = n - first_node[f]
+            if chunk >= single[f]:
+                chunk = starts[first_run[f] + runs_passed[f] + chunk - single[f]]
+            flow[n], first[n] = f, chunk
+        end = chunks[f]
+        for n in range(first_node[f + 1] - 1, first_node[f] - 1, -1):
+            count[n] = end - first[n]
+            left = flow_bytes[f] - first[n] * chunk_bytes
+            size_bytes[n] = min(left, count[n] * chunk_bytes)
+            end = first[n]
+    return flow, first, count, size_bytes
+
+
+@kernel
+def _share(
+    after_start: IntArray, after: IntArray, first_node: IntArray, first_chunk: IntArray,
+    single: IntArray, runs_passed: IntArray, run_of: IntArray, at: IntArray,
+) -> tuple[IntArray, IntArray]:  # fmt: skip
+    """Nodes of flows that wait for each other, and have a chunk in common."""
+    pairs = 0
+    for f in range(len(single)):
+        for g in after[after_start[f] : after_start[f + 1]]:
+            # on the grid of whichever of the two has more single chunks, every step is in one node
+            finer = g if single[g] > single[f] else f
+            pairs += first_node[finer + 1] - first_node[finer]
+    sooner, later = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int64)
+    e = 0
+    for f in range(len(single)):
+        for g in after[after_start[f] : after_start[f + 1]]:
+            finer = g if single[g] > single[f] else f
+            for n in range(first_node[finer], first_node[finer + 1]):
+                chunk = first_chunk[n]
+                sooner[e] = first_node[g] + chunk
+                if chunk >= single[g]:
+                    sooner[e] = first_node[g] + single[g] + run_of[at[g] + chunk] - runs_passed[g]
+                later[e] = first_node[f] + chunk
+                if chunk >= single[f]:
+                    later[e] = first_node[f] + single[f] + run_of[at[f] + chunk] - runs_passed[f]
+                e += 1
+    return sooner, later
 
 
 @kernel
