@@ -55,8 +55,8 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/engine.py",
-        "if not self.agenda.run_due(self.now_ps) and not self._released:",
-        "if self.agenda.run_due(self.now_ps) or True:",
+        "if not self.agenda.run_due(now_ps) and not self._released:",
+        "if self.agenda.run_due(now_ps) or True:",
         INSTANTS,
         "an instant settles only once",
     ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
 
-from thzsync.cli.output import JsonOption, emit, progress, show, table
+from thzsync.cli.output import JsonOption, emit, note, notes, progress, show, table
 
 
 class Subject(StrEnum):
@@ -51,8 +52,7 @@ def bench(
     with progress("bench", len(subjects)) as advance:
         for one in subjects:
             advance(0, f"bench {one}")
-            module = import_module(MEASURES[one])
-            measured[one.value] = module.measure(quick) if one in LONG else module.measure()
+            measured[one.value] = _measure(one, quick, advance)
             advance()
     if subject is not Subject.ALL:
         emit(measured[subject.value], as_json, lambda: _figures(measured))
@@ -63,6 +63,20 @@ def bench(
     emit({**measured, "budgets": budgets}, as_json, lambda: _figures(measured))
     if not as_json:
         show(_budgets(budgets))
+
+
+def _measure(subject: Subject, quick: bool, advance: Callable[..., None]) -> Any:
+    module = import_module(MEASURES[subject])
+    if subject not in LONG:
+        return module.measure()
+
+    def tell(what: str) -> None:
+        line = f"bench {subject}: {what}"
+        advance(0, line)
+        if not notes().is_terminal:
+            note(line)
+
+    return module.measure(quick, tell)
 
 
 def _figures(measured: dict[str, Any]) -> Any:

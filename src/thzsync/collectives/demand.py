@@ -30,7 +30,12 @@ class Transfer:
         return int(self.size_bytes.sum())
 
     def check(self, place: str, racks: IntArray) -> None:
-        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside."""
+        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside.
+
+        What was found sound among these racks is not looked at again: a graph asks several times.
+        """
+        if self.__dict__.get("_sound_among") is racks:
+            return
         if not len(self.src) == len(self.dst) == len(self.size_bytes):
             raise ThzSyncError(f"{place}: src, dst and bytes must have the same length")
         if len(self.src) and int(self.size_bytes.min()) < 0:
@@ -44,6 +49,7 @@ class Transfer:
                 f"{place}: rack {self.src[k]} -> rack {self.dst[k]} is not among the event's "
                 "racks; add the rack or remove the transfer"
             )
+        self.__dict__["_sound_among"] = racks
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR
@@ -13,9 +14,41 @@ from thzsync.transfers.precedence import AIR
 
 def check_chunks(batch: ChunkBatch, network: Network) -> None:
     """Refuse chunks between unknown racks or too large for every queue, naming the flow."""
-    carried = np.flatnonzero(batch.kind <= AIR)
-    if len(carried):
-        _check_chunks(batch, network, carried)
+    narrow = min(network.nic_queue_bytes, network.output_queue_bytes)
+    if not _sound(
+        batch.kind, batch.src, batch.dst, batch.size_bytes, batch.flow, network.ring_of_rack,
+        network.packet_bytes, narrow, network.shared_buffer_bytes, network.ring_facing_bytes,
+    ):  # fmt: skip
+        _check_chunks(batch, network, np.flatnonzero(batch.kind <= AIR))
+
+
+@kernel
+def _sound(
+    kind: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray, flow: IntArray,
+    ring_of_rack: IntArray, packet_bytes: int, narrow: int, shared: int, ring_facing: int,
+) -> bool:  # fmt: skip
+    """Whether nothing is wrong: one pass, where finding out what is wrong takes a dozen."""
+    racks, flows = len(ring_of_rack), 0
+    for n in range(len(kind)):
+        if kind[n] > AIR:
+            continue
+        i, j = src[n], dst[n]
+        inside = 0 <= i < racks and 0 <= j < racks and i != j
+        if not inside or size_bytes[n] <= 0 or flow[n] < 0:
+            return False
+        packet = min(size_bytes[n], packet_bytes)
+        room = shared if ring_of_rack[i] == ring_of_rack[j] else ring_facing
+        if packet > narrow or packet > room:
+            return False
+        flows = max(flows, flow[n] + 1)
+    leaves = np.full(flows, -1, dtype=np.int64)
+    for n in range(len(kind)):
+        if kind[n] > AIR:
+            continue
+        if leaves[flow[n]] >= 0 and leaves[flow[n]] != src[n]:
+            return False
+        leaves[flow[n]] = src[n]
+    return True
 
 
 def _check_chunks(batch: ChunkBatch, network: Network, carried: IntArray) -> None:

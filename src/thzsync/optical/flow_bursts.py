@@ -11,7 +11,6 @@ from math import ceil, log
 import numpy as np
 
 from thzsync.hashing import GOLDEN, mix64
-from thzsync.jit import bare as kernel
 from thzsync.jit import hot
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_layout import State
@@ -29,12 +28,11 @@ def service_ps(st: State, ln: int, size_bytes: int) -> int:
 
 
 @hot
-def next_gap_ps(st: State, q: int) -> int:
-    """Time between a link's last drawn burst and the next [ps]; see `background.gaps_ps`."""
-    index = np.uint64(st.link[q, f.BG_DRAWN]) + _ONE
+def gap_ps(st: State, q: int, ahead: int) -> int:
+    """Time between two bursts, so many after a link's last drawn one [ps]; see `gaps_ps`."""
+    index = np.uint64(st.link[q, f.BG_DRAWN] + ahead) + _ONE
     bits = _mix(st.draws[q] + index * GOLDEN)
     uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53
-    st.link[q, f.BG_DRAWN] += 1
     return int(max(np.rint(-log(uniform) * st.gap_ps[q]), 1.0))
 
 
@@ -128,19 +126,33 @@ def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
     append(st, q, p)
 
 
-@kernel
+@hot
+def pass_bursts(st: State, q: int, now_ps: int) -> None:
+    """Bursts of a link on which nobody else is follow each other (Lindley's recursion)."""
+    link, burst = st.link, st.ctl[f.BURST]
+    instant, free_at, bursts = link[q, f.BG_NEXT], link[q, f.FREE_AT], 0
+    lasting = service_ps(st, q, burst)
+    while instant <= now_ps:
+        free_at = max(free_at, instant) + lasting
+        instant += gap_ps(st, q, bursts)
+        bursts += 1
+    link[q, f.BG_NEXT] = instant
+    link[q, f.FREE_AT] = free_at
+    link[q, f.BG_DRAWN] += bursts
+    link[q, f.BG_CARRIED] += bursts * burst
+
+
+@hot
 def catch_up(st: State, q: int, now_ps: int) -> None:
     """Bring the background of a switch output up to now."""
     link, burst = st.link, st.ctl[f.BURST]
     while link[q, f.BG_NEXT] <= now_ps:
-        instant = link[q, f.BG_NEXT]
-        link[q, f.BG_NEXT] = instant + next_gap_ps(st, q)
         if link[q, f.RATE] > 0 and link[q, f.HEAD] < 0 and link[q, f.WAIT_HEAD] < 0:
-            # nobody is there: bursts follow each other (Lindley's recursion)
-            free_at = max(link[q, f.FREE_AT], instant)
-            link[q, f.FREE_AT] = free_at + service_ps(st, q, burst)
-            link[q, f.BG_CARRIED] += burst
-        elif link[q, f.WAIT_HEAD] < 0 and fits(st, q, burst):
+            pass_bursts(st, q, now_ps)
+            return
+        link[q, f.BG_NEXT] += gap_ps(st, q, 0)
+        link[q, f.BG_DRAWN] += 1
+        if link[q, f.WAIT_HEAD] < 0 and fits(st, q, burst):
             queue_background(st, q, burst, now_ps)
         else:
             link[q, f.BG_OUTSIDE] += burst

@@ -14,13 +14,13 @@ from thzsync.optical import flow_layout as f
 from thzsync.optical.background import Background
 from thzsync.optical.doors import Doors, LinkBytes
 from thzsync.optical.flow_layout import State
-from thzsync.optical.flow_lowering import chain, lower, train_bytes
+from thzsync.optical.flow_lowering import chain, lower, write_nodes
 from thzsync.optical.flow_racks import take_fresh
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Deliveries, Ledger, Reports
+from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import AIR, FRESH
+from thzsync.transfers.precedence import FRESH, HEAP_AT, NOW, TIMERS
 
 
 class FlowFabric(Doors[State]):
@@ -40,6 +40,8 @@ class FlowFabric(Doors[State]):
         ledger = Ledger()
         super().__init__(network, ledger, lower(network, background, seed_key, ledger))
         self.pieces = pieces
+        self._settled = False
+        """Whether this instant is finished and nobody has touched anything since."""
 
     @property
     def trains_started(self) -> int:
@@ -47,30 +49,37 @@ class FlowFabric(Doors[State]):
         return int(self._st.ctl[f.STARTED])
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
-        carried = batch.kind <= AIR
-        src, dst = batch.src * carried, batch.dst * carried
-        node[:, f.SRC] = src
-        node[:, f.FIRST] = self.network.first_hop(src, dst)
-        node[:, f.DOWN] = self.network.racks + dst
-        node[:, f.BYTES] = batch.size_bytes
-        node[:, f.SENT] = 0
-        node[:, f.N_NEXT] = -1
-        node[:, f.FLOW] = flow + batch.flow
-        node[:, f.TRAIN] = train_bytes(batch, self.network, self.pieces)
-        node[:, f.LANDING] = -1
+        write_nodes(node, batch, self.network, flow, self.pieces)
 
     def _look_again(self) -> None:
         if self.ledger.clock[FRESH]:
             take_fresh(self._st)
+        self._settled = False
 
     def advance(self, until_ps: int) -> Reports:
         """Run train by train to the first instant with something to report, and report it."""
+        if self._settled and self._nothing_until(until_ps):
+            return NOTHING
         while kernel.advance(*self._st, until_ps) == f.NEED_TRAINS:
             rows = len(self._st.train)
             train = doubled(self._st.train, 2 * rows)
             chain(self._st.ctl, train, rows)
             self._st = self._st._replace(train=train)
+        self._settled = True
         return self._reports(until_ps)
+
+    def _nothing_until(self, until_ps: int) -> bool:
+        """Move a finished instant's clock if no link or timer is due by then: most rounds' ends."""
+        clock, slots, st = self.ledger.clock, self.ledger.slots, self._st
+        now_ps = clock[NOW]
+        if until_ps == now_ps:
+            return True
+        if until_ps < now_ps or st.key[st.tree[1]] <= until_ps:
+            return False
+        if clock[TIMERS] and slots[0, HEAP_AT] <= until_ps:
+            return False
+        clock[NOW] = until_ps
+        return True
 
     def finished(self, base: int, count: int) -> Deliveries:
         """When nodes completed, started, became ready, and when their last train landed [ps]."""

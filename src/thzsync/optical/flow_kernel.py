@@ -34,7 +34,7 @@ def next_instant(st: State) -> int:
     return int(time)
 
 
-@kernel
+@hot
 def serve_links(st: State, now_ps: int) -> None:
     """Links that have something to do now."""
     while st.key[st.tree[1]] <= now_ps:
@@ -46,7 +46,7 @@ def serve_links(st: State, now_ps: int) -> None:
         attempt(st, ln, now_ps)
 
 
-@kernel
+@hot
 def run(st: State, until_ps: int) -> int:
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     clock = st.clock

@@ -8,8 +8,7 @@ are served in the order of asking.
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import (
     append,
@@ -86,7 +85,7 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
         st.node[n, f.LANDING] = now_ps
 
 
-@kernel
+@hot
 def attempt(st: State, ln: int, now_ps: int) -> None:
     """An idle link tries to send its first train, or stands in line for room."""
     link = st.link
@@ -122,7 +121,7 @@ def wanted_bytes(st: State, r: int, q: int) -> int:
     return int(min(st.link[q, f.BG_OUTSIDE], most))
 
 
-@kernel
+@hot
 def grant(st: State, q: int, now_ps: int) -> None:
     """Let those in who wait for room in a queue, in order, while they fit."""
     link = st.link
@@ -145,7 +144,7 @@ def grant(st: State, q: int, now_ps: int) -> None:
             ask(st, r, q)
 
 
-@kernel
+@inner_bare
 def grant_switch(st: State, s: int, now_ps: int) -> None:
     """The shared buffer was short and has more room: look at all who wait at a switch."""
     st.switch[s, f.TIGHT] = 0
@@ -156,7 +155,7 @@ def grant_switch(st: State, s: int, now_ps: int) -> None:
             grant(st, q, now_ps)
 
 
-@kernel
+@hot
 def finish(st: State, ln: int, now_ps: int) -> None:
     """The last bit of a link's train has left."""
     link, train = st.link, st.train

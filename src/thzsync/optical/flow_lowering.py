@@ -6,6 +6,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.hashing import GOLDEN, mix64
+from thzsync.jit import kernel
 from thzsync.optical import flow_layout as f
 from thzsync.optical.background import Background, gaps_ps
 from thzsync.optical.flow_layout import State
@@ -103,21 +104,52 @@ def chain(ctl: IntArray, train: IntArray, first: int) -> None:
     ctl[f.SPARE] += len(train) - first
 
 
-def train_bytes(batch: ChunkBatch, network: Network, pieces: int) -> IntArray:
-    """Largest train of every node [bytes]: whole packets, about ``pieces`` trains per flow.
+def write_nodes(
+    node: IntArray, batch: ChunkBatch, network: Network, first_flow: int, pieces: int
+) -> None:
+    """Fill the rows of a batch's nodes, whose flows begin at ``first_flow``.
 
-    A run of chunks (a node larger than the first one of its flow) is one train. Flows that neither
-    wait nor are waited for chunk by chunk share links and nothing else: a quarter is enough.
+    Trains are whole packets, about ``pieces`` of them per flow. Flows that neither wait nor are
+    waited for chunk by chunk share links and nothing else: a quarter is enough.
     """
-    packet, chunk = network.packet_bytes, batch.kind <= AIR
-    sizes = batch.size_bytes * chunk
-    before = np.repeat(chunk, np.diff(batch.succ_ptr))
-    if not (before & chunk[batch.succ]).any():
-        pieces = free_pieces(pieces)
-    share = np.bincount(batch.flow, sizes) / pieces
-    least = max(packet, network.nic_queue_bytes // 64)
-    whole = -(-np.maximum(share, least) // packet).astype(np.int64) * packet
-    first = np.unique(batch.flow, return_index=True)[1]
-    runs = sizes > sizes[first][np.unique(batch.flow, return_inverse=True)[1]]
-    each: IntArray = np.where(runs, sizes, whole[batch.flow])
-    return each
+    least = max(network.packet_bytes, network.nic_queue_bytes // 64)
+    _fill_nodes(
+        node, batch.kind, batch.src, batch.dst, batch.size_bytes, batch.flow, batch.succ_ptr,
+        batch.succ, network.ring_of_rack, network.switches, first_flow, pieces,
+        free_pieces(pieces), network.packet_bytes, least,
+    )  # fmt: skip
+
+
+@kernel
+def _fill_nodes(
+    node: IntArray, kind: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray,
+    flow: IntArray, succ_ptr: IntArray, succ: IntArray, ring_of_rack: IntArray, rings: int,
+    first_flow: int, pieces: int, free: int, packet: int, least: int,
+) -> None:  # fmt: skip
+    racks, flows = len(ring_of_rack), flow.max() + 1
+    total, first = np.zeros(flows, dtype=np.int64), np.full(flows, -1, dtype=np.int64)
+    chained = False
+    for n in range(len(kind)):
+        if kind[n] > AIR:
+            continue
+        total[flow[n]] += size_bytes[n]
+        if first[flow[n]] < 0:
+            first[flow[n]] = size_bytes[n]
+        for e in range(succ_ptr[n], succ_ptr[n + 1]):
+            chained |= kind[succ[e]] <= AIR
+    share = packet * (pieces if chained else free)
+    for n in range(len(kind)):
+        if kind[n] > AIR:
+            continue
+        row, i, j = node[n], src[n], dst[n]
+        s, t = ring_of_rack[i], ring_of_rack[j]
+        row[f.SRC] = i
+        row[f.FIRST] = racks + j if s == t else 2 * racks + s * rings + t
+        row[f.DOWN] = racks + j
+        row[f.BYTES] = size_bytes[n]
+        row[f.SENT] = 0
+        row[f.N_NEXT] = row[f.LANDING] = -1
+        row[f.FLOW] = first_flow + flow[n]
+        # a run of chunks, larger than the first node of its flow, is one train
+        packets = max(-(-total[flow[n]] // share), -(-least // packet))
+        row[f.TRAIN] = size_bytes[n] if size_bytes[n] > first[flow[n]] else packets * packet

@@ -7,7 +7,7 @@ next (start-time fair queueing). With equal trains that is the packet fabric's r
 from __future__ import annotations
 
 from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import hot, inner_bare
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import append, free_train, take_train
 from thzsync.optical.flow_layout import State
@@ -35,7 +35,7 @@ def push_flow(st: State, rack: int, w: int) -> None:
     st.link[rack, f.RING_TAIL] = w
 
 
-@kernel
+@hot
 def drop_flow(st: State, rack: int, w: int) -> None:
     """Take a flow out of its rack's ring."""
     flow, link = st.flow, st.link
@@ -62,7 +62,7 @@ def least_served(st: State, rack: int) -> int:
     return int(best)
 
 
-@kernel
+@hot
 def admit(st: State, rack: int, now_ps: int) -> None:
     """Move trains of ready nodes into the NIC queue while it has room."""
     link, node, flow, train = st.link, st.node, st.flow, st.train
@@ -125,7 +125,7 @@ def take_fresh(st: State) -> None:
     st.clock[pre.FRESH] = 0
 
 
-@kernel
+@hot
 def serve_kicks(st: State, now_ps: int) -> None:
     """Let kicked racks admit trains, and kicked links send."""
     k = 0
@@ -142,7 +142,7 @@ def serve_kicks(st: State, now_ps: int) -> None:
     st.ctl[f.N_KICKS] = 0
 
 
-@kernel
+@inner_bare
 def leave_nic(st: State, n: int) -> None:
     """Take a node's trains, none of them in service, out of its rack's NIC queue."""
     link, train = st.link, st.train
@@ -163,7 +163,7 @@ def leave_nic(st: State, n: int) -> None:
     kick(st, rack)
 
 
-@kernel
+@inner_bare
 def withdraw(st: State, ln: int, q: int) -> None:
     """A link gives up its place in the line for queue q."""
     link = st.link
@@ -180,7 +180,7 @@ def withdraw(st: State, ln: int, q: int) -> None:
     kick(st, q)
 
 
-@kernel
+@inner_bare
 def leave_flow(st: State, n: int) -> None:
     """Take a ready node out of its flow, and an emptied flow out of its rack's ring."""
     node, flow = st.node, st.flow

@@ -54,7 +54,7 @@ class Recorder:
         self._piles[table].add(rows, columns)
 
     def extend(self, other: Recorder) -> None:
-        """Append everything that another one has collected."""
+        """Append everything that another one has collected, and take it from there."""
         for name, pile in other._piles.items():
             self._piles[name].extend(pile)
 
@@ -96,14 +96,21 @@ class _Pile:
                 add_frame(self._frames, other._frames.pop())
         self._parts += other._parts
         self._waiting += other._waiting
+        other._parts, other._waiting = [], 0
         if self._waiting >= SEGMENT_ROWS:
             self._settle()
 
     def frame(self) -> pl.DataFrame:
-        whole = in_segments(self._whole())
-        if _has_lists(whole):
-            self._frames = [whole]  # the pieces are not needed any more
-        return whole
+        whole = self._whole()
+        if not _has_lists(whole):
+            return in_segments(whole)
+        self._frames = []  # joined column by column, so that the pieces are never all there twice
+        columns = whole.get_columns()
+        del whole
+        for k in range(len(columns)):
+            columns[k] = columns[k].rechunk()
+        self._frames = [_framed(columns)]
+        return self._frames[0]
 
     def new_frame(self) -> pl.DataFrame:
         found = self._whole()[self._taken :]
@@ -150,6 +157,12 @@ def in_segments(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(pieces, rechunk=False)
 
 
+def _framed(columns: list[pl.Series]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(columns)
+
+
 def _has_lists(frame: pl.DataFrame) -> bool:
     import polars as pl
 
@@ -182,12 +195,14 @@ def _series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:
 def _column(cells: list[tuple[int, Any]]) -> AnyArray:
     """All rows of a plain column: thousands of cells, most of them alike, in one NumPy call."""
     values = [cell for _, cell in cells]
-    arrays = sum(isinstance(cell, np.ndarray) for cell in values)
-    if arrays == 0:
+    kinds = set(map(type, values))
+    if np.ndarray not in kinds:
         return np.repeat(np.array(values), [rows for rows, _ in cells])
-    if arrays == len(values):
+    if len(kinds) == 1:
         return np.concatenate(values)
-    return np.concatenate([np.broadcast_to(np.asarray(v), (rows,)) for rows, v in cells])
+    return np.concatenate(
+        [v if isinstance(v, np.ndarray) else np.full(rows, v) for rows, v in cells]
+    )
 
 
 def _text_series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:
@@ -203,16 +218,24 @@ def _list_series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Seri
     """Lists of all rows from their lengths and values, without a Python object per value."""
     import polars as pl
 
-    lists = [c if isinstance(c, Lists) else Lists(np.array([0, len(c)]), c) for _, c in cells]
-    lengths = np.concatenate([np.diff(rows.start) for rows in lists])
     kind = np.float64 if dtype.inner.is_float() else np.int64
-    values = np.concatenate([np.asarray(rows.values, dtype=kind) for rows in lists])
+    lists = [cell for _, cell in cells]
+    if any(isinstance(cell, Lists) for cell in lists):
+        lists = [c if isinstance(c, Lists) else Lists(np.array([0, len(c)]), c) for c in lists]
+        lengths = np.concatenate([rows.start[1:] - rows.start[:-1] for rows in lists])
+        parts = [rows.values for rows in lists]
+    else:
+        lengths = np.array([len(cell) for cell in lists])
+        parts = lists
+    values = np.concatenate([np.asarray(part, dtype=kind) for part in parts])
     owner = np.repeat(np.arange(len(lengths)), lengths)
     filled = (
         pl.DataFrame({"row": owner, name: pl.Series(values).cast(dtype.inner)})
         .group_by("row", maintain_order=True)
         .agg(name)
     )
+    if filled.height == len(lengths):
+        return filled[name]
     every = pl.DataFrame({"row": np.arange(len(lengths))})
     joined = every.join(filled, on="row", how="left", maintain_order="left")
     return joined[name].fill_null(pl.Series([[]], dtype=dtype))

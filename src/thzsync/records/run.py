@@ -58,11 +58,14 @@ def until_last_iteration(tables: dict[str, pl.DataFrame]) -> dict[str, pl.DataFr
     """The tables without samples of fibres after the last iteration that has ended."""
     import polars as pl
 
-    ends = tables["iterations"]["end_ps"]
-    until_ps = int(ends.to_numpy().max()) if len(ends) else 0
-    if int(tables["links"]["end_ps"].to_numpy().max(initial=0)) <= until_ps:
+    until_ps = _latest_ps(tables["iterations"]["end_ps"])
+    if _latest_ps(tables["links"]["end_ps"]) <= until_ps:
         return tables
     return tables | {"links": tables["links"].filter(pl.col("end_ps") <= until_ps)}
+
+
+def _latest_ps(times_ps: pl.Series) -> int:
+    return int(times_ps.max() or 0)  # type: ignore[arg-type]  # whole numbers
 
 
 @dataclass(frozen=True)

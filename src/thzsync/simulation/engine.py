@@ -172,13 +172,14 @@ class Engine:
         else:
             # What ends now may make chunks ready now: a round must see all of them, or it would be
             # formed from half of what is ready and hold up the rest until its end.
-            self._take(self.executor.advance(self.now_ps))
-            if not self.agenda.run_due(self.now_ps) and not self._released:
+            now_ps = self.now_ps
+            self._take(self.executor.advance(now_ps))
+            if not self.agenda.run_due(now_ps) and not self._released:
                 self.executor.dispatch()
-                self._close_instant()
+                self._close_instant(now_ps)
 
-    def _close_instant(self) -> None:
-        if self.now_ps - self.executor.progress_ps >= self._stall_ps:
+    def _close_instant(self, now_ps: int) -> None:
+        if now_ps - self.executor.progress_ps >= self._stall_ps:
             self._check_progress()
         ended = [run for run in self.jobs if run.iteration >= 0 and run.iteration_done]
         for run in ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -136,13 +137,26 @@ class Tally:
 
 
 def bubble(computed: Sequence[tuple[Compute, int, int]], makespan_ps: int) -> float:
-    """Idle share of the time of everything that computes: racks, or ranks where tasks name them."""
-    spans: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    """Idle share of the time of everything that computes: racks, or ranks where tasks name them.
+
+    Places that share all their tasks, such as the racks of a stage, are busy for the same time.
+    """
+    spans: dict[tuple[int | None, bytes], list[tuple[int, int]]] = {}
+    tasks: dict[tuple[int | None, bytes], Compute] = {}
     for task, start_ps, end_ps in computed:
+        crew = task.rank, task.racks.tobytes()
+        spans.setdefault(crew, []).append((start_ps, end_ps))
+        tasks.setdefault(crew, task)
+    crews: dict[tuple[str, int], list[tuple[int | None, bytes]]] = {}
+    for crew, task in tasks.items():
         for place in computing(task):
-            spans.setdefault(place, []).append((start_ps, end_ps))
-    busy_ps = sum(map(_covered_ps, spans.values()))
-    return 1 - busy_ps / max(1, len(spans) * makespan_ps)
+            crews.setdefault(place, []).append(crew)
+    alike = Counter(tuple(joined) for joined in crews.values())
+    busy_ps = sum(
+        places * _covered_ps([span for crew in joined for span in spans[crew]])
+        for joined, places in alike.items()
+    )
+    return 1 - busy_ps / max(1, len(crews) * makespan_ps)
 
 
 def computing(task: Compute) -> list[tuple[str, int]]:

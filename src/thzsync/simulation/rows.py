@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -124,37 +125,42 @@ def _write_flows(to: Recorder, done: Finished) -> None:
 
 def _write_rounds(to: Recorder, work: Work) -> None:
     rounds = work.rounds
-    counts = np.array([len(r.flow) for r in rounds])
+
+    def each(name: str) -> list[Any]:
+        return list(map(attrgetter(name), rounds))
+
+    def column(name: str) -> AnyArray:
+        return np.concatenate(each(name))
+
+    flow = each("flow")
+    counts = np.array(list(map(len, flow)))
+    index, end_ps = np.array(each("index")), np.array(each("end_ps"))
+    start_ps, overhead_ps = np.array(each("start_ps")), np.array(each("overhead_ps"))
     to.add(
         "rounds",
         len(rounds),
         number=work.number,
-        round=np.array([r.index for r in rounds]),
-        start_ps=np.array([r.start_ps for r in rounds]),
-        end_ps=np.array([r.end_ps for r in rounds]),
-        overhead_ps=np.array([r.overhead_ps for r in rounds]),
-        discipline=[r.discipline for r in rounds],
-        common=np.array([r.common for r in rounds]),
+        round=index,
+        start_ps=start_ps,
+        end_ps=end_ps,
+        overhead_ps=overhead_ps,
+        discipline=each("discipline"),
+        common=np.array(each("common")),
         transmissions=counts,
     )
-
-    def column(name: str) -> AnyArray:
-        return np.concatenate([getattr(r, name) for r in rounds])
-
-    start = np.array([r.start_ps + r.overhead_ps for r in rounds])
     to.add(
         "transmissions",
         int(counts.sum()),
         number=work.number,
-        round=np.repeat([r.index for r in rounds], counts),
-        flow=column("flow"),
+        round=np.repeat(index, counts),
+        flow=np.concatenate(flow),
         first_chunk=column("first_chunk"),
         chunks=column("chunks"),
         src=column("src"),
         dst=column("dst"),
         subband=column("subband"),
-        start_ps=np.repeat(start, counts),
-        end_ps=np.repeat([r.end_ps for r in rounds], counts),
+        start_ps=np.repeat(start_ps + overhead_ps, counts),
+        end_ps=np.repeat(end_ps, counts),
         power_w=column("power_w"),
         gain=column("gain"),
         bytes=column("size_bytes"),

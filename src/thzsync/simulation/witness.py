@@ -70,13 +70,18 @@ class Witness:
 
     def started(self, work: Work) -> None:
         """An event begins."""
-        kind = work.graph.kind
-        draw = np.random.default_rng((self._key, work.number)).random()
-        must = np.random.default_rng((self._key, name_key(kind))).integers(FIRST_OF_A_KIND)
-        if self._share > 0 and (draw < self._share or self._seen.get(kind, 0) == must):
-            self._chosen.add(work.number)
-        self._seen[kind] = self._seen.get(kind, 0) + 1
+        kind, seen = work.graph.kind, self._seen.get(work.graph.kind, 0)
+        if self._share > 0:
+            draw = np.random.default_rng((self._key, work.number)).random()
+            if draw < self._share or (seen < FIRST_OF_A_KIND and seen == self._must(kind)):
+                self._chosen.add(work.number)
+        self._seen[kind] = seen + 1
         self._active[work.number] = work.release_ps
+
+    def _must(self, kind: str) -> int:
+        """Which of the first events of a type is replayed in any case."""
+        draw = np.random.default_rng((self._key, name_key(kind))).integers(FIRST_OF_A_KIND)
+        return int(draw)
 
     def finished(self, done: Finished) -> None:
         """An event has ended."""

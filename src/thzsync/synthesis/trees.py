@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -29,9 +30,16 @@ class Tree:
         """The position at which the shard is aggregated."""
         return self.order[0]
 
+    @cached_property
+    def _below(self) -> list[list[int]]:
+        below: list[list[int]] = [[] for _ in self.parent]
+        for v in self.order[1:]:
+            below[self.parent[v]].append(v)
+        return below
+
     def children(self, position: int) -> list[int]:
         """Positions directly below ``position``."""
-        return [v for v in self.order if self.parent[v] == position]
+        return self._below[position]
 
 
 @dataclass(frozen=True)
@@ -130,18 +138,23 @@ def _roots(reach_db: FloatArray, delay_s: FloatArray, count: int) -> list[int]:
 
 
 def _grow(root: int, insertion: list[int], link_db: FloatArray, fan_out: int) -> Tree:
+    """Every rack below the best connected one among those nearest to the root with room."""
     parent = [-1] * len(insertion)
-    depth = [0] * len(insertion)
-    children = [0] * len(insertion)
-    order = [root]
+    room = [fan_out] * len(insertion)
+    order, level, below = [root], [root], list[int]()
+    gain_db = link_db.T.tolist()  # by (child, parent)
     for v in insertion:
         if v == root:
             continue
-        open_racks = [u for u in order if children[u] < fan_out]
-        best = min(open_racks, key=lambda u: (depth[u], -link_db[u, v], order.index(u)))
-        parent[v], depth[v] = best, depth[best] + 1
-        children[best] += 1
+        best = max(level, key=gain_db[v].__getitem__)  # the earliest of equals
+        parent[v] = best
         order.append(v)
+        below.append(v)
+        room[best] -= 1
+        if not room[best]:
+            level.remove(best)
+        if not level:
+            level, below = below, []
     return Tree(tuple(order), tuple(parent))
 
 
@@ -168,11 +181,11 @@ def spread_flows(
     below = tree.order[1:]
     arrival = {v: first + k for k, v in enumerate(below)}
     sums = {v: first - len(below) + k for k, v in enumerate(below)} if reduced else {}
+    joined = tuple(sums[v] for v in tree.children(tree.root) if v in sums)
     flows = []
     for v in below:
         u = tree.parent[v]
         at_root = u == tree.root
-        joined = tuple(sums[w] for w in tree.children(u) if w in sums)
         after = joined if at_root else (arrival[u],)
         flows.append(
             Flow(int(racks[u]), int(racks[v]), size, after=after, local=at_root, shard=shard)

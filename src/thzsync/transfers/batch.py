@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.ordering import topological_order
 from thzsync.transfers.graph import TransferGraph
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
+from thzsync.transfers.laying import lay_out, rows_of
+from thzsync.transfers.precedence import AIR, FIBRE, JOIN
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,7 @@ class ChunkBatch:
             len(heads) and not (_within(heads, n) and _within(tails, n))
         ):
             raise ThzSyncError(f"batch: precedence must join nodes 0..{n - 1} in pairs")
-        order = np.argsort(heads, kind="stable")
-        ptr = np.zeros(n + 1, dtype=np.int64)
-        np.cumsum(np.bincount(heads, minlength=n), out=ptr[1:])
+        ptr, succ = rows_of(np.ascontiguousarray(heads), np.ascontiguousarray(tails), n)
 
         def column(x: Any) -> IntArray:
             return np.ascontiguousarray(np.broadcast_to(np.asarray(x, dtype=np.int64), (n,)))
@@ -72,7 +71,7 @@ class ChunkBatch:
             size_bytes=column(size_bytes),
             flow=column(flow),
             succ_ptr=ptr,
-            succ=tails[order],
+            succ=succ,
             release_ps=column(release_ps),
             notify=np.broadcast_to(np.asarray(notify, dtype=np.bool_), (n,)).copy(),
         )
@@ -114,35 +113,11 @@ def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) 
 
     A late rack that only receives has no timer: it delays nobody.
     """
-    plan, chunks = transfers, len(transfers.chunk_flow)
-    late = np.flatnonzero(delays_ps > 0)
-    if len(late):
-        late = late[np.isin(plan.racks[late], plan.src[plan.local])]
-    if not len(late):
+    plan = transfers
+    if not len(_late(plan, delays_ps)):
         return _punctual(plan)
-    timers = len(late)
-    join = chunks + timers
-    kind = np.full(join + 1, TIMER, dtype=np.int64)
-    kind[:chunks] = np.where(plan.on_thz, AIR, FIBRE)
-    kind[join] = JOIN
-    sooner, later = plan.chunk_edges
-    gated, timer = _timer_edges(plan, late)
-    node_release = np.zeros(join + 1, dtype=np.int64)
-    node_release[chunks:join] = release_ps + delays_ps[late]
-    notify = np.zeros(join + 1, dtype=np.bool_)
-    notify[join] = True
-    pad = np.zeros(timers + 1, dtype=np.int64)
-    return ChunkBatch.build(
-        kind,
-        src=np.concatenate((plan.src[plan.chunk_flow], pad)),
-        dst=np.concatenate((plan.dst[plan.chunk_flow], pad)),
-        size_bytes=np.concatenate((plan.chunk_sizes, pad)),
-        flow=np.concatenate((plan.chunk_flow, pad)),
-        before=np.concatenate((sooner, chunks + timer, np.arange(chunks))),
-        after=np.concatenate((later, gated, np.full(chunks, join))),
-        release_ps=node_release,
-        notify=notify,
-    )
+    nodes = Nodes(plan.chunk_flow, plan.chunk_sizes, plan.on_thz, *plan.chunk_edges)
+    return batch_of(plan, nodes, delays_ps, release_ps)
 
 
 def _punctual(plan: TransferGraph) -> ChunkBatch:
@@ -155,12 +130,45 @@ def _punctual(plan: TransferGraph) -> ChunkBatch:
     return ChunkBatch(kind, *nodes, release_ps=np.zeros(chunks + 1, dtype=np.int64), notify=notify)
 
 
-def _timer_edges(plan: TransferGraph, late: IntArray) -> tuple[IntArray, IntArray]:
-    """Chunks that carry a late rack's own data, and that rack's position among the late ones."""
+class Nodes(NamedTuple):
+    """What stands for the chunks of an event: a node each, or a node for several."""
+
+    flow: IntArray
+    size_bytes: IntArray
+    on_air: BoolArray
+    sooner: IntArray
+    later: IntArray
+    """Which nodes wait for which others."""
+
+
+def batch_of(plan: TransferGraph, nodes: Nodes, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
+    """Nodes for chunks, then a timer per late sender, then the join of all."""
+    late = _late(plan, delays_ps)
+    chunks = len(nodes.flow)
+    join = chunks + len(late)
+    columns, succ_ptr, succ = lay_out(
+        *nodes, plan.src, plan.dst, _timer_of_flow(plan, late), len(late)
+    )
+    node_release = np.zeros(join + 1, dtype=np.int64)
+    node_release[chunks:join] = release_ps + delays_ps[late]
+    notify = np.zeros(join + 1, dtype=np.bool_)
+    notify[join] = True
+    kind, src, dst, size_bytes, flow = columns
+    return ChunkBatch(kind, src, dst, size_bytes, flow, succ_ptr, succ, node_release, notify)
+
+
+def _late(plan: TransferGraph, delays_ps: IntArray) -> IntArray:
+    """Positions of the racks that are late with data of their own."""
+    late = np.flatnonzero(delays_ps > 0)
+    return late[np.isin(plan.racks[late], plan.src[plan.local])] if len(late) else late
+
+
+def _timer_of_flow(plan: TransferGraph, late: IntArray) -> IntArray:
+    """Position among the late racks of the one whose own data a flow carries; -1 without."""
+    if not len(late):
+        return np.full(plan.flows, -1, dtype=np.int64)
     timer_of_rack = np.full(len(plan.racks), -1, dtype=np.int64)
     timer_of_rack[late] = np.arange(len(late))
     timer_of_flow = timer_of_rack[np.searchsorted(plan.racks, plan.src)]
     timer_of_flow[~plan.local] = -1
-    timer = timer_of_flow[plan.chunk_flow]
-    gated = np.flatnonzero(timer >= 0)
-    return gated, timer[gated]
+    return timer_of_flow

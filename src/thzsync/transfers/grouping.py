@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.transfers.batch import ChunkBatch
+from thzsync.jit import kernel
+from thzsync.transfers.batch import ChunkBatch, Nodes, batch_of
 from thzsync.transfers.graph import TransferGraph
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
 
 
 def free_pieces(pieces: int) -> int:
@@ -120,30 +120,32 @@ class Numbering:
         return int(self.first_node[-1])
 
     @cached_property
+    def _columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        graph, (starts, _, first, _, _) = self.graph, self._grids
+        return _number(
+            graph.chunks, graph.flow_bytes, graph.chunk_bytes, self.first_node, self.single,
+            self._runs_passed, starts, first,
+        )  # fmt: skip
+
+    @property
     def flow(self) -> IntArray:
         """Flow of every node."""
-        return np.repeat(np.arange(self.graph.flows), np.diff(self.first_node))
+        return self._columns[0]
 
-    @cached_property
+    @property
     def first_chunk(self) -> IntArray:
         """The first chunk of every node, counted within its flow."""
-        within = np.arange(self.nodes) - self.first_node[self.flow]
-        return self._chunk_at(self.flow, within, self.single[self.flow])
+        return self._columns[1]
 
-    @cached_property
+    @property
     def chunks(self) -> IntArray:
         """How many chunks every node has."""
-        last = np.append(self.first_chunk[1:], 0)
-        last[self.first_node[1:] - 1] = self.graph.chunks
-        return last - self.first_chunk
+        return self._columns[2]
 
-    @cached_property
+    @property
     def size_bytes(self) -> IntArray:
         """Bytes of every node."""
-        graph, flow = self.graph, self.flow
-        left = graph.flow_bytes[flow] - self.first_chunk * graph.chunk_bytes
-        size: IntArray = np.minimum(left, self.chunks * graph.chunk_bytes)
-        return size
+        return self._columns[3]
 
     def node(self, flow: IntArray, chunk: IntArray) -> IntArray:
         """The node to which a flow's chunk belongs."""
@@ -158,23 +160,11 @@ class Numbering:
 
     def edges(self) -> tuple[IntArray, IntArray]:
         """Pairs of (sooner, later) nodes: those that share a chunk."""
-        graph = self.graph
-        later = np.repeat(np.arange(graph.flows), np.diff(graph.after_start))
-        sooner = graph.after
-        # on the grid of whichever of the two has more single chunks, every step is in one node
-        finer = np.where(self.single[sooner] > self.single[later], sooner, later)
-        count = np.diff(self.first_node)[finer]
-        within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
-        chunk = self.first_chunk[np.repeat(self.first_node[finer], count) + within]
-        return (
-            self.node(np.repeat(sooner, count), chunk),
-            self.node(np.repeat(later, count), chunk),
-        )
-
-    def _chunk_at(self, flow: IntArray, position: IntArray, single: IntArray) -> IntArray:
-        starts, _, first, _, runs = self._grids
-        run = np.minimum(self._runs_passed[flow] + np.maximum(position - single, 0), runs[flow] - 1)
-        return np.where(position < single, position, starts[first[flow] + run])
+        graph, (_, run_of, _, at, _) = self.graph, self._grids
+        return _share(
+            graph.after_start, graph.after, self.first_node, self.first_chunk, self.single,
+            self._runs_passed, run_of, at,
+        )  # fmt: skip
 
     def spread(self, values: IntArray) -> IntArray:
         """A value of every node for all its chunks."""
@@ -183,54 +173,106 @@ class Numbering:
     def chunk_ends(self, end_ps: IntArray, landing_ps: IntArray) -> IntArray:
         """When single chunks arrived: evenly from the landing of a node to its end [ps]."""
         graph = self.graph
-        ends = self.spread(end_ps)
-        node = self.spread(np.arange(self.nodes))
-        rows = np.flatnonzero(self.chunks[node] > 1)
-        node = node[rows]
-        passed = (graph.chunk_number[rows] + 1 - self.first_chunk[node]) * graph.chunk_bytes
-        rest = np.maximum(self.size_bytes[node] - passed, 0) / self.size_bytes[node]
-        ends[rows] -= np.rint((end_ps - landing_ps)[node] * rest).astype(np.int64)
-        return ends
+        ends_ps = np.empty(int(graph.first_chunk[-1]), dtype=np.int64)
+        _fill_ends(self.chunks, self.size_bytes, graph.chunk_bytes, end_ps, landing_ps, ends_ps)
+        return ends_ps
 
     def chunk_readiness(self, ends_ps: IntArray, release_ps: int, delays_ps: IntArray) -> IntArray:
         """When single chunks were ready: release, lateness, arrival of what they wait for [ps]."""
-        graph, first = self.graph, self.graph.first_chunk
+        graph = self.graph
         late = np.where(graph.local, delays_ps[np.searchsorted(graph.racks, graph.src)], 0)
-        ready: IntArray = np.repeat(release_ps + late, graph.chunks)
-        for flow in np.flatnonzero(np.diff(graph.after_start)).tolist():
-            mine = ready[first[flow] : first[flow + 1]]
-            for before in graph.predecessors(flow).tolist():
-                np.maximum(mine, ends_ps[first[before] : first[before + 1]], out=mine)
-        return ready
+        ready_ps = np.empty_like(ends_ps)
+        _fill_readiness(
+            graph.first_chunk, graph.after_start, graph.after, release_ps + late, ends_ps, ready_ps
+        )
+        return ready_ps
+
+
+@kernel
+def _number(
+    chunks: IntArray, flow_bytes: IntArray, chunk_bytes: int, first_node: IntArray,
+    single: IntArray, runs_passed: IntArray, starts: IntArray, first_run: IntArray,
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:  # fmt: skip
+    """Flow, first chunk, chunks and bytes of every node."""
+    nodes = first_node[-1]
+    flow, size_bytes = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
+    first, count = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
+    for f in range(len(chunks)):
+        for n in range(first_node[f], first_node[f + 1]):
+            chunk = n - first_node[f]
+            if chunk >= single[f]:
+                chunk = starts[first_run[f] + runs_passed[f] + chunk - single[f]]
+            flow[n], first[n] = f, chunk
+        end = chunks[f]
+        for n in range(first_node[f + 1] - 1, first_node[f] - 1, -1):
+            count[n] = end - first[n]
+            left = flow_bytes[f] - first[n] * chunk_bytes
+            size_bytes[n] = min(left, count[n] * chunk_bytes)
+            end = first[n]
+    return flow, first, count, size_bytes
+
+
+@kernel
+def _share(
+    after_start: IntArray, after: IntArray, first_node: IntArray, first_chunk: IntArray,
+    single: IntArray, runs_passed: IntArray, run_of: IntArray, at: IntArray,
+) -> tuple[IntArray, IntArray]:  # fmt: skip
+    """Nodes of flows that wait for each other, and have a chunk in common."""
+    pairs = 0
+    for f in range(len(single)):
+        for g in after[after_start[f] : after_start[f + 1]]:
+            # on the grid of whichever of the two has more single chunks, every step is in one node
+            finer = g if single[g] > single[f] else f
+            pairs += first_node[finer + 1] - first_node[finer]
+    sooner, later = np.empty(pairs, dtype=np.int64), np.empty(pairs, dtype=np.int64)
+    e = 0
+    for f in range(len(single)):
+        for g in after[after_start[f] : after_start[f + 1]]:
+            finer = g if single[g] > single[f] else f
+            for n in range(first_node[finer], first_node[finer + 1]):
+                chunk = first_chunk[n]
+                sooner[e] = first_node[g] + chunk
+                if chunk >= single[g]:
+                    sooner[e] = first_node[g] + single[g] + run_of[at[g] + chunk] - runs_passed[g]
+                later[e] = first_node[f] + chunk
+                if chunk >= single[f]:
+                    later[e] = first_node[f] + single[f] + run_of[at[f] + chunk] - runs_passed[f]
+                e += 1
+    return sooner, later
+
+
+@kernel
+def _fill_ends(
+    chunks: IntArray, size_bytes: IntArray, chunk_bytes: int, end_ps: IntArray,
+    landing_ps: IntArray, ends_ps: IntArray,
+) -> None:  # fmt: skip
+    row = 0
+    for n in range(len(chunks)):
+        landing = float(end_ps[n] - landing_ps[n])
+        for k in range(chunks[n] - 1):
+            rest = max(size_bytes[n] - (k + 1) * chunk_bytes, 0) / size_bytes[n]
+            ends_ps[row] = end_ps[n] - np.int64(np.rint(landing * rest))
+            row += 1
+        ends_ps[row] = end_ps[n]
+        row += 1
+
+
+@kernel
+def _fill_readiness(
+    first: IntArray, after_start: IntArray, after: IntArray, own_ps: IntArray, ends_ps: IntArray,
+    ready_ps: IntArray,
+) -> None:  # fmt: skip
+    for f in range(len(own_ps)):
+        ready_ps[first[f] : first[f + 1]] = own_ps[f]
+        for e in range(after_start[f], after_start[f + 1]):
+            for k in range(first[f + 1] - first[f]):
+                before_ps = ends_ps[first[after[e]] + k]
+                ready_ps[first[f] + k] = max(ready_ps[first[f] + k], before_ps)
 
 
 def grouped_batch(numbering: Numbering, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
     """An event as nodes: see :func:`thzsync.transfers.batch.event_batch`, with runs of chunks."""
-    plan, nodes, flow = numbering.graph, numbering.nodes, numbering.flow
-    late = np.flatnonzero((delays_ps > 0) & np.isin(plan.racks, plan.src[plan.local]))
-    timers, join = len(late), nodes + len(late)
-    kind = np.full(join + 1, TIMER, dtype=np.int64)
-    kind[:nodes] = np.where(numbering.first_chunk < plan.thz_chunks[flow], AIR, FIBRE)
-    kind[join] = JOIN
-    timer_of_rack = np.full(len(plan.racks), -1, dtype=np.int64)
-    timer_of_rack[late] = nodes + np.arange(timers)
-    timer = timer_of_rack[np.searchsorted(plan.racks, plan.src)]
-    timer = np.where(plan.local, timer, -1)[flow]
-    gated = np.flatnonzero(timer >= 0)
-    sooner, later = numbering.edges()
-    release = np.zeros(join + 1, dtype=np.int64)
-    release[nodes:join] = release_ps + delays_ps[late]
-    notify = np.zeros(join + 1, dtype=np.bool_)
-    notify[join] = True
-    pad = np.zeros(timers + 1, dtype=np.int64)
-    return ChunkBatch.build(
-        kind,
-        src=np.concatenate((plan.src[flow], pad)),
-        dst=np.concatenate((plan.dst[flow], pad)),
-        size_bytes=np.concatenate((numbering.size_bytes, pad)),
-        flow=np.concatenate((flow, pad)),
-        before=np.concatenate((sooner, timer[gated], np.arange(nodes))),
-        after=np.concatenate((later, gated, np.full(nodes, join))),
-        release_ps=release,
-        notify=notify,
-    )
+    plan, flow = numbering.graph, numbering.flow
+    on_air = numbering.first_chunk < plan.thz_chunks[flow]
+    nodes = Nodes(flow, numbering.size_bytes, on_air, *numbering.edges())
+    return batch_of(plan, nodes, delays_ps, release_ps)

@@ -77,16 +77,10 @@ class Ledger:
         base = self._take_nodes(len(batch))
         edges = self._take_edges(len(batch.succ))
         self._batches[base] = (len(batch), edges, len(batch.succ))
-        self.edge[edges : edges + len(batch.succ)] = batch.succ + base
-        task = self.task[base : base + len(batch)]
-        task[:, pre.OWNER] = batch.kind
-        task[:, pre.PENDING] = batch.predecessors
-        task[:, pre.SUCC_LO] = edges + batch.succ_ptr[:-1]
-        task[:, pre.SUCC_HI] = edges + batch.succ_ptr[1:]
-        task[:, pre.FLAGS] = batch.notify * pre.NOTIFY
-        task[:, pre.READY_AT] = -1
-        task[:, pre.DONE_AT] = -1
-        task[:, pre.RELEASE] = np.where(batch.kind <= pre.AIR, -1, batch.release_ps)
+        pre.enter(
+            self.task, self.edge, edges, batch.kind, batch.succ_ptr, batch.succ, batch.release_ps,
+            batch.notify, base,
+        )  # fmt: skip
         return base
 
     def begin(self, base: int, at_ps: int) -> None:

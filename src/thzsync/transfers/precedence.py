@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import BoolArray, IntArray
 from thzsync.jit import bare, hot, inner_bare
 
 # owner of a node, what a report says, flags
@@ -144,6 +144,26 @@ def serve(clock: IntArray, task: IntArray, edge: IntArray, slots: IntArray, now_
             if task[successor, PENDING] == 0:
                 make_ready(clock, task, slots, successor, now_ps)
     clock[WORK] = 0
+
+
+@bare
+def enter(
+    task: IntArray, edge: IntArray, first_edge: int, kind: IntArray, succ_ptr: IntArray,
+    succ: IntArray, release_ps: IntArray, notify: BoolArray, base: int,
+) -> None:  # fmt: skip
+    """Write down the rows of a batch, whose node 0 is ``base``, and its edges."""
+    for k in range(len(kind)):
+        row = task[base + k]
+        row[OWNER] = kind[k]
+        row[PENDING] = 0
+        row[SUCC_LO] = first_edge + succ_ptr[k]
+        row[SUCC_HI] = first_edge + succ_ptr[k + 1]
+        row[FLAGS] = NOTIFY if notify[k] else 0
+        row[READY_AT] = row[DONE_AT] = -1
+        row[RELEASE] = -1 if kind[k] <= AIR else release_ps[k]
+    for e in range(len(succ)):
+        edge[first_edge + e] = base + succ[e]
+        task[base + succ[e], PENDING] += 1
 
 
 @bare

@@ -54,7 +54,9 @@ class Round:
     @property
     def energy_j(self) -> float:
         """Transmission energy [J] (eq:thz_energy)."""
-        return float(self.power_w.sum()) * self.duration_ps * 1e-12
+        power_w = self.power_w
+        total_w = float(power_w[0]) if len(power_w) == 1 else float(power_w.sum())
+        return total_w * self.duration_ps * 1e-12
 
 
 @dataclass(frozen=True, eq=False, slots=True)
