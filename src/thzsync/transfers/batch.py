@@ -12,7 +12,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.ordering import topological_order
 from thzsync.transfers.graph import TransferGraph
 from thzsync.transfers.laying import lay_out, rows_of
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN
+from thzsync.transfers.precedence import JOIN
 
 
 @dataclass(frozen=True)
@@ -114,20 +114,8 @@ def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) 
     A late rack that only receives has no timer: it delays nobody.
     """
     plan = transfers
-    if not len(_late(plan, delays_ps)):
-        return _punctual(plan)
     nodes = Nodes(plan.chunk_flow, plan.chunk_sizes, plan.on_thz, *plan.chunk_edges)
     return batch_of(plan, nodes, delays_ps, release_ps)
-
-
-def _punctual(plan: TransferGraph) -> ChunkBatch:
-    """An event of which nothing is late."""
-    nodes, chunks = plan.nodes, len(plan.chunk_flow)
-    kind = np.full(chunks + 1, JOIN, dtype=np.int64)
-    kind[:chunks] = np.where(plan.on_thz, AIR, FIBRE)
-    notify = np.zeros(chunks + 1, dtype=np.bool_)
-    notify[chunks] = True
-    return ChunkBatch(kind, *nodes, release_ps=np.zeros(chunks + 1, dtype=np.int64), notify=notify)
 
 
 class Nodes(NamedTuple):

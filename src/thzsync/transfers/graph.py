@@ -8,24 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives import Blocks, Demand, find_collective
-
-
-class NodeColumns(NamedTuple):
-    """An event's chunks in one row, and behind them the join that waits for all of them."""
-
-    src: IntArray
-    dst: IntArray
-    size_bytes: IntArray
-    flow: IntArray
-    succ_ptr: IntArray
-    """Where the successors of every node begin (one more entry)."""
-    succ: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,27 +112,6 @@ class TransferGraph:
         return sooner, later
 
     @cached_property
-    def nodes(self) -> NodeColumns:
-        """What goes to the ledger whatever the fabrics are, when nobody is late."""
-        sooner, later = self.chunk_edges
-        chunks = len(self.chunk_flow)
-        fan_out = np.bincount(sooner, minlength=chunks) + 1  # the last one is the join
-        ends = np.cumsum(fan_out)
-        succ = np.full(len(sooner) + chunks, chunks, dtype=np.int64)
-        kept = np.ones(len(succ), dtype=np.bool_)
-        kept[ends - 1] = False
-        succ[kept] = later[np.argsort(sooner, kind="stable")]
-        zero = np.zeros(1, dtype=np.int64)
-        return NodeColumns(
-            src=np.concatenate((self.src[self.chunk_flow], zero)),
-            dst=np.concatenate((self.dst[self.chunk_flow], zero)),
-            size_bytes=np.concatenate((self.chunk_sizes, zero)),
-            flow=np.concatenate((self.chunk_flow, zero)),
-            succ_ptr=np.concatenate((zero, ends, ends[-1:] if chunks else zero)),
-            succ=succ,
-        )
-
-    @cached_property
     def blocks(self) -> Blocks:
         """Pre- and postcondition of the collective."""
         return find_collective(self.kind).blocks(self.demand, self.racks)
@@ -167,8 +133,7 @@ class TransferGraph:
 
 
 _FABRIC_FREE = (
-    "chunks", "first_chunk", "chunk_flow", "chunk_number", "chunk_sizes", "chunk_edges", "nodes",
-    "blocks",
+    "chunks", "first_chunk", "chunk_flow", "chunk_number", "chunk_sizes", "chunk_edges", "blocks",
 )  # fmt: skip
 
 

@@ -263,7 +263,8 @@ def _fill_readiness(
     ready_ps: IntArray,
 ) -> None:  # fmt: skip
     for f in range(len(own_ps)):
-        ready_ps[first[f] : first[f + 1]] = own_ps[f]
+        for k in range(first[f], first[f + 1]):
+            ready_ps[k] = own_ps[f]
         for e in range(after_start[f], after_start[f + 1]):
             for k in range(first[f + 1] - first[f]):
                 before_ps = ends_ps[first[after[e]] + k]

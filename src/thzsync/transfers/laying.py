@@ -17,7 +17,7 @@ def rows_of(before: IntArray, after: IntArray, count: int) -> tuple[IntArray, In
         start[k + 1] += 1
     for k in range(count):
         start[k + 1] += start[k]
-    place, rows = start[:-1].copy(), np.empty(len(after), dtype=np.int64)
+    place, rows = start.copy(), np.empty(len(after), dtype=np.int64)
     for e in range(len(after)):
         rows[place[before[e]]] = after[e]
         place[before[e]] += 1
@@ -40,12 +40,14 @@ def lay_out(
         columns[1, n], columns[2, n] = src[f], dst[f]
         columns[3, n], columns[4, n] = size_bytes[n], f
         gated += timer_of_flow[f] >= 0
-    columns[0, nodes:join] = TIMER
+    for n in range(nodes, join):
+        columns[0, n] = TIMER
     columns[0, join] = JOIN
     edges = len(sooner)
     before = np.empty(edges + gated + nodes, dtype=np.int64)
     after = np.empty(edges + gated + nodes, dtype=np.int64)
-    before[:edges], after[:edges] = sooner, later
+    for e in range(edges):
+        before[e], after[e] = sooner[e], later[e]
     for n in range(nodes):
         if timer_of_flow[flow[n]] >= 0:
             before[edges], after[edges] = nodes + timer_of_flow[flow[n]], n

@@ -125,7 +125,7 @@ class Overlay:
         for party in self._live:
             racks = party.rack_mask
             disputed, older = bool(older & racks) and not self._alone, older | racks
-            if party.in_flight and party.common or not (party.ready or party.blocked):
+            if (party.in_flight and party.common) or not (party.ready or party.blocked):
                 continue
             stale = now_ps >= party.gains_until_ps
             if stale or party.fresh or freed & racks:
