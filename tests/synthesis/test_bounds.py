@@ -14,7 +14,7 @@ from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Tensor, Transfer
 from thzsync.scenario import Scenario, Thz
 from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, turns
-from thzsync.synthesis.program import Links
+from thzsync.synthesis.program import AirtimeProgram, Links, Span
 
 GAIN = 1e-9
 MEGABYTE = 10**6
@@ -437,3 +437,21 @@ def test_no_allreduce_method_beats_the_bound(method):
     gains = channel.gain_matrix(racks, 0)
     bound = bound_s("allreduce", demand, racks, gains, scenario.thz, release_s)
     assert 0.03 < bound <= schedule.completion_ps * 1e-12
+
+
+def test_one_link_that_the_solver_got_wrong_costs_only_its_own_demands():
+    """Multipliers that overprice one of two demands still prove all that the other is worth."""
+    thz = Thz(subbands=1)
+    links = Links.of(flat(4, 1), thz, np.eye(4, k=1, dtype=bool) & (np.arange(4) % 2 == 0)[:, None])
+    program = AirtimeProgram(links)
+    everybody = np.ones(2, dtype=bool)
+    program.limit_occupancy(everybody, np.zeros(4, dtype=np.int64), Span(0.0))
+    bits = 8.0 * MEGABYTE
+    for link in range(2):
+        program.demand(np.arange(2) == link, bits)
+    one_s = bits / rate_bps(thz, thz.max_power_w)
+    price = np.array([0.5, 0.0, 0.5, 0.0])  # of the time of racks 0 and 2, the senders
+    fair = price[[0, 2]] * one_s / bits
+    assert program._prove(price, fair) == pytest.approx(one_s, rel=1e-6)
+    assert program._prove(price, fair * [1.0, 100.0]) == pytest.approx(one_s, rel=1e-3)
+    assert program._prove(price, fair * [1.0, 0.0]) == pytest.approx(one_s / 2, rel=1e-6)
