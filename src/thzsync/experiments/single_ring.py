@@ -126,7 +126,7 @@ class Instance:
         graph = offer.lower(offer.chunks)
         used = [find_discipline(name) for name in graph.disciplines]
         owed = all(discipline.guarded or discipline.steers for discipline in used)
-        return owed, any(not discipline.guarded for discipline in used)
+        return owed, any(discipline.steers for discipline in used)
 
 
 def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) -> Transfer:

@@ -101,7 +101,7 @@ def blocks_bound_s(
     links = Links.of(gains, thz, ~np.eye(n, dtype=np.bool_))
     if not links.connected():
         return math.inf
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     everybody = np.ones(len(links.src), dtype=np.bool_)
     visits = (sends > 0).astype(np.int64) + (receives > 0)
     visits = np.minimum(visits, 1) if pointed else visits
@@ -156,7 +156,7 @@ def a2a_bound_s(
     links = Links.of(gains, thz, bits > 0)
     if not links.reach(bits > 0):
         return math.inf
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     sends = bits.any(axis=1)
     for release in np.unique(release_s[sends]):
         late = sends & (release_s >= release)
@@ -240,7 +240,7 @@ def _reduction_s(
     n, spans, each = links.racks, len(begins_s), len(links.src)
     links = links.repeated(spans)
     number = np.repeat(np.arange(spans), each)
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     late = [release_s >= begin_s for begin_s in begins_s]
     first_s, after_s = float(begins_s[0]), (begins_s - begins_s[0]).tolist()
     time = [Span(b, e) for b, e in zip(after_s, [*after_s[1:], None], strict=True)]

@@ -18,7 +18,8 @@ power theta u rate(p) above its share of the limits, u being summed over the dem
 a demand's theta is the least of its links'. So for every link the sum over its demands of theta u
 rate(p) stays within its share. Any multipliers prove something; this is checked here for all
 powers in closed form and with the true rates. A link that the solver got wrong costs its own
-demands only.
+demands only. With one theta for all, the least, less is proven: so it was in the first edition,
+whose bounds are on record.
 """
 
 from __future__ import annotations
@@ -135,8 +136,9 @@ class Links:
 class AirtimeProgram:
     """Rows over links, columns over (link, power); the least T that they allow."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, one_theta: bool = False) -> None:
         self.links = links
+        self._one_theta = one_theta
         self._occupancy: list[FloatArray] = []
         self._energy: list[FloatArray] = []
         self._window: list[float] = []
@@ -265,8 +267,11 @@ class AirtimeProgram:
             theta = (low + high) / 2
             covered = self._covered(theta * worth, occupancy, energy)
             low, high = np.where(covered, theta, low), np.where(covered, high, theta)
-        of_demand = np.array([low[carriers].min(initial=2.0) for carriers in self._carrier])
-        proven = float((of_demand * u) @ np.array(self._bits))
+        if self._one_theta:
+            proven = float(low.min()) * float(u @ np.array(self._bits))
+        else:
+            least = np.array([low[carriers].min(initial=2.0) for carriers in self._carrier])
+            proven = float((least * u) @ np.array(self._bits))
         return (float(w @ np.array(self._lost_s)) + proven) * (1 - 1e-12)
 
     def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> BoolArray:
