@@ -13,8 +13,8 @@ from tests.transfers.build import play, random_parent, ring_plan, transfers, tre
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Tensor, Transfer
 from thzsync.scenario import Scenario, Thz
-from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s
-from thzsync.synthesis.program import Links
+from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, turns
+from thzsync.synthesis.program import AirtimeProgram, Links, Span
 
 GAIN = 1e-9
 MEGABYTE = 10**6
@@ -91,6 +91,66 @@ def test_guard_times_count_once_per_flow_but_not_for_p2p():
     free_s = bound_s("p2p", *arguments, guarded=False)
     assert free_s == pytest.approx(a2a_s(matrix, thz), rel=1e-6)
     assert bound_s("a2a", *arguments) == bound_s("p2p", *arguments) == a2a_s(matrix, guarded)
+
+
+def test_links_that_stay_pointed_owe_one_guard_time_per_partner():
+    matrix = [[0, MEGABYTE], [MEGABYTE, 0]]
+    guarded = Thz(subbands=1, round_overhead_s=1e-3)
+    arguments = (transfer_of(matrix), np.arange(2), flat(2, 1), guarded, np.zeros(2))
+    free_s = bound_s("a2a", *arguments, guarded=False)
+    assert bound_s("a2a", *arguments, pointed=True) == pytest.approx(free_s + 1e-3, rel=1e-6)
+    tensor = (Tensor(MEGABYTE), *arguments[1:])
+    assert bound_s("allreduce", *tensor, pointed=True) < bound_s("allreduce", *tensor) - 0.9e-3
+
+
+def test_a_link_that_was_pointed_before_a_late_release_owes_nothing_after_it():
+    """Rack 1 sends first and stays pointed; rack 0 answers at once when its data is there."""
+    thz = Thz(subbands=1, round_overhead_s=1e-3)
+    one_s, late_s = 8 * MEGABYTE / rate_bps(thz, thz.max_power_w), 1.0
+    matrix = [[0, MEGABYTE], [MEGABYTE, 0]]
+    arguments = (transfer_of(matrix), np.arange(2), flat(2, 1), thz, np.array([late_s, 0.0]))
+    possible_s = late_s + one_s
+    assert bound_s("a2a", *arguments, pointed=True) == pytest.approx(possible_s, rel=1e-6)
+    assert bound_s("a2a", *arguments) == pytest.approx(possible_s + 1e-3, rel=1e-6)
+
+
+def test_a_rack_turns_to_more_partners_than_it_can_face():
+    talk = np.zeros((6, 6), dtype=bool)
+    talk[0, 1:] = talk[1, 0] = True
+    thz = Thz(subbands=2)
+    assert turns(talk, thz).tolist() == [5, 1, 1, 1, 1, 1]
+    assert turns(talk, thz, before=True).tolist() == [3, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_method_whose_links_stay_pointed_beats_its_bound(seed):
+    """Guard times as long as chunks, few chunks, late racks: whatever makes turns count."""
+    from tests.wireless.worlds import CHUNK, channel_of, random_gains
+    from thzsync.execution.alone import run_collective
+    from thzsync.synthesis import find_method
+    from thzsync.topology import Topology
+
+    rng = np.random.default_rng(seed)
+    n, subbands = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    thz = Thz(subbands=subbands, round_overhead_s=float(rng.choice([3e-5, 2e-4])))
+    scenario = Scenario.preset("single-ring").model_copy(update={"thz": thz})
+    gains = random_gains(rng, thz, n)
+    matrix = rng.integers(0, 3, (n, n)) * CHUNK
+    np.fill_diagonal(matrix, 0)
+    matrix[0, 1] = CHUNK
+    release_s = rng.random(n) * 1e-3 * (rng.random(n) < 0.4)
+    racks, topology = np.arange(n), Topology(scenario.floor)
+    cases = [
+        ("a2a", "sustained", transfer_of(matrix)),
+        ("allreduce", "streamed", Tensor(5 * CHUNK)),
+    ]
+    for kind, method, demand in cases:
+        schedule = run_collective(
+            demand, racks, find_method(kind, method), scenario, topology, channel_of(gains),
+            release_s,
+        )  # fmt: skip
+        bound = bound_s(kind, demand, racks, gains, thz, release_s, tight=True, pointed=True)
+        assert bound <= schedule.completion_ps * 1e-12 * (1 + 1e-9)
 
 
 def test_a_late_rack_starts_when_its_data_is_there():
@@ -377,3 +437,21 @@ def test_no_allreduce_method_beats_the_bound(method):
     gains = channel.gain_matrix(racks, 0)
     bound = bound_s("allreduce", demand, racks, gains, scenario.thz, release_s)
     assert 0.03 < bound <= schedule.completion_ps * 1e-12
+
+
+def test_one_link_that_the_solver_got_wrong_costs_only_its_own_demands():
+    """Multipliers that overprice one of two demands still prove all that the other is worth."""
+    thz = Thz(subbands=1)
+    links = Links.of(flat(4, 1), thz, np.eye(4, k=1, dtype=bool) & (np.arange(4) % 2 == 0)[:, None])
+    program = AirtimeProgram(links)
+    everybody = np.ones(2, dtype=bool)
+    program.limit_occupancy(everybody, np.zeros(4, dtype=np.int64), Span(0.0))
+    bits = 8.0 * MEGABYTE
+    for link in range(2):
+        program.demand(np.arange(2) == link, bits)
+    one_s = bits / rate_bps(thz, thz.max_power_w)
+    price = np.array([0.5, 0.0, 0.5, 0.0])  # of the time of racks 0 and 2, the senders
+    fair = price[[0, 2]] * one_s / bits
+    assert program._prove(price, fair) == pytest.approx(one_s, rel=1e-6)
+    assert program._prove(price, fair * [1.0, 100.0]) == pytest.approx(one_s, rel=1e-3)
+    assert program._prove(price, fair * [1.0, 0.0]) == pytest.approx(one_s / 2, rel=1e-6)

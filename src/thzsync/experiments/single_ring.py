@@ -107,13 +107,15 @@ class Instance:
         from thzsync.synthesis.bounds import bound_s
 
         gains = self.channel.gain_matrix(self.members, 0)
-        guarded = self._guarded(method, gains)
+        guarded, pointed, forwarding = self._owes(method, gains)
         thz, late_s = self.scenario.thz, self.late_s
         return 1e3 * bound_s(
-            self.kind, self.demand, self.members, gains, thz, late_s, guarded, tight=tight
-        )
+            self.kind, self.demand, self.members, gains, thz, late_s, guarded, forwarding, tight,
+            pointed,
+        )  # fmt: skip
 
-    def _guarded(self, method: str, gains: FloatArray) -> bool:
+    def _owes(self, method: str, gains: FloatArray) -> tuple[bool, bool, bool]:
+        """Whether guard times are owed, whether for turns only, and whether data is passed on."""
         from thzsync.wireless import find_discipline
 
         setting = Setting(gains, self.late_s, self.scenario.thz)
@@ -123,7 +125,8 @@ class Instance:
         )
         graph = offer.lower(offer.chunks)
         used = [find_discipline(name) for name in graph.disciplines]
-        return all(discipline.guarded or discipline.steers for discipline in used)
+        owed = all(discipline.guarded or discipline.steers for discipline in used)
+        return owed, any(discipline.steers for discipline in used), not graph.local.all()
 
 
 def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) -> Transfer:

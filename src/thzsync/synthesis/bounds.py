@@ -35,23 +35,38 @@ def bound_s(
     guarded: bool = True,
     forwarding: bool = False,
     tight: bool = False,
+    pointed: bool = False,
 ) -> float:
     """The best bound that is known for an event [s]; see the functions below.
 
-    ``guarded`` says that the disciplines in question owe a guard time per transmission. Directed
-    transfers go straight from source to target unless ``forwarding`` is allowed. ``tight`` takes
-    seconds where an AllReduce has late racks, and gives a few percent more.
+    ``guarded`` says that the disciplines in question owe guard times: one per transmission or,
+    where links stay ``pointed``, one per turn (see :func:`turns`). Directed transfers go straight
+    from source to target unless ``forwarding`` is allowed. ``tight`` takes seconds where an
+    AllReduce has late racks, and gives a few percent more.
     """
     if not guarded:
         thz = thz.model_copy(update={"round_overhead_s": 0.0})
     blocks = find_collective(collective).blocks(demand, racks)
     if isinstance(demand, Tensor) and _from_all_to_all(blocks, racks):
         size = int(blocks.size_bytes.sum())
-        return allreduce_bound_s(size, racks, gains, thz, release_s, tight)
+        return allreduce_bound_s(size, racks, gains, thz, release_s, tight, pointed)
     if len(blocks.single) == len(blocks) and not forwarding:
         direct = Transfer(blocks.source, blocks.target, blocks.size_bytes)
-        return a2a_bound_s(direct, racks, gains, thz, release_s)
-    return blocks_bound_s(blocks, racks, gains, thz, release_s)
+        return a2a_bound_s(direct, racks, gains, thz, release_s, pointed)
+    return blocks_bound_s(blocks, racks, gains, thz, release_s, pointed)
+
+
+def turns(talk: BoolArray, thz: Thz, before: bool = False) -> IntArray:
+    """Guard times that each rack owes at least where links stay pointed; who sends to whom.
+
+    The first transmission between two racks, whichever way, finds the chain of each facing nobody
+    or somebody else, so it begins with a guard time, and for another partner it is another
+    transmission. A second one, back again or later, may find them still facing each other. So a
+    rack owes as many guard times as it has partners. In a window with transmissions ``before`` it,
+    the rack may face one partner per subband from the start.
+    """
+    partners: IntArray = (talk | talk.T).sum(axis=1)
+    return np.maximum(partners - thz.subbands, 0) if before else partners
 
 
 def _from_all_to_all(blocks: Blocks, racks: IntArray) -> bool:
@@ -59,13 +74,19 @@ def _from_all_to_all(blocks: Blocks, racks: IntArray) -> bool:
 
 
 def blocks_bound_s(
-    blocks: Blocks, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+    blocks: Blocks,
+    racks: IntArray,
+    gains: FloatArray,
+    thz: Thz,
+    release_s: FloatArray,
+    pointed: bool = False,
 ) -> float:
     """No schedule of any collective ends earlier than this [s], even where racks pass data on.
 
     In every block, a source that is not its only target sends at least its part or a sum with it;
     a target that is not its only source receives at least the block once. The first holder of the
-    complete block has heard of all other sources, and all other targets hear of it.
+    complete block has heard of all other sources, and all other targets hear of it. Sending and
+    receiving are two transmissions; where links stay ``pointed``, they may share one guard time.
     """
     n = len(racks)
     sends, receives, volume = np.zeros(n), np.zeros(n), 8.0 * blocks.volume_bytes
@@ -80,9 +101,10 @@ def blocks_bound_s(
     links = Links.of(gains, thz, ~np.eye(n, dtype=np.bool_))
     if not links.connected():
         return math.inf
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     everybody = np.ones(len(links.src), dtype=np.bool_)
     visits = (sends > 0).astype(np.int64) + (receives > 0)
+    visits = np.minimum(visits, 1) if pointed else visits
     span = Span(0.0)
     program.limit_occupancy(everybody, visits, span)
     for rack in range(n):
@@ -109,13 +131,20 @@ def _latest_source_s(
 
 
 def a2a_bound_s(
-    demand: Transfer, racks: IntArray, gains: FloatArray, thz: Thz, release_s: FloatArray
+    demand: Transfer,
+    racks: IntArray,
+    gains: FloatArray,
+    thz: Thz,
+    release_s: FloatArray,
+    pointed: bool = False,
 ) -> float:
     """No schedule of direct transfers ends earlier than this [s]; inf where a link is dead.
 
     ``gains`` [linear] has shape (N, N, N_c) and ``release_s`` [s] tells when each rack's data
     appears, both in the order of ``racks``. Flows from racks released at or after some time must
     fit between that time and the end, at every rack and subband: one set of rows per release.
+    Every flow is a transmission at least, with its guard time; where links stay ``pointed``, guard
+    times are owed for :func:`turns`.
     """
     n = len(racks)
     bits = np.zeros((n, n))
@@ -127,11 +156,14 @@ def a2a_bound_s(
     links = Links.of(gains, thz, bits > 0)
     if not links.reach(bits > 0):
         return math.inf
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     sends = bits.any(axis=1)
     for release in np.unique(release_s[sends]):
         late = sends & (release_s >= release)
-        visits = (bits[late] > 0).sum(axis=0) + np.where(late, (bits > 0).sum(axis=1), 0)
+        talk = (bits > 0) & late[:, None]
+        visits = talk.sum(axis=0) + talk.sum(axis=1)
+        if pointed:
+            visits = turns(talk, thz, before=bool((late != sends).any()))
         program.limit_occupancy(late[links.src], visits, Span(float(release)))
     everybody = np.ones(len(links.src), dtype=np.bool_)
     for sender in np.flatnonzero(sends):
@@ -161,6 +193,7 @@ def allreduce_bound_s(
     thz: Thz,
     release_s: FloatArray,
     tight: bool = False,
+    pointed: bool = False,
 ) -> float:
     """No AllReduce in which racks pass on sums ends earlier than this [s].
 
@@ -182,6 +215,9 @@ def allreduce_bound_s(
 
     The result is the largest over all release times. Where it is to be tight, late racks share one
     program: what is sent between two releases counts only for windows that began before it.
+
+    A rack that sends and receives has two transmissions, each with its guard time; where links stay
+    ``pointed``, one in the first window, and none in later ones (see :func:`turns`).
     """
     n = len(racks)
     if n < 2 or tensor_bytes == 0:
@@ -193,17 +229,18 @@ def allreduce_bound_s(
     together = [releases[k : k + 1] for k in range(len(releases))]
     if tight and 2 <= len(releases) <= 1 + _MOST_TOGETHER:
         together = [releases[:1], releases[1:]]
-    return max(_reduction_s(links, bits, release_s, part, tight) for part in together)
+    return max(_reduction_s(links, bits, release_s, part, tight, pointed) for part in together)
 
 
 def _reduction_s(
-    links: Links, tensor_bits: float, release_s: FloatArray, begins_s: FloatArray, tight: bool
-) -> float:
+    links: Links, tensor_bits: float, release_s: FloatArray, begins_s: FloatArray, tight: bool,
+    pointed: bool,
+) -> float:  # fmt: skip
     """The bound of windows that begin at these releases [s]."""
     n, spans, each = links.racks, len(begins_s), len(links.src)
     links = links.repeated(spans)
     number = np.repeat(np.arange(spans), each)
-    program = AirtimeProgram(links)
+    program = AirtimeProgram(links, one_theta=not pointed)
     late = [release_s >= begin_s for begin_s in begins_s]
     first_s, after_s = float(begins_s[0]), (begins_s - begins_s[0]).tolist()
     time = [Span(b, e) for b, e in zip(after_s, [*after_s[1:], None], strict=True)]
@@ -212,6 +249,8 @@ def _reduction_s(
         here, window = number == k, number >= k
         receives = ~late[k] if late[k].sum() == 1 else np.ones(n, dtype=np.bool_)
         visits = late[k].astype(np.int64) + receives
+        if pointed:
+            visits = np.minimum(visits, 1) if late[k].all() else nobody
         program.limit_occupancy(here, visits if k == spans - 1 else nobody, span)
         for rack in range(n):
             if k < spans - 1:  # guard times fall into the window, nobody knows into which span

@@ -31,6 +31,29 @@ class FreeTransfers:
         return direct_graph(self.collective, demand, racks, chunk_bytes, "matching")
 
 
+class Rotation:
+    """Free transfers of an All-to-All, each rack's in the order of a rotation: i + 1, i + 2, ...
+
+    On fibre a rack's flows take turns packet by packet in this order. So at any time every rack
+    sends to another one; if all began with rack 0, its queue at the switch would hold them up.
+    """
+
+    def plan(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
+    ) -> TransferGraph:
+        """One flow per pair."""
+        free = direct_graph("a2a", demand, racks, chunk_bytes, "matching")
+        src, dst = np.searchsorted(racks, free.src), np.searchsorted(racks, free.dst)
+        order = np.lexsort((src, (dst - src) % len(racks)))
+        return replace(
+            free,
+            src=free.src[order],
+            dst=free.dst[order],
+            flow_bytes=free.flow_bytes[order],
+            block=free.block[order],
+        )
+
+
 class DemandSorted:
     """One-to-one permutations, greatest remaining demands first, each completed before the next.
 

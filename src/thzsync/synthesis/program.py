@@ -12,10 +12,14 @@ Rows, for a span of time that ends at T, or before it:
 A link may use any power, and its rate is concave in it. The solver gets tangents instead, which
 lie above the curve: a column per link, subband and corner where two tangents meet. So the solved T
 is below the true one already; but nothing rests on the solver. Its multipliers w >= 0 of the
-limits (scaled to one in T) and u >= 0 of the demands prove T >= sum w K + theta sum u D, where K is
-what a limit takes away from its window, and theta the largest number for which no link at any
-power has theta u rate(p) above its share of the limits. Any multipliers prove something; this is
-checked here for all powers in closed form and with the true rates.
+limits (scaled to one in T) and u >= 0 of the demands prove T >= sum w K + sum theta u D, where K is
+what a limit takes away from its window. A link's theta is the largest number for which it has at no
+power theta u rate(p) above its share of the limits, u being summed over the demands that it serves;
+a demand's theta is the least of its links'. So for every link the sum over its demands of theta u
+rate(p) stays within its share. Any multipliers prove something; this is checked here for all
+powers in closed form and with the true rates. A link that the solver got wrong costs its own
+demands only. With one theta for all, the least, less is proven: so it was in the first edition,
+whose bounds are on record.
 """
 
 from __future__ import annotations
@@ -132,8 +136,9 @@ class Links:
 class AirtimeProgram:
     """Rows over links, columns over (link, power); the least T that they allow."""
 
-    def __init__(self, links: Links) -> None:
+    def __init__(self, links: Links, one_theta: bool = False) -> None:
         self.links = links
+        self._one_theta = one_theta
         self._occupancy: list[FloatArray] = []
         self._energy: list[FloatArray] = []
         self._window: list[float] = []
@@ -257,24 +262,27 @@ class AirtimeProgram:
         w, u = w / scale, u / scale
         occupancy, energy = w @ np.array(self._occupancy), w @ np.array(self._energy)
         worth = u @ np.array(self._carrier, dtype=np.float64)
-        low, high = 0.0, 2.0  # theta by bisection: its lower end is always proven
-        for _ in range(30):
+        low, high = np.zeros(len(worth)), np.full(len(worth), 2.0)
+        for _ in range(30):  # theta of every link by bisection: its lower end is always proven
             theta = (low + high) / 2
-            if self._covered(theta * worth, occupancy, energy):
-                low = theta
-            else:
-                high = theta
-        bound_s = float(w @ np.array(self._lost_s)) + low * float(u @ np.array(self._bits))
-        return bound_s * (1 - 1e-12)
+            covered = self._covered(theta * worth, occupancy, energy)
+            low, high = np.where(covered, theta, low), np.where(covered, high, theta)
+        if self._one_theta:
+            proven = float(low.min()) * float(u @ np.array(self._bits))
+        else:
+            least = np.array([low[carriers].min(initial=2.0) for carriers in self._carrier])
+            proven = float((least * u) @ np.array(self._bits))
+        return (float(w @ np.array(self._lost_s)) + proven) * (1 - 1e-12)
 
-    def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> bool:
-        """Whether worth * rate(p) <= occupancy + energy * p for every link and p in [0, 1]."""
+    def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> BoolArray:
+        """For which links worth * rate(p) <= occupancy + energy * p for every p in [0, 1]."""
         links = self.links
         slope = worth * links.thz.subband_hz / math.log(2)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             power = np.where(energy > 0, slope / energy - 1 / links.snr, 1.0)
         power = np.clip(power, 0.0, 1.0)  # where the concave difference is largest
-        return bool((slope * np.log1p(links.snr * power) <= occupancy + energy * power).all())
+        covered: BoolArray = slope * np.log1p(links.snr * power) <= occupancy + energy * power
+        return covered
 
     def cut_odd_sets(
         self, members: BoolArray, airtime_s: FloatArray, span: Span, end_s: float

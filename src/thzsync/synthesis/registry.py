@@ -7,10 +7,11 @@ from typing import Final
 
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
-from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers
+from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Rotation
 from thzsync.synthesis.hybrid import StreamedAndRing
 from thzsync.synthesis.method import FlowMethod, Method
 from thzsync.synthesis.paths import Path
+from thzsync.synthesis.relays import Relayed
 from thzsync.synthesis.rings import Ring
 from thzsync.synthesis.streamed import Streamed
 from thzsync.synthesis.trees import RootedTrees, Trees
@@ -132,8 +133,9 @@ BEYOND: Final = (
     ),
     StreamedAndRing(),
     FlowMethod(
-        "a2a", "sustained", _A2A, "sustained", "busiest racks first, links held for a while"
+        "a2a", "sustained", Rotation(), "sustained", "busiest racks first, links held for a while"
     ),
+    Relayed(),
     FlowMethod(
         "p2p", "striped", FreeTransfers("p2p"), "striping", "chunks on every subband that helps"
     ),

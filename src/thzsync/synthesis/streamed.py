@@ -4,8 +4,8 @@ Round a cycle every link carries 2(N - 1)/N of the tensor in one direction and e
 the first moment to the last, which is all that its subbands can do. It needs everybody's data from
 the start and an even number of racks (neighbours send on disjoint halves of the band). Along a
 path every link carries the whole tensor both ways, but all that is ready is summed before the
-late rack's data is there. Two late racks let their data meet first (``late.Meeting``), unless one
-is so much later that the other's has passed by then.
+late rack's data is there. Several late racks let their data meet first (``late.Meeting``), unless
+one is so much later that the others' has passed by then.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def best_route(setting: Setting, racks: IntArray, size: int) -> Route | Meeting:
     even = n >= 4 and n % 2 == 0 and setting.thz.subbands >= 2
     order, root = path_and_root(setting)
     path = Route(racks[order], root)
-    if n >= 4 and len(late) == 2:
+    if n >= 4 and len(late) >= 2:
         met, load = meeting(setting, racks, size)
         return met if load < path_load(setting, order, size) else path
     if not even or n > MOST_CLOSED or len(late):

@@ -109,6 +109,19 @@ class Party:
         first = first[order]
         return PartyLinks(sender[first], receiver[first], first, place[of_flow])
 
+    @cached_property
+    def lead(self) -> FloatArray:
+        """From 1 to 2 by flow: how long a chain of flows waits for it, beside the longest one."""
+        graph = self.graph
+        later = np.repeat(np.arange(graph.flows), np.diff(graph.after_start))
+        behind = np.zeros(graph.flows, dtype=np.int64)
+        while True:  # as often as the longest chain has flows
+            longer = behind.copy()
+            np.maximum.at(longer, graph.after, behind[later] + 1)
+            if (longer == behind).all():
+                return 1.0 + behind[self.flows] / max(int(behind.max(initial=0)), 1)
+            behind = longer
+
     @property
     def stage(self) -> int:
         """Lowest barrier stage of the event that is not done on THz."""

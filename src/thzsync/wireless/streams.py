@@ -40,8 +40,8 @@ class Sustained:
     name: str
     hold_s: float = 1e-4
     """How long a link is to be held [s]; for a chunk at least."""
-    even: bool = False
-    """Whether power is spread evenly over links, whatever their senders have to send."""
+    relayed: bool = False
+    """Whether chunks are passed on: power is then spread evenly, and nobody may lag behind."""
     common: bool = False
     guarded: bool = False
     steers: bool = True
@@ -52,13 +52,14 @@ class Sustained:
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
         """The next transmissions."""
         return sustain(
-            air, radio, party.web, party.frontier, party.stage, self.hold_s, self.even, now_ps
-        )
+            air, radio, party.web, party.frontier, party.stage, self.hold_s, self.relayed,
+            party.lead, now_ps,
+        )  # fmt: skip
 
 
 STREAMS: Final = (
     Streaming("streaming"),
     Streaming("striping", flights=64),
     Sustained("sustained"),
-    Sustained("sustained-chunk", hold_s=0.0, even=True),
+    Sustained("sustained-chunk", hold_s=0.0, relayed=True),
 )

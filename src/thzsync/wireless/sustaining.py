@@ -5,6 +5,13 @@ sends as many chunks as its rate allows in the time that it is to be held. Stron
 than weak ones, nobody waits for another link's end, and a guard time is owed just where a chain
 turns. A sender's power is divided by as many links as it must keep busy at once to end with the
 busiest rack: who has less to send sends louder, which saves the busy rack's time at the other end.
+Links of busy racks get more than their share, others less: of all powers that take a second of
+rack time at price w and a joule at price e, (w + e p) / rate(p) per bit is least at a p that is
+nearly proportional to w / e, since the rate grows but with the logarithm of p.
+
+Chunks that are passed on ask for something else. A slow link of a tree must not be put off, since
+all that is behind it waits: beside its rate count the part of a flow that is still to be sent, so
+that all shards come to their end together, and how long a chain of flows waits for this one.
 """
 
 from __future__ import annotations
@@ -21,38 +28,53 @@ from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
 from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Slots, Web
 
-URGENCY = 4.0
+URGENCY = 6.0
 """Exponent by which a rack's remaining work counts: the busiest racks must never idle."""
+RELAYED_URGENCY = 4.0
+"""The same where chunks are passed on: who waits for the busiest racks counts beside them."""
+LEAST_FAVOUR = 0.3
+"""Part of its share that a link has at least, however little its racks have to do."""
 ENOUGH = 0.5
 """Part of its share for which a sender begins another link rather than wait for more power."""
 
 
 @kernel
 def sustain(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, even: bool,
-    now_ps: int,
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, relayed: bool,
+    lead: FloatArray, now_ps: int,
 ) -> Sent:  # fmt: skip
     """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``.
 
-    ``even``: half of the subbands send at even power, or more of them at less. That suits chunks
-    that are passed on: what a sender has to send then comes when it comes.
+    ``relayed``: chunks are passed on, and ``lead`` tells how much other flows wait for each flow.
+    Then half of the subbands send at even power, or more of them at less: what a sender has to send
+    comes when it comes.
     """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = _left_w(air, radio, frontier)
     share_w = frontier.budget_w * min(1.0, 2.0 / frontier.snr_per_w.shape[1])
-    if not even:
+    if not relayed:
         _ease(web, frontier, share_w, radio.subband_hz)
     _lift(web, frontier, left, share_w)
-    slots = free_slots(air, web, frontier, left, np.minimum(cap_w, share_w))
-    rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
-    enough = 0.0 if even else ENOUGH
-    edges = _busiest_first(web, slots, frontier, rate_bps, cap_w, share_w, enough)
-    if even:
+    want_w = share_w[web.sender]
+    rate_bps = _rates(frontier, want_w, radio.subband_hz)
+    if not relayed:
+        _favour(web, frontier, rate_bps, share_w, want_w)
+        rate_bps = _rates(frontier, want_w, radio.subband_hz)
+    slots = free_slots(air, web, frontier, left, cap_w)
+    _leave_weak_out(web, frontier, slots, cap_w, want_w)
+    if relayed:
+        value = _keeping_up(frontier, rate_bps, lead)
+        worth = _worth(web, frontier, rate_bps, value, RELAYED_URGENCY)
+        edges = _best_first(web, slots, frontier, worth, cap_w, want_w, 0.0)
         _spread_power(web, frontier, edges, cap_w, share_w)
-        rate_bps = _rates(web, frontier, share_w, radio.subband_hz)
+        want_w = share_w[web.sender]
+        rate_bps = _rates(frontier, want_w, radio.subband_hz)
+    else:
+        worth = _worth(web, frontier, rate_bps, rate_bps, URGENCY)
+        edges = _best_first(web, slots, frontier, worth, cap_w, want_w, ENOUGH)
     row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
-    return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, share_w)
+    return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, want_w)
 
 
 @inner
@@ -68,18 +90,18 @@ def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
 @inner
 def _start(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
-    chunks: IntArray, bits: FloatArray, cap_w: FloatArray, share_w: FloatArray,
+    chunks: IntArray, bits: FloatArray, cap_w: FloatArray, want_w: FloatArray,
 ) -> Sent:  # fmt: skip
-    """Begin transmissions at their sender's share, or at what is left of its budget."""
+    """Begin transmissions at the power they want, or at what is left of their sender's budget."""
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
     kept = 0
     for a in range(n):
         f, c, u = flow[a], subband[a], web.sender[flow[a]]
-        watt = min(cap_w[u], share_w[u])
+        watt = min(cap_w[u], want_w[f])
         snr = frontier.snr_per_w[f, c]
-        if watt < WORTHWHILE * share_w[u] or watt * snr < frontier.needed_snr:
+        if watt < WORTHWHILE * want_w[f] or watt * snr < frontier.needed_snr:
             continue
         cap_w[u] -= watt
         rate = rate_bps_of(watt, snr, radio.subband_hz)
@@ -94,6 +116,13 @@ def _start(
 
 
 @inner
+def _airtime_s(frontier: Frontier, rate_bps: FloatArray, flow: int) -> float:
+    """Air time that the rest of a flow takes on one subband [s]."""
+    bits = 8.0 * frontier.size_bytes[frontier.first[flow]] * frontier.owned[flow]
+    return float(bits / max(rate_bps[flow].mean(), 1.0))
+
+
+@inner
 def _airtimes_s(
     web: Web, frontier: Frontier, rate_bps: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -101,8 +130,7 @@ def _airtimes_s(
     work_s, sends_s = np.zeros(len(frontier.racks)), np.zeros(len(frontier.racks))
     for f in range(len(rate_bps)):
         if frontier.owned[f] > 0:
-            size = 8.0 * frontier.size_bytes[frontier.first[f]]
-            airtime_s = frontier.owned[f] * size / max(rate_bps[f].mean(), 1.0)
+            airtime_s = _airtime_s(frontier, rate_bps, f)
             work_s[web.sender[f]] += airtime_s
             work_s[web.receiver[f]] += airtime_s
             sends_s[web.sender[f]] += airtime_s
@@ -110,9 +138,21 @@ def _airtimes_s(
 
 
 @inner
+def _urgencies(web: Web, frontier: Frontier, rate_bps: FloatArray, exponent: float) -> FloatArray:
+    """Of every flow: the remaining work at both its ends beside the busiest rack's."""
+    work_s, _ = _airtimes_s(web, frontier, rate_bps)
+    most_s = max(work_s.max(), 1e-300)
+    urgency = np.empty(len(rate_bps))
+    for f in range(len(urgency)):
+        sender_s, receiver_s = work_s[web.sender[f]], work_s[web.receiver[f]]
+        urgency[f] = (sender_s / most_s) ** exponent + (receiver_s / most_s) ** exponent
+    return urgency
+
+
+@inner
 def _ease(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> None:
     """Divide every budget by the links that its sender must keep busy to end with the busiest."""
-    work_s, sends_s = _airtimes_s(web, frontier, _rates(web, frontier, share_w, hz))
+    work_s, sends_s = _airtimes_s(web, frontier, _rates(frontier, share_w[web.sender], hz))
     subbands = frontier.snr_per_w.shape[1]
     end_s = work_s.max() / subbands
     if end_s <= 0.0:
@@ -129,6 +169,43 @@ def _lift(web: Web, frontier: Frontier, left: IntArray, share_w: FloatArray) -> 
         u = web.sender[f]
         if left[f] > 0 and frontier.snr_per_w[f].max() * share_w[u] < frontier.needed_snr:
             share_w[u] = frontier.budget_w[u]
+
+
+@inner
+def _favour(
+    web: Web, frontier: Frontier, rate_bps: FloatArray, share_w: FloatArray, want_w: FloatArray
+) -> None:
+    """Give links of busy racks more than their sender's share, and as much less to others.
+
+    Over the air time that a sender has left to send, its links want its share on average. Who has
+    one link at a time has nobody to save power for.
+    """
+    pull = _urgencies(web, frontier, rate_bps, URGENCY)
+    sends_s, pulled_s = np.zeros(len(share_w)), np.zeros(len(share_w))
+    for f in range(len(want_w)):
+        if frontier.owned[f] > 0:
+            airtime_s = _airtime_s(frontier, rate_bps, f)
+            sends_s[web.sender[f]] += airtime_s
+            pulled_s[web.sender[f]] += airtime_s * pull[f]
+    for f in range(len(want_w)):
+        u = web.sender[f]
+        if frontier.owned[f] > 0 and share_w[u] < frontier.budget_w[u]:
+            favour = max(pull[f] * sends_s[u] / max(pulled_s[u], 1e-300), LEAST_FAVOUR)
+            needed_w = frontier.needed_snr / max(frontier.snr_per_w[f].max(), 1e-300)
+            want_w[f] = max(share_w[u] * favour, needed_w * (1.0 + 1e-12))
+            want_w[f] = min(want_w[f], frontier.budget_w[u])
+
+
+@inner
+def _leave_weak_out(
+    web: Web, frontier: Frontier, slots: Slots, cap_w: FloatArray, want_w: FloatArray
+) -> None:
+    """No link is used on a subband on which its power would not carry a chunk in time."""
+    for f in range(len(want_w)):
+        watt = min(cap_w[web.sender[f]], want_w[f])
+        for c in range(frontier.snr_per_w.shape[1]):
+            if frontier.snr_per_w[f, c] * watt < frontier.needed_snr:
+                slots.usable[f, c] = False
 
 
 @inner
@@ -150,54 +227,73 @@ def _spread_power(
 
 
 @inner
-def _rates(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> FloatArray:
-    """Rate of every (flow, subband) at its sender's share [bit/s]; 0 where all has been sent."""
+def _rates(frontier: Frontier, want_w: FloatArray, hz: float) -> FloatArray:
+    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
     flows, subbands = frontier.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
         for c in range(subbands if frontier.owned[f] > 0 else 0):
-            rate[f, c] = rate_bps_of(share_w[web.sender[f]], frontier.snr_per_w[f, c], hz)
+            rate[f, c] = rate_bps_of(want_w[f], frontier.snr_per_w[f, c], hz)
     return rate
 
 
 @inner
-def _busiest_first(
-    web: Web, slots: Slots, frontier: Frontier, rate_bps: FloatArray, cap_w: FloatArray,
-    share_w: FloatArray, enough: float,
-) -> IntArray:  # fmt: skip
-    """Edges by the remaining work at both ends times the rate, while they fit.
+def _keeping_up(frontier: Frontier, rate_bps: FloatArray, lead: FloatArray) -> FloatArray:
+    """Value of every (flow, subband): flows that lag behind, and those that others wait for."""
+    value = np.empty_like(rate_bps)
+    for f in range(len(value)):
+        chunks = frontier.first[f + 1] - frontier.first[f]
+        left = frontier.owned[f] / max(chunks, 1)
+        for c in range(value.shape[1]):
+            value[f, c] = lead[f] * math.sqrt(left * rate_bps[f, c])
+    return value
 
-    A sender with links in the air begins another if so much of its share is left.
+
+@inner
+def _worth(
+    web: Web, frontier: Frontier, rate_bps: FloatArray, value: FloatArray, exponent: float
+) -> FloatArray:
+    """What every edge (flow, subband) is worth: the remaining work at both ends times its value."""
+    flows, subbands = value.shape
+    urgency = _urgencies(web, frontier, rate_bps, exponent)
+    worth = np.empty(flows * subbands)
+    for f in range(flows):
+        for c in range(subbands):
+            worth[f * subbands + c] = urgency[f] * value[f, c]
+    return worth
+
+
+@inner
+def _best_first(
+    web: Web, slots: Slots, frontier: Frontier, worth: FloatArray, cap_w: FloatArray,
+    want_w: FloatArray, enough: float,
+) -> IntArray:  # fmt: skip
+    """Edges by their worth, while they fit.
+
+    A sender with links in the air begins another if so much of what that one wants is left.
     """
-    flows, subbands = rate_bps.shape
-    work, _ = _airtimes_s(web, frontier, rate_bps)
-    most = max(work.max(), 1e-300)
-    worth, fitting = np.empty(flows * subbands), np.empty(flows * subbands, dtype=np.int64)
+    flows, subbands = frontier.snr_per_w.shape
+    fitting, cost = np.empty(len(worth), dtype=np.int64), np.empty(len(worth))
     considered = 0
     for f in range(flows):
-        if slots.left[f] == 0:
-            continue
-        urgency = (work[web.sender[f]] / most) ** URGENCY + (
-            work[web.receiver[f]] / most
-        ) ** URGENCY
-        for c in range(subbands):
+        for c in range(subbands if slots.left[f] > 0 else 0):
             if fits(slots, f, c, web.sender[f], web.receiver[f]):
-                worth[considered] = -urgency * rate_bps[f, c]
                 fitting[considered] = f * subbands + c
+                cost[considered] = -worth[f * subbands + c]
                 considered += 1
     edges = np.empty(considered, dtype=np.int64)
     left_w = cap_w.copy()
     silent = frontier.drawn_w == 0.0
     count = 0
-    for k in np.argsort(worth[:considered], kind="mergesort"):
+    for k in np.argsort(cost[:considered], kind="mergesort"):
         edge = fitting[k]
         f, c = edge // subbands, edge % subbands
         u = web.sender[f]
-        if left_w[u] < min(WORTHWHILE if silent[u] else enough, enough) * share_w[u]:
+        if left_w[u] < min(WORTHWHILE if silent[u] else enough, enough) * want_w[f]:
             continue
         if fits(slots, f, c, u, web.receiver[f]):
             take(slots, f, c, u, web.receiver[f])
-            left_w[u] = max(0.0, left_w[u] - share_w[u])
+            left_w[u] = max(0.0, left_w[u] - want_w[f])
             silent[u] = False
             edges[count] = edge
             count += 1
