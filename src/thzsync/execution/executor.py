@@ -96,8 +96,13 @@ class Executor:
         """The clock [ps]."""
         return self.fibre.ledger.now_ps
 
-    def start(self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray) -> Work:
-        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``."""
+    def start(
+        self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray, rank: int = 0
+    ) -> Work:
+        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``.
+
+        Where events meet on THz, those of a lower ``rank`` go first.
+        """
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
         numbering = None if self._cut is None else Numbering.of(graph, self._cut)
@@ -108,7 +113,7 @@ class Executor:
         base = self.fibre.submit(batch, now_ps)
         work = Work(number, graph, now_ps, delays_ps, base, numbering=numbering)
         self.active[number] = work
-        self.air.admit(number, graph, budget_w)
+        self.air.admit(number, graph, budget_w, rank)
         return work
 
     def advance(self, until_ps: int) -> list[Finished]:
