@@ -7,6 +7,7 @@ drives it puts his own affairs on the same agenda.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,6 +77,10 @@ class Finished:
     arrival_ps: IntArray
 
 
+def _always(_src: int, _dst: int) -> bool:
+    return True
+
+
 class Executor:
     """Carries out transfer graphs; its clock never goes back."""
 
@@ -87,6 +92,8 @@ class Executor:
         self.active: dict[int, Work] = {}
         self.progress_ps = 0
         """When something last came to an end [ps]."""
+        self.fibre_works: Callable[[int, int], bool] = _always
+        """Whether nothing is broken on the fibre from one rack to another."""
         self._timeout_ps = timeout_ps
         self._next_number = 0
         self._wake_ps = NEVER_PS
@@ -208,8 +215,13 @@ class Executor:
             due_ps = stuck.since_ps + self._timeout_ps
             if due_ps > now_ps:
                 self._wake_at(due_ps)
-            else:
+            elif self._has_fibre(stuck):
                 self.give_up(stuck)
+
+    def _has_fibre(self, stuck: Stuck) -> bool:
+        """Whether the fibre is of any help; what waits for both takes whichever is back first."""
+        graph = self.active[stuck.number].graph
+        return self.fibre_works(int(graph.src[stuck.flow]), int(graph.dst[stuck.flow]))
 
     def _wake_at(self, at_ps: int) -> None:
         if at_ps < self._wake_ps:
