@@ -1,4 +1,4 @@
-"""What THz cannot send waits for its whole timeout, then takes the fibre."""
+"""What THz cannot send waits for its whole timeout, then takes the fibre if that is of any help."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ BLOCKED = {"kind": "pair-blocked", "start_s": 0, "racks": [0, 1]}
 def one_transfer(folder: Path, policy: StaticPolicy, **more: Any) -> Run:
     """2 MiB from rack 0 to rack 1."""
     node = event(0, "p2p", Transfer.of([0], [1], [2 * 2**20]), [0, 1])
-    scenario = traced(folder, [node], thz={"fallback_timeout_s": TIMEOUT_S}, **more)
+    thz = {"fallback_timeout_s": TIMEOUT_S, **more.pop("thz", {})}
+    scenario = traced(folder, [node], thz=thz, **more)
     run = simulate(scenario, policy, 1, references={})
     assert audit(run).violations == []
     return run
@@ -46,3 +47,26 @@ def test_a_link_that_returns_just_before_the_timeout_keeps_its_chunks(tmp_path: 
     assert run.tables["chunks"].filter(~pl.col("thz")).is_empty()
     waited_ms = 1e3 * almost["end_s"]
     assert completion_ms(run) == pytest.approx(waited_ms + completion_ms(free), rel=1e-9)
+
+
+def test_without_a_timeout_a_blocked_transfer_takes_what_the_fibre_takes(tmp_path: Path) -> None:
+    wired = one_transfer(tmp_path, ALL_WIRED)
+    faults = [BLOCKED | {"end_s": 3600.0}]
+    blocked = one_transfer(tmp_path, ALL_WIRELESS, faults=faults, thz={"fallback_timeout_s": 0})
+    assert completion_ms(blocked) == pytest.approx(completion_ms(wired), rel=1e-9)
+
+
+@pytest.mark.parametrize("first_back", ["fibre", "air"])
+def test_what_has_neither_fabric_takes_the_one_that_is_back_first(
+    tmp_path: Path, first_back: str
+) -> None:
+    """A chunk is not handed to a dead fibre, where it would have to stay."""
+    early_s, late_s = 2 * TIMEOUT_S, 5 * TIMEOUT_S
+    ends_s = {"fibre": late_s, "air": late_s, first_back: early_s}
+    dead = {"kind": "fibre", "start_s": 0, "end_s": ends_s["fibre"], "rack": 0}
+    policy = {"fibre": ALL_WIRED, "air": ALL_WIRELESS}[first_back]
+    free = one_transfer(tmp_path, policy)
+    faults = [dead, BLOCKED | {"end_s": ends_s["air"]}]
+    run = one_transfer(tmp_path, ALL_WIRELESS, faults=faults)
+    assert completion_ms(run) == pytest.approx(1e3 * early_s + completion_ms(free), rel=1e-9)
+    assert run.tables["chunks"]["thz"].unique().to_list() == [first_back == "air"]

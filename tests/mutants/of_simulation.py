@@ -68,6 +68,20 @@ MUTANTS = (
         "chunks fall back after half their timeout",
     ),
     Mutant(
+        "execution/executor.py",
+        "            elif self._has_fibre(stuck):\n",
+        "            else:\n",
+        FALLBACK,
+        "chunks fall back to a dead fibre",
+    ),
+    Mutant(
+        "simulation/engine.py",
+        "int(not pending.job.graph.gates_compute[pending.event.id])",
+        "int(pending.job.graph.gates_compute[pending.event.id])",
+        ("tests/simulation/test_order.py",),
+        "what compute waits for lets gradients pass",
+    ),
+    Mutant(
         "simulation/lateness.py",
         "return () if name == DEFAULT_JOB else (name_key(name),)",
         "return ()",

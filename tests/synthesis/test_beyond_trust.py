@@ -112,6 +112,8 @@ def random_fault(seed: int) -> str:
     """A fault in the middle of an AllReduce that has chunks on both fabrics or one; its kind."""
     generator = np.random.default_rng([11, seed])
     raw = small_job(generator)
+    if seed // len(KINDS) % 2:
+        raw["thz"] |= {"fallback_timeout_s": 0.0, "order": "urgency"}  # as in the preset
     healthy = simulate(build_scenario(raw, "healthy"), RandomPolicy(seed), 1, seed, references={})
     reduced = healthy.events.filter(pl.col("kind") == "allreduce")
     struck = reduced.row(int(generator.integers(len(reduced))), named=True)

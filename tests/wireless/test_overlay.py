@@ -43,6 +43,26 @@ def test_an_older_event_goes_first_whatever_the_order_of_admission() -> None:
     assert [r.number for r in play(overlay)] == [3, 7]
 
 
+def test_an_event_of_lower_rank_goes_before_an_older_one() -> None:
+    overlay = overlay_of(ONE_BAND)
+    for number, rank in ((0, 1), (1, 0), (2, 1), (3, 0)):
+        demand = Transfer.of([0], [1], [CHUNK])
+        admit(overlay, number, demand, 4, method_of("a2a"), ONE_BAND, rank=rank)
+    assert [r.number for r in play(overlay)] == [1, 3, 0, 2]
+
+
+def test_an_event_keeps_its_rank_when_it_comes_to_thz_later() -> None:
+    overlay = overlay_of(ONE_BAND)
+    offer = method_of("a2a").offer(
+        Transfer.of([0], [1], [CHUNK]), np.arange(4), CHUNK, Setting.flat(4, ONE_BAND)
+    )
+    overlay.admit(0, offer.lower(0 * offer.chunks), np.full(4, 0.1), 1)
+    admit(overlay, 1, Transfer.of([0], [1], [CHUNK]), 4, method_of("a2a"), ONE_BAND)
+    overlay.adopt(0, np.arange(1))
+    overlay.ready(0, np.arange(1))
+    assert [r.number for r in play(overlay)] == [1, 0]
+
+
 def test_events_on_different_racks_run_at_the_same_time() -> None:
     overlay = overlay_of(ONE_BAND)
     for number, pair in enumerate(((0, 1), (2, 3))):

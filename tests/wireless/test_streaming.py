@@ -48,6 +48,16 @@ def test_chunks_on_the_best_subband_follow_each_other_as_one_train() -> None:
     assert train.subband.tolist() == [0]
 
 
+def test_a_flow_that_may_be_overtaken_sends_no_trains() -> None:
+    """A younger event of lower rank comes after the first chunk, and need not wait for them all."""
+    on = overlay(np.full((2, 4), 100.0))
+    admit(on, 0, Transfer.of([0], [1], [3 * CHUNK]), 2, P2P, THZ, rank=1)
+    (first,) = on.dispatch(0)
+    admit(on, 1, Transfer.of([0], [1], [CHUNK]), 2, P2P, THZ)
+    on.finish(first)
+    assert [r.number for r in play(on, first.end_ps)] == [1, 0, 0]
+
+
 def test_a_flow_moves_to_the_better_subband_when_that_becomes_free() -> None:
     """A younger event holds subband 0 for one chunk; the older one goes there for its second."""
     on = overlay(np.array([[100.0] * 4, [400.0, 100.0, 50.0, 50.0]]))

@@ -116,13 +116,14 @@ def admit(
     thz: Thz,
     budget_w: float | None = None,
     ready: bool = True,
+    rank: int = 0,
 ) -> None:
     """Put an event on the overlay, all of it on THz and ready at once."""
     members = np.arange(racks) if isinstance(racks, int) else racks
     offer = method.offer(demand, members, CHUNK, Setting.flat(len(members), thz))
     graph = offer.lower(offer.chunks)
     budget = np.full(len(members), thz.max_power_w if budget_w is None else budget_w)
-    on.admit(number, graph, budget)
+    on.admit(number, graph, budget, rank)
     if ready:
         on.ready(number, np.arange(len(graph.chunk_flow)))
 

@@ -100,6 +100,23 @@ def test_merged_jobs_keep_their_nodes_and_run_side_by_side(
     assert [tuple(p - len(a.nodes) for p in n.after) for n in moved] == [n.after for n in b.nodes]
 
 
+@given(graph=random_graphs())
+def test_a_node_gates_compute_when_a_task_can_be_reached_from_it(graph: TrainingGraph) -> None:
+    def reaches(number: int) -> bool:
+        rows = graph.successors
+        following = rows.target[rows.start[number] : rows.start[number + 1]].tolist()
+        return any(isinstance(graph.nodes[n], Compute) or reaches(n) for n in following)
+
+    assert graph.gates_compute.tolist() == [reaches(n) for n in range(len(graph.nodes))]
+
+
+def test_an_iteration_waits_for_its_gradients_and_nothing_else_does() -> None:
+    training = Training(microbatches=2, moe_stages=(0,), overlap_allreduce=True)
+    graph = training_graph(training, partition_of(2, 4), Streams(0))
+    gates = {(e.kind, bool(graph.gates_compute[e.id])) for e in graph.events}
+    assert gates == {("p2p", True), ("a2a", True), ("allreduce", False)}
+
+
 def test_an_empty_graph_takes_no_time() -> None:
     graph = TrainingGraph(())
     assert graph.critical_path_s() == 0

@@ -54,8 +54,8 @@ class Fibre(Protocol):
 class Air(Protocol):
     """A carrier without a clock: it says what starts now, and is told when that has ended."""
 
-    def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray) -> None:
-        """Take on an event's chunks."""
+    def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
+        """Take on an event's chunks; lower ranks are served first."""
         ...
 
     def ready(self, number: int, rows: IntArray) -> None:

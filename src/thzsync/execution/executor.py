@@ -7,6 +7,7 @@ drives it puts his own affairs on the same agenda.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,6 +77,10 @@ class Finished:
     arrival_ps: IntArray
 
 
+def _always(_src: int, _dst: int) -> bool:
+    return True
+
+
 class Executor:
     """Carries out transfer graphs; its clock never goes back."""
 
@@ -87,6 +92,8 @@ class Executor:
         self.active: dict[int, Work] = {}
         self.progress_ps = 0
         """When something last came to an end [ps]."""
+        self.fibre_works: Callable[[int, int], bool] = _always
+        """Whether nothing is broken on the fibre from one rack to another."""
         self._timeout_ps = timeout_ps
         self._next_number = 0
         self._wake_ps = NEVER_PS
@@ -96,8 +103,13 @@ class Executor:
         """The clock [ps]."""
         return self.fibre.ledger.now_ps
 
-    def start(self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray) -> Work:
-        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``."""
+    def start(
+        self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray, rank: int = 0
+    ) -> Work:
+        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``.
+
+        Where events meet on THz, those of a lower ``rank`` go first.
+        """
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
         numbering = None if self._cut is None else Numbering.of(graph, self._cut)
@@ -108,7 +120,7 @@ class Executor:
         base = self.fibre.submit(batch, now_ps)
         work = Work(number, graph, now_ps, delays_ps, base, numbering=numbering)
         self.active[number] = work
-        self.air.admit(number, graph, budget_w)
+        self.air.admit(number, graph, budget_w, rank)
         return work
 
     def advance(self, until_ps: int) -> list[Finished]:
@@ -203,8 +215,13 @@ class Executor:
             due_ps = stuck.since_ps + self._timeout_ps
             if due_ps > now_ps:
                 self._wake_at(due_ps)
-            else:
+            elif self._has_fibre(stuck):
                 self.give_up(stuck)
+
+    def _has_fibre(self, stuck: Stuck) -> bool:
+        """Whether the fibre is of any help; what waits for both takes whichever is back first."""
+        graph = self.active[stuck.number].graph
+        return self.fibre_works(int(graph.src[stuck.flow]), int(graph.dst[stuck.flow]))
 
     def _wake_at(self, at_ps: int) -> None:
         if at_ps < self._wake_ps:

@@ -54,6 +54,8 @@ class FaultTimeline:
         self._executor, self._fabric, self._overlay = executor, fabric, overlay
         self._reroutes = scenario.coordinator.wired_to_thz
         self._dim: list[FibreDegraded] = []
+        self._dead: set[int] = set()  # links at rate 0
+        executor.fibre_works = self._fibre_works
         for fault in scenario.faults:
             agenda.add(to_ps(fault.start_s), Priority.FAULT, self._begin, fault)
             agenda.add(to_ps(fault.end_s), Priority.FAULT, self._end, fault)
@@ -76,6 +78,8 @@ class FaultTimeline:
             self._overlay.enable(**_overlay_part(fault))
 
     def _set_rates(self, changed: FibreDegraded) -> None:
+        cut = [fault for fault in self._dim if fault.rate_share == 0]
+        self._dead = {link for fault in cut for link in self._links(fault).tolist()}
         for link in self._links(changed).tolist():
             shares = [f.rate_share for f in self._dim if link in self._links(f)]
             rate = float(self._fabric.network.rate_bps[link]) * min(shares, default=1.0)
@@ -94,13 +98,12 @@ class FaultTimeline:
 
         Chunks of which a packet is under way stay: they arrive when the fibre is back.
         """
-        dead = {link for f in self._dim if f.rate_share == 0 for link in self._links(f).tolist()}
-        if not dead or not self._reroutes:
+        if not self._reroutes or not self._dead:
             return
-        graph, network = work.graph, self._fabric.network
+        graph = work.graph
         stuck: BoolArray = np.array(
             [
-                not dead.isdisjoint(network.path(i, j))
+                not self._fibre_works(i, j)
                 for i, j in zip(graph.src.tolist(), graph.dst.tolist(), strict=True)
             ],
             dtype=np.bool_,
@@ -108,6 +111,9 @@ class FaultTimeline:
         rows = np.flatnonzero(~self._executor.on_air(work) & stuck[graph.chunk_flow])
         if len(rows):
             self._executor.move_to_air(work, rows)
+
+    def _fibre_works(self, src: int, dst: int) -> bool:
+        return not self._dead or self._dead.isdisjoint(self._fabric.network.path(src, dst))
 
 
 def _overlay_part(fault: Fault) -> dict[str, Any]:

@@ -164,6 +164,9 @@ class Thz(Model):
     sharing: Literal["rack", "event"] = "rack"
     """Whose subbands, chains and power are limited: a rack's, over all events that it takes part
     in; or each event's by itself, as the paper's constraints are written."""
+    order: Literal["age", "urgency"] = "age"
+    """Who goes first where events meet at a rack: the older event; or the one that some compute of
+    its iteration still waits for, and of two such events the older."""
     radiation: Literal["needed", "budget"] = "needed"
     """What a sender radiates in a common round: the least power that meets the round's end
     (eq:ar_optimal_power); or all it may, until the round ends."""

@@ -140,12 +140,18 @@ class Engine:
         action.check(pending.situation)
         graph = pending.situation.offer.lower(action.thz_chunks)
         budget_w = action.power * world.scenario.thz.max_power_w
-        work = self.executor.start(graph, pending.delays_ps, budget_w)
+        work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
         self._decided[work.number] = Decided(pending, action)
         if self.witness is not None:
             self.witness.started(work)
         self.pending = None
         self._faults.leave_dead_fibres(work)
+
+    def _rank(self, pending: Pending) -> int:
+        """The event's place on THz: what no compute waits for lets the others pass."""
+        if self.world.scenario.thz.order == "age":
+            return 0
+        return int(not pending.job.graph.gates_compute[pending.event.id])
 
     def _activate(self, index: int, number: int) -> Pending:
         run, world, now = self.jobs[index], self.world, self.now_ps

@@ -26,7 +26,7 @@ from thzsync.wireless.state import NOT_BLOCKED, Air, Radio
 
 NEVER_PS = int(np.iinfo(np.int64).max)
 EVERYBODY = -1
-_by_age = attrgetter("number", "index")
+_turn = attrgetter("rank", "number", "index")
 
 Floor = tuple[Air, IntArray]
 """What is taken of all racks' transceivers, and whom each chain points at (rack, subband)."""
@@ -44,7 +44,7 @@ def empty_floor(racks: int, thz: Thz) -> Floor:
 
 
 class Overlay:
-    """The transceivers of all racks and the events that use them, older events first.
+    """The transceivers of all racks and the events that use them: by rank, then older events first.
 
     ``trains=False`` asks streamed flows again after every chunk; it changes no event's result.
     """
@@ -63,7 +63,7 @@ class Overlay:
             self._floors[EVERYBODY] = empty_floor(racks, thz)
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
-        self._absent: dict[int, tuple[TransferGraph, FloatArray]] = {}  # nothing of them is here
+        self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
         self._started: dict[int, int] = {}  # rounds of every event so far
         self._live: list[Party] = []
         self._freed = 0  # racks that got something back since the last dispatch, as bits
@@ -84,10 +84,11 @@ class Overlay:
             busy |= air.busy
         return busy
 
-    def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray) -> None:
+    def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int = 0) -> None:
         """Take on the THz chunks of an event.
 
-        ``number`` orders events by age; ``budget_w`` [W] follows ``graph.racks``.
+        Events of a lower ``rank`` are served first, among equals by ``number``, which tells their
+        age; ``budget_w`` [W] follows ``graph.racks``.
         """
         if number in self._parties:
             raise ValueError(f"event {number} is on the overlay already")
@@ -96,11 +97,11 @@ class Overlay:
             self._floors[number] = empty_floor(self._racks, self._thz)
         self._parties[number] = []
         if graph.thz_chunks.any():
-            self._seat(number, graph, budget_w)
+            self._seat(number, graph, budget_w, rank)
         else:
-            self._absent[number] = (graph, budget_w)
+            self._absent[number] = (graph, budget_w, rank)
 
-    def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray) -> None:
+    def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
         stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
         self._parties[number] = [
@@ -109,8 +110,9 @@ class Overlay:
         ]
         for party in self._parties[number]:
             party.common = find_discipline(party.discipline_name).common
+            party.rank = rank
             if party.outstanding:
-                insort(self._live, party, key=_by_age)
+                insort(self._live, party, key=_turn)
 
     def ready(self, number: int, rows: IntArray) -> None:
         """The precedence of THz chunks is satisfied; ``rows`` count all chunks of the graph."""
@@ -118,13 +120,15 @@ class Overlay:
             party.mark_ready(mine)
 
     def dispatch(self, now_ps: int) -> list[Round]:
-        """Form every round that can start now [ps], older events first."""
+        """Form every round that can start now [ps], by rank, then older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
-        older = 0  # racks of older events, as bits
+        before = 0  # racks of events that are served before, as bits
         for party in self._live:
             racks = party.rack_mask
-            disputed, older = bool(older & racks) and not self._alone, older | racks
+            # an event that others may overtake later must ask after every chunk, too
+            disputed = bool(party.rank or before & racks) and not self._alone
+            before |= racks
             if (party.in_flight and party.common) or not (party.ready or party.blocked):
                 continue
             stale = now_ps >= party.gains_until_ps
@@ -171,7 +175,7 @@ class Overlay:
             self._seat(number, *self._absent.pop(number))
         for party, mine in self._split(number, rows):
             if not party.outstanding:
-                insort(self._live, party, key=_by_age)
+                insort(self._live, party, key=_turn)
             party.adopt(mine)
 
     def retire(self, number: int) -> None:

@@ -75,6 +75,8 @@ class Party:
         self.in_flight = 0
         self.common = False
         """Whether its discipline sends one round at a time."""
+        self.rank = 0
+        """Who has a lower one is served first."""
         self.fresh = True
         """Whether something about the party changed since a transmission was last attempted."""
         self.ready = 0

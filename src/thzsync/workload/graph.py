@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.ordering import topological_order
 from thzsync.workload.nodes import Compute, Event, Node
@@ -95,6 +95,16 @@ class TrainingGraph:
         after = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
         start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.indegree)))
         return topological_order(start, after)
+
+    @cached_property
+    def gates_compute(self) -> BoolArray:
+        """Whether a compute task waits for each node, at once or through other nodes."""
+        gates = np.zeros(len(self.nodes), dtype=np.bool_)
+        for n in self.order[::-1].tolist():
+            node = self.nodes[n]
+            if gates[n] or isinstance(node, Compute):
+                gates[list(node.after)] = True
+        return gates
 
     def times(self, communication_s: Duration = 0.0) -> Times:
         """Earliest start and end of every node when an event takes ``communication_s`` [s]."""
