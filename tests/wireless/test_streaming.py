@@ -76,6 +76,20 @@ def test_a_flow_moves_to_the_better_subband_when_that_becomes_free() -> None:
     assert rest.chunks.tolist() == [2]
 
 
+@pytest.mark.parametrize("farsighted", [True, False])
+def test_a_younger_event_sends_a_train_where_older_ones_have_begun_all(farsighted: bool) -> None:
+    """Two lanes end at one rack, each with a best subband of its own."""
+    snr = np.full((3, 3, THZ.subbands), 50.0)
+    snr[:, 0, 0] = snr[0, :, 0] = snr[:, 1, 1] = snr[1, :, 1] = 100.0
+    channel = channel_of(gains_for_snr(THZ, snr, 3))
+    on = Overlay(THZ, channel, 3, farsighted=farsighted)
+    admit(on, 0, Transfer.of([0], [2], [3 * CHUNK]), 3, P2P, THZ)
+    admit(on, 1, Transfer.of([1], [2], [4 * CHUNK]), 3, P2P, THZ)
+    older, younger = on.dispatch(0)
+    assert older.chunks.tolist() == [3]
+    assert younger.chunks.tolist() == [4 if farsighted else 1]
+
+
 def test_a_striped_flow_sends_on_all_subbands_at_a_quarter_of_its_power_each() -> None:
     on = overlay(np.full((2, 4), 100.0))
     demand = Transfer.of([0], [1], [4 * CHUNK])

@@ -41,7 +41,8 @@ class World:
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         fabric = make_fabric(scenario, network_of(scenario, topology), streams.key("background"))
-        overlay = Overlay(scenario.thz, channel, topology.racks)
+        flows = in_flows(scenario)
+        overlay = Overlay(scenario.thz, channel, topology.racks, farsighted=flows)
         return cls(scenario, streams, topology, channel, fabric, overlay)
 
     @property

@@ -47,11 +47,22 @@ class Overlay:
     """The transceivers of all racks and the events that use them: by rank, then older events first.
 
     ``trains=False`` asks streamed flows again after every chunk; it changes no event's result.
+    ``farsighted``, flows beside older events are sent in trains, too, until one of these could
+    begin something there. Times stay as they are; sums of energy are rounded otherwise.
     """
 
-    def __init__(self, thz: Thz, channel: ChannelModel, racks: int, *, trains: bool = True) -> None:
+    def __init__(
+        self,
+        thz: Thz,
+        channel: ChannelModel,
+        racks: int,
+        *,
+        trains: bool = True,
+        farsighted: bool = False,
+    ) -> None:
         self._thz = thz
         self._trains = trains
+        self._farsighted = farsighted
         self._channel = channel
         self._guard_ps = to_ps(thz.round_overhead_s)
         whole_budget = thz.radiation == "budget"
@@ -138,7 +149,12 @@ class Overlay:
                     party.refresh(self._channel, self._usable(party), now_ps)
                     discipline.tune(party)
                 party.fresh = False
-                rounds += self._start(party, discipline, now_ps, disputed)
+                until_ps = NEVER_PS
+                if disputed:
+                    single = getattr(discipline, "flights", 1) == 1
+                    far = self._farsighted and single and not party.rank
+                    until_ps = self._undisputed_ps(party, now_ps) if far else now_ps
+                rounds += self._start(party, discipline, now_ps, until_ps)
         return rounds
 
     def finish(self, ended: Round) -> None:
@@ -237,9 +253,9 @@ class Overlay:
         self._forget_gains()
 
     def _start(
-        self, party: Party, discipline: Discipline, now_ps: int, disputed: bool
+        self, party: Party, discipline: Discipline, now_ps: int, undisputed_ps: int
     ) -> list[Round]:
-        until_ps = party.gains_until_ps if self._trains and not disputed else now_ps
+        until_ps = min(party.gains_until_ps, undisputed_ps) if self._trains else now_ps
         air, facing = self._floor(party)
         sent = discipline.start(air, self._radio, party, now_ps, until_ps)
         flow, row, chunks, subband, _, _ = sent
@@ -265,6 +281,17 @@ class Overlay:
             for a, count in enumerate(delivers)
         ]
 
+    def _undisputed_ps(self, party: Party, now_ps: int) -> int:
+        """Until when no event before a party can begin anything where it may send now [ps]."""
+        here, until_ps = party.ready_mask(), NEVER_PS
+        for older in self._live:
+            if older is party:
+                break
+            if older.pending_mask() & here:
+                busy = older.in_flight and older.common  # it begins nothing before its round ends
+                until_ps = min(until_ps, older.round_end_ps if busy else now_ps)
+        return until_ps
+
     def _round(
         self,
         party: Party,
@@ -281,6 +308,7 @@ class Overlay:
         index = self._started[party.number]
         self._started[party.number] = index + 1
         party.in_flight += 1
+        party.round_end_ps = now_ps + guard_ps + int(lasting_ps[0])
         return Round(
             number=party.number,
             party=party.index,

@@ -79,11 +79,14 @@ class Party:
         """Who has a lower one is served first."""
         self.fresh = True
         """Whether something about the party changed since a transmission was last attempted."""
+        self.round_end_ps = 0
+        """When the transmission that it began last ends [ps]."""
         self.ready = 0
         """Chunks that are ready and unsent."""
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
+        self._pending: int | None = None
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
         self.chains = thz.chains
         self.pins: BoolArray | None = None
@@ -129,6 +132,28 @@ class Party:
         """Lowest barrier stage of the event that is not done on THz."""
         return self._stages.current
 
+    @cached_property
+    def _flow_masks(self) -> list[int]:
+        """Both racks of every flow, as bits."""
+        ends = zip(self.src.tolist(), self.dst.tolist(), strict=True)
+        return [(1 << src) | (1 << dst) for src, dst in ends]
+
+    def ready_mask(self) -> int:
+        """Racks, as bits, of flows that have something ready."""
+        return self._mask_of(self.frontier.ready)
+
+    def pending_mask(self) -> int:
+        """Racks, as bits, at which transmissions have still to begin."""
+        if self._pending is None:
+            self._pending = self._mask_of(self.frontier.owned)
+        return self._pending
+
+    def _mask_of(self, chunks: IntArray) -> int:
+        mask, masks = 0, self._flow_masks
+        for flow in np.flatnonzero(chunks).tolist():
+            mask |= masks[flow]
+        return mask
+
     def rows(self, graph_rows: IntArray) -> IntArray:
         """Rows of this party for chunk rows of the graph that belong to it."""
         if self.alone:
@@ -156,6 +181,8 @@ class Party:
 
     def begun(self, chunks: int) -> None:
         """A transmission was attempted: so many chunks are under way that were ready."""
+        if chunks:
+            self._pending = None
         self.ready -= chunks
         self.blocked = bool(self.frontier.blocked_ps.max(initial=NOT_BLOCKED) != NOT_BLOCKED)
 
@@ -168,6 +195,7 @@ class Party:
         frontier.state[rows] = IDLE
         flow = self._flow(rows)
         np.subtract.at(frontier.owned, flow, 1)
+        self._pending = None
         np.subtract.at(frontier.ready, flow, state == READY)
         self.ready -= int(np.count_nonzero(state == READY))
         self.settle(flow, np.ones(len(rows), dtype=np.int64), len(rows))
@@ -179,6 +207,7 @@ class Party:
         """
         frontier, flow = self.frontier, self._flow(rows)
         np.add.at(frontier.owned, flow, 1)
+        self._pending = None
         silent = self.web.sender[flow]
         silent = silent[frontier.budget_w[silent] == 0]
         frontier.budget_w[silent] = self._thz.max_power_w
