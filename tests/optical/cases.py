@@ -99,7 +99,8 @@ def play(case: Case, until_ps: int, *, trains: bool = True, step_ps: int = 0) ->
         if step_ps:
             target = min(target, fabric.now_ps + step_ps)
         reports = fabric.advance(target)
-        for time, node, what in zip(*reports, strict=True):
+        time = reports.at_ps
+        for node, what in zip(reports.node, reports.what, strict=True):
             if what == READY:
                 heapq.heappush(due, (int(time) + case.external_ps, order, int(node)))
                 order += 1

@@ -36,7 +36,8 @@ def network(rings: list[int], **changes: Any) -> Network:
 
 
 def rows(reports: Any) -> list[tuple[int, int, int]]:
-    return [(int(t), int(n), int(w)) for t, n, w in zip(*reports, strict=True)]
+    pairs = zip(reports.node.tolist(), reports.what.tolist(), strict=True)
+    return [(reports.at_ps, node, what) for node, what in pairs]
 
 
 def test_a_chain_runs_inside_the_kernel_and_reports_only_what_was_asked() -> None:
