@@ -57,7 +57,7 @@ def test_a_late_rack_is_the_root_and_waits_for_nobody() -> None:
     assert set(graph.src[~graph.reduces & graph.local].tolist()) == {late}
 
 
-@pytest.mark.parametrize(("racks", "most"), [(4, 1.36), (12, 1.40)])
+@pytest.mark.parametrize(("racks", "most"), [(4, 1.22), (12, 1.29)])
 def test_sustained_links_come_near_the_bound(racks: int, most: float) -> None:
     assert 1.0 <= times_bound("a2a", "sustained", racks, late=False) <= most
 
@@ -163,7 +163,8 @@ def test_one_path_does_where_the_second_rack_is_much_later() -> None:
 
 
 @pytest.mark.parametrize(
-    ("racks", "most"), [(8, 1.25), pytest.param(10, 1.3, marks=pytest.mark.slow)]
+    ("racks", "most"),
+    [(8, 1.25), *(pytest.param(n, 1.25, marks=pytest.mark.slow) for n in (10, 12))],
 )
 def test_late_racks_cost_little_more_than_the_bound(racks: int, most: float) -> None:
     assert times_bound("allreduce", "streamed", racks, late=True, seeds=2) <= most

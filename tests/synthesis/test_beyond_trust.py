@@ -32,7 +32,7 @@ METHODS = (
     ("allreduce", "streamed"),  # the one with most structures
     ("allreduce", "streamed-and-ring"),
     ("a2a", "sustained"),
-    ("a2a", "relayed"),
+    ("a2a", "sustained-relayed"),
     ("p2p", "striped"),
 )
 KINDS = ("transceiver-down", "subband-jammed", "fibre", "pair-blocked")

@@ -67,7 +67,7 @@ def test_contract_names_are_there_in_order() -> None:
         "no-channel",
         "equal-power",
         "sustained",
-        "relayed",
+        "sustained-relayed",
     ]
     assert method_names("allreduce") == [
         "proposed",

@@ -43,7 +43,9 @@ def carried_out(method: str, instance: Instance, gains: FloatArray) -> Schedule:
 @pytest.mark.parametrize("racks", [3, 6])
 def test_a_blocked_pair_goes_over_others_and_ends_sooner(racks: int) -> None:
     instance, gains = an_exchange(racks, 20)
-    straight, relayed = (carried_out(m, instance, gains) for m in ("sustained", "relayed"))
+    straight, relayed = (
+        carried_out(m, instance, gains) for m in ("sustained", "sustained-relayed")
+    )
     assert relayed.completion_ps < 0.8 * straight.completion_ps
     graph = relayed.plan
     passed_on = ~graph.local
@@ -60,7 +62,9 @@ def test_a_blocked_pair_goes_over_others_and_ends_sooner(racks: int) -> None:
 
 def test_nobody_is_relayed_where_no_pair_is_weak() -> None:
     instance, gains = an_exchange(6, 0)
-    straight, relayed = (carried_out(m, instance, gains) for m in ("sustained", "relayed"))
+    straight, relayed = (
+        carried_out(m, instance, gains) for m in ("sustained", "sustained-relayed")
+    )
     assert relayed.completion_ps == straight.completion_ps
     assert relayed.plan.disciplines == ("sustained",)
 
@@ -69,7 +73,9 @@ def test_nobody_is_relayed_where_no_pair_is_weak() -> None:
 def test_nothing_is_relayed_on_fibre(part: float) -> None:
     instance, gains = an_exchange(6, 20)
     setting = Setting(gains, np.zeros(6), RING.thz)
-    offer = find_method("a2a", "relayed").offer(instance.demand, instance.members, 2**19, setting)
+    offer = find_method("a2a", "sustained-relayed").offer(
+        instance.demand, instance.members, 2**19, setting
+    )
     graph = offer.lower((part * offer.chunks).astype(np.int64))
     fibre = graph.thz_chunks == 0
     assert graph.local[fibre].all()
@@ -90,8 +96,11 @@ def test_a_pair_is_weak_if_two_hops_take_less() -> None:
 def test_bounds_of_a_method_that_relays_allow_for_it() -> None:
     instance, gains = an_exchange(5, 30)
     instance.__dict__["channel"] = channel_of(gains)
-    assert instance.bound_ms("relayed") < instance.bound_ms("sustained")
-    assert instance.bound_ms("relayed") <= instance.run("relayed").completion_ps / 1e9
+    assert instance.bound_ms("sustained-relayed") < instance.bound_ms("sustained")
+    assert (
+        instance.bound_ms("sustained-relayed")
+        <= instance.run("sustained-relayed").completion_ps / 1e9
+    )
 
 
 def test_on_fibre_every_rack_begins_with_another_one() -> None:
@@ -109,7 +118,7 @@ def test_on_fibre_every_rack_begins_with_another_one() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_auditor_finds_nothing_wrong_with_relays(seed: int) -> None:
     blocked = {"channel.blockage.share": 0.3, "channel.blockage.loss_db": 25}
-    scenario = Scenario.preset("tiny").with_({"collectives.a2a": "relayed", **blocked})
+    scenario = Scenario.preset("tiny").with_({"collectives.a2a": "sustained-relayed", **blocked})
     run = simulate(scenario, RandomPolicy(seed), 1, seed, references={})
     assert audit(run).violations == []
     sustained = run.rounds.filter(pl.col("discipline") == "sustained-chunk")

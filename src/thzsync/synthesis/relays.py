@@ -35,7 +35,7 @@ class Relayed:
     """
 
     collective: str = "a2a"
-    name: str = "relayed"
+    name: str = "sustained-relayed"
     summary: str = "sustained, but weak pairs over third racks on THz"
 
     def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
