@@ -113,7 +113,7 @@ def _reproduce(
     from thzsync.workers import one_team
 
     settings = {name: change_scenario(_preset(name), changes) for name in names}
-    documents = {}
+    documents, known = {}, None
     usual = QUICK_SEEDS if quick else FULL_SEEDS
     counts = {name: seeds or usual[name] for name in names}
     with claim_folder(out, REPRODUCTION, force), one_team():
@@ -125,7 +125,8 @@ def _reproduce(
                 def show(part: str, done: int, total: int, watch: Any = watch) -> None:
                     watch(Tally(done, total, part=part))
 
-                figure = _figure(name, count, quick, workers, settings[name], show, out)
+                figure = _figure(name, count, quick, workers, settings[name], show, out, known)
+            known = getattr(figure, "comparison", known)
             documents[name] = figure.document()
             if out is not None:
                 note(f"{name} written to {add_part(out, name, figure)}")
@@ -155,7 +156,9 @@ def _figure(
     setting: Scenario,
     show: Advance,
     out: str | None,
+    known: Comparison | None,
 ) -> Figure:
+    """Make one figure; ``known`` is what an earlier one has compared."""
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
         from thzsync.experiments.reproduction import synthesis_figure
@@ -189,7 +192,7 @@ def _figure(
         return run_ladder(seeds, iterations, workers, setting, show, quick, place)
     from thzsync.experiments.weights import reproduce_weights as run_weights
 
-    return run_weights(seeds, iterations, workers, setting, show, quick)
+    return run_weights(seeds, iterations, workers, setting, show, quick, known)
 
 
 def _synthesis_tables(document: Document) -> list[Table]:

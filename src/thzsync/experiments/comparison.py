@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,6 +64,17 @@ class Comparison:
         """What a notebook shows: every policy's means, paired by seed."""
         facts = {"scenario": self.scenario.name, "seeds": len(self.seeds)}
         return notebook_view(self.table(), facts)
+
+    def of(self, policy: str) -> Comparison:
+        """What one of the policies did."""
+        mine = pl.col("policy") == policy
+        return replace(
+            self,
+            policies=(policy,),
+            iterations=self.iterations.filter(mine),
+            events=self.events.filter(mine),
+            details={name: run for name, run in self.details.items() if name == policy},
+        )
 
     def table(self, first: int = 0) -> Table:
         """Every policy's means from iteration ``first`` on, with 95 % intervals."""

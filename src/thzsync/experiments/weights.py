@@ -78,17 +78,42 @@ def reproduce_weights(
     scenario: Scenario | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     quick: bool = False,
+    known: Comparison | None = None,
 ) -> WeightsFigure:
-    """Train THz-SynC under three pairs of weights in the same realisations."""
+    """Train THz-SynC under three pairs of weights in the same realisations.
+
+    What ``known`` has of THz-SynC under one of them, in as many seeds and iterations, is used.
+    """
     setting = scenario or Scenario.paper()
-    weighted = [
-        setting.model_copy(update={"reward": Reward(time_weight=time, energy_weight=energy)})
+    weighted = {
+        (time, energy): setting.model_copy(
+            update={"reward": Reward(time_weight=time, energy_weight=energy)}
+        )
         for time, energy in WEIGHTS
-    ]
+    }
+    found = {
+        pair: known.of("thz-sync")
+        for pair, scenario in weighted.items()
+        if known is not None and _covers(known, scenario, seeds, iterations)
+    }
+    missing = [pair for pair in WEIGHTS if pair not in found]
 
     def report(done: int, total: int) -> None:
         if progress is not None:
             progress("runs", done, total)
 
-    compared = compare_settings(weighted, "thz-sync", seeds, iterations, workers, report)
-    return WeightsFigure(dict(zip(WEIGHTS, compared, strict=True)), iterations, quick)
+    compared = compare_settings(
+        [weighted[pair] for pair in missing], "thz-sync", seeds, iterations, workers, report
+    )
+    found |= dict(zip(missing, compared, strict=True))
+    return WeightsFigure({pair: found[pair] for pair in WEIGHTS}, iterations, quick)
+
+
+def _covers(known: Comparison, scenario: Scenario, seeds: int, iterations: int) -> bool:
+    """Whether a comparison has THz-SynC's runs of a scenario."""
+    return (
+        known.scenario.digest == scenario.digest
+        and known.seeds == tuple(range(seeds))
+        and "thz-sync" in known.policies
+        and known.iterations["iteration"].n_unique() == iterations
+    )
