@@ -18,7 +18,7 @@ from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
-from thzsync.records.journal import PROGRESS, Beginning, Journal, in_progress
+from thzsync.records.journal import PROGRESS, Beginning, Journal, in_progress, part_name
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.simulation.resuming import first_policy
@@ -108,11 +108,11 @@ def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     whole = journaled(beginning, tmp_path / "whole")
     rng = np.random.default_rng(7)
     with monkeypatch.context() as patch:
-        kill_at(int(rng.integers(26, 60)), patch)
+        kill_at(int(rng.integers(5, 7)), patch)  # some parts are there, and not all
         with pytest.raises(Killed):
             journaled(beginning, tmp_path / "cut")
     with monkeypatch.context() as patch:
-        kill_at(int(rng.integers(1, 22)), patch)
+        kill_at(0, patch)
         with pytest.raises(Killed):
             resume(Journal.open(tmp_path / "cut"))
     record, _ = resume(Journal.open(tmp_path / "cut"))
@@ -127,7 +127,7 @@ def test_a_learner_goes_on_with_what_it_had_learnt(
     trained = first_policy(beginning)
     simulate(scenario, trained, ITERATIONS, 5, beginning.references)
     with monkeypatch.context() as patch:
-        kill_at(40, patch)
+        kill_at(6, patch)
         with pytest.raises(Killed):
             journaled(beginning, tmp_path / "cut")
     _, resumed = resume(Journal.open(tmp_path / "cut"))
@@ -142,7 +142,7 @@ def test_what_was_finished_can_be_read_and_audited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
-        kill_at(40, patch)
+        kill_at(5, patch)
         with pytest.raises(Killed):
             journaled(begin(Scenario.preset("tiny"), "fixed-ratio"), tmp_path / "cut")
     run = Run.load(tmp_path / "cut")
@@ -186,6 +186,22 @@ def test_a_damaged_part_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"{policy.name}: missing or damaged" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("damage", ["cut short", "changed", "emptied"])
+def test_a_damaged_file_of_a_part_is_one_line(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journaled(begin(Scenario.preset("tiny"), "fixed-ratio"), tmp_path / "cut")
+    part = tmp_path / "cut" / PROGRESS / part_name(2)
+    content = part.read_bytes()
+    middle = len(content) // 2
+    changed = content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
+    part.write_bytes({"cut short": content[:-9], "changed": changed, "emptied": b""}[damage])
+    assert main(["run", "--resume", str(tmp_path / "cut")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert part.name in line
+    assert "record it anew" in line
+
+
 # -- real processes -------------------------------------------------------------------------------
 
 
@@ -197,7 +213,7 @@ def start(folder: Path, policy: str) -> subprocess.Popen[bytes]:
 
 def until_part(folder: Path, process: subprocess.Popen[bytes]) -> None:
     """Wait until some iterations are on disk."""
-    while process.poll() is None and not (folder / PROGRESS / "part-000001/part.json").exists():
+    while process.poll() is None and not (folder / PROGRESS / part_name(1)).exists():
         time.sleep(0.005)
 
 

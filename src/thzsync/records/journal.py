@@ -2,7 +2,8 @@
 
 Each part holds the rows of what has finished, the decisions that were made since the part before,
 and, for a policy that learns, its state at that instant. A process that dies loses at most the
-iteration that it was in: the parts are a run of their own, and they say how to go on.
+iteration that it was in: the parts are a run of their own, and they say how to go on. A part is one
+file, since a short iteration would take less time than a dozen files need to be safe on disk.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
-from thzsync.records.folder import Record, write_record
+from thzsync.records.folder import Record, with_marker, write_record
+from thzsync.records.packed import PackedRecord, pack
 from thzsync.records.run import (
     FORMAT,
     SCENARIO,
@@ -124,8 +126,8 @@ class Journal:
         state = content_digest(self.policy_file(number))
         files = [(f"{name}.parquet", frame_bytes(frame, 1)) for name, frame in tables.items()]
         files.append((DECISIONS, frame_bytes(_decision_frame(decisions), 1)))
-        place = self.folder / f"part-{number:06d}"
-        write_record(place, PART, {"kind": "part", "policy": state}, files)
+        packed = pack(with_marker(PART, {"kind": "part", "policy": state}, files))
+        write_atomically(self.folder / part_name(number), packed)
         self._parts += _complete_parts(self.folder, number)
         if number:
             self.policy_file(number - 1).unlink(missing_ok=True)
@@ -205,10 +207,15 @@ def _beginning(record: Record) -> Beginning:
     )
 
 
+def part_name(number: int) -> str:
+    """The file of a part."""
+    return f"part-{number:06d}.zip"
+
+
 def _complete_parts(folder: Path, first: int = 0) -> Iterator[Record]:
     """Parts in order, up to the one that was being written when the process ended."""
-    while (part := _marked(folder / f"part-{first:06d}", PART)) is not None:
-        yield part
+    while (file := folder / part_name(first)).is_file():
+        yield PackedRecord.open(file, PART)
         first += 1
 
 
