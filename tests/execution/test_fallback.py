@@ -15,6 +15,7 @@ from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, StaticPolicy
 from thzsync.simulation import Run, simulate
 
 TIMEOUT_S = 4e-3
+QUIET = {"fluctuation_db": 0.0, "blockage": {"share": 0.0}}
 BLOCKED = {"kind": "pair-blocked", "start_s": 0, "racks": [0, 1]}
 
 
@@ -70,3 +71,35 @@ def test_what_has_neither_fabric_takes_the_one_that_is_back_first(
     run = one_transfer(tmp_path, ALL_WIRELESS, faults=faults)
     assert completion_ms(run) == pytest.approx(1e3 * early_s + completion_ms(free), rel=1e-9)
     assert run.tables["chunks"]["thz"].unique().to_list() == [first_back == "air"]
+
+
+def test_a_link_that_was_blocked_is_tried_again_for_what_returns_to_it(tmp_path: Path) -> None:
+    """Chunks leave a blocked pair for a fibre that is cut soon after; the pair works again then."""
+    faults = [
+        BLOCKED | {"end_s": 1e-5},
+        {"kind": "fibre", "rack": 0, "rate_share": 0, "start_s": 2e-5, "end_s": 9.0},
+    ]
+    keys = {"thz": {"fallback_timeout_s": 0}, "coordinator": {"wired_to_thz": True}}
+    run = one_transfer(tmp_path, ALL_WIRELESS, faults=faults, channel=QUIET, **keys)
+    kept = run.tables["chunks"].filter(~pl.col("thz")).height
+    assert run.tables["chunks"].filter(pl.col("thz")).height > 0
+    assert kept == 0 or completion_ms(run) > 8e3  # of what had begun to leave a packet waits
+    sent = run.tables["transmissions"]["start_ps"]
+    assert int(sent.min()) < 10**9  # type: ignore[arg-type]
+
+
+def test_a_stage_begins_when_what_it_waits_for_is_given_up(tmp_path: Path) -> None:
+    """Permutations go one after the other on THz; the first is given to the fibre at once."""
+    demand = Transfer.of([0, 0], [1, 2], [2 * 2**20, 2**20])
+    node = event(0, "a2a", demand, [0, 1, 2])
+    scenario = traced(
+        tmp_path,
+        [node],
+        thz={"fallback_timeout_s": 0},
+        collectives={"a2a": "demand-sorted"},
+        channel=QUIET,
+        faults=[BLOCKED | {"end_s": 3600.0}],
+    )
+    run = simulate(scenario, ALL_WIRELESS, 1, references={})
+    assert audit(run).violations == []
+    assert run.tables["rounds"]["start_ps"].to_list() == [0]

@@ -121,3 +121,27 @@ def test_a_striped_flow_has_one_train_on_every_subband(sizes: list[int]) -> None
     assert loads[0] == loads[1]
     assert flights[0] == len(loads[0])
     assert flights[1] == sum(chunks for chunks, _, _ in loads[1].values())
+
+
+@pytest.mark.parametrize("held", ["subband", "power"])
+def test_a_striped_flow_that_waits_for_a_younger_event_has_no_trains(held: str) -> None:
+    """What the younger one gives back after its chunk is taken at once, as without trains."""
+    needed = 2.0 ** (8 * CHUNK / (THZ.longest_round_s * THZ.subband_hz)) - 1
+    useless = 0.5 * needed
+    own = [4 * needed * k for k in (0.75, 0.5, 0.1, 0.1)]  # the first two at the whole budget
+    if held == "power":
+        own = [100.0, 100.0, 100.0, useless]
+    ends = []
+    for trains in (True, False):
+        snr = np.full((3, 3, THZ.subbands), 100.0)
+        snr[0, 1] = own
+        on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 3)), 3, trains=trains)
+        younger_w = THZ.max_power_w * (0.45 if held == "power" else 0.01)
+        admit(on, 8, Transfer.of([0], [2], [CHUNK]), 3, P2P, THZ, budget_w=younger_w)
+        flying = on.dispatch(0)
+        older_w = THZ.max_power_w if held == "power" else 0.9 * THZ.max_power_w
+        striped = replace(P2P, discipline="striping")
+        admit(on, 7, Transfer.of([0], [1], [24 * CHUNK]), 3, striped, THZ, budget_w=older_w)
+        rounds = play(on, flying=flying)
+        ends.append(max(r.end_ps for r in rounds if r.number == 7))
+    assert ends[0] == ends[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -128,9 +128,9 @@ def admit(
         on.ready(number, np.arange(len(graph.chunk_flow)))
 
 
-def play(on: Overlay, start_ps: int = 0) -> list[Round]:
+def play(on: Overlay, start_ps: int = 0, flying: Sequence[Round] = ()) -> list[Round]:
     """Dispatch and finish until nothing is in the air; the rounds in order of their start."""
-    flying = on.dispatch(start_ps)
+    flying = [*flying, *on.dispatch(start_ps)]
     rounds = list(flying)
     while flying:
         flying.sort(key=lambda r: r.end_ps)

@@ -123,7 +123,7 @@ def test_a_team_whose_work_was_broken_off_is_replaced() -> None:
 
 PARENT = """
 import sys
-from thzsync.workers import Call, one_team, open_executor
+from thzsync.workers import Call, open_executor
 with open_executor(2) as executor:
     run = executor.run([Call("tests.workers.jobs:pid", b"")] + [Call("{job}", b"60")] * 2)
     print(next(run)[1].payload.decode(), flush=True)

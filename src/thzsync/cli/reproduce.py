@@ -106,6 +106,7 @@ def _reproduce(
     force: bool,
     as_json: bool,
 ) -> None:
+    from thzsync.experiments.fabric import FabricFigure
     from thzsync.experiments.reproduction import add_part
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
@@ -126,7 +127,7 @@ def _reproduce(
                     watch(Tally(done, total, part=part))
 
                 figure = _figure(name, count, quick, workers, settings[name], show, out, known)
-            known = getattr(figure, "comparison", known)
+            known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
             if out is not None:
                 note(f"{name} written to {add_part(out, name, figure)}")

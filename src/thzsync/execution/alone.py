@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from thzsync.transfers import Schedule, TransferGraph
 from thzsync.transfers.check import check_schedule
 from thzsync.transfers.ledger import Ledger
 from thzsync.wireless import Overlay, Round, Stuck
+
+PATIENCE_S: Final = 0.2
+"""How long a blocked flow waits where the fibre would take over at once, but there is none [s]."""
 
 
 def run_collective(
@@ -59,7 +63,8 @@ class _Alone(Executor):
     """An executor whose fibre is a bare ledger: what is stuck for too long is an error."""
 
     def __init__(self, graph: TransferGraph, thz: Thz, overlay: Overlay) -> None:
-        super().__init__(_NoFibre(), overlay, Agenda(), to_ps(thz.fallback_timeout_s))
+        patience_s = thz.fallback_timeout_s or PATIENCE_S
+        super().__init__(_NoFibre(), overlay, Agenda(), to_ps(patience_s))
         self._graph, self._thz = graph, thz
 
     def run(self, release_ps: IntArray, budget_w: FloatArray) -> list[Round]:

@@ -140,10 +140,12 @@ class Executor:
     def dispatch(self) -> None:
         """Start everything that the overlay can start now, once all that is ready is known."""
         now_ps = self.now_ps
-        for started in self.air.dispatch(now_ps):
-            self.active[started.number].rounds.append(started)
-            self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
-        self._fall_back(now_ps)
+        while True:
+            for started in self.air.dispatch(now_ps):
+                self.active[started.number].rounds.append(started)
+                self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
+            if not self._fall_back(now_ps):  # others may have waited for what is given up
+                return
 
     def move_to_air(self, work: Work, rows: IntArray) -> None:
         """Move chunks of which no packet has left yet from the fibre to THz."""
@@ -208,15 +210,18 @@ class Executor:
         self.fibre.complete(self.active[served.number].nodes(served), now_ps)
         self.progress_ps = now_ps
 
-    def _fall_back(self, now_ps: int) -> None:
-        """Give up what was stuck for too long; wake up for the rest."""
+    def _fall_back(self, now_ps: int) -> bool:
+        """Give up what was stuck for too long, and wake up for the rest; whether there was any."""
         self._wake_at(self.air.next_change_ps(now_ps))
+        given_up = False
         for stuck in self.air.waiting():
             due_ps = stuck.since_ps + self._timeout_ps
             if due_ps > now_ps:
                 self._wake_at(due_ps)
             elif self._has_fibre(stuck):
                 self.give_up(stuck)
+                given_up = True
+        return given_up
 
     def _has_fibre(self, stuck: Stuck) -> bool:
         """Whether the fibre is of any help; what waits for both takes whichever is back first."""

@@ -38,6 +38,8 @@ class Rotation:
     sends to another one; if all began with rack 0, its queue at the switch would hold them up.
     """
 
+    blind: ClassVar = True
+
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:

@@ -65,7 +65,7 @@ class Planner(Protocol):
     """Turns an event into flows whose fabrics are left open.
 
     One that is ``blind`` (an attribute it need not have) never looks at the setting: what it makes
-    of a transfer is kept for the next time the same is asked for.
+    of a transfer is kept for the next time the same is asked for. It has to be hashable.
     """
 
     def plan(
@@ -112,6 +112,7 @@ class FlowMethod:
 @lru_cache(maxsize=64)
 def _same_offer(method: FlowMethod, chunk_bytes: int, *columns: bytes) -> Offer:
     """The offer for a transfer, known by what is in its columns: lanes ask for the same again."""
-    racks, *demand = (np.frombuffer(column, dtype=np.int64) for column in columns)
+    # copied, since kernels are compiled anew for arrays that cannot be written to
+    racks, *demand = (np.frombuffer(column, dtype=np.int64).copy() for column in columns)
     nothing = Setting.flat(0, Thz())
     return Offer.per_flow(method.plan(Transfer(*demand), racks, chunk_bytes, nothing))

@@ -19,8 +19,9 @@ from thzsync.jit import inner, kernel
 
 SUMS_WEIGHT = 0.5
 """What a second of summing up counts beside one of spreading: it is waited for only sometimes."""
-MOST_PIVOTS = 600
-"""Steps at most; every step's shares are a valid packing. Twelve racks need about 200."""
+PIVOTS_PER_ROW = 50
+MOST_PIVOTS = 1500
+"""Steps at most; every step's shares are a valid packing. Twelve racks need 200 to 600."""
 OUTSIDE = -2
 """Parent of a rack that is not in a tree."""
 _LITTLE = 1e-6
@@ -41,13 +42,14 @@ def pack(
     value[late] = early
     value[rows - 1] = 1.0
     cost, basic = np.zeros(rows), np.full(rows, -1)
-    columns, roots = np.empty((MOST_PIVOTS + 1, rows)), np.empty(MOST_PIVOTS + 1, dtype=np.int64)
-    sums = np.empty((MOST_PIVOTS + 1, n), dtype=np.int64)
-    spreads = np.empty((MOST_PIVOTS + 1, n), dtype=np.int64)
+    most = min(PIVOTS_PER_ROW * rows, MOST_PIVOTS)
+    columns, roots = np.empty((most + 1, rows)), np.empty(most + 1, dtype=np.int64)
+    sums = np.empty((most + 1, n), dtype=np.int64)
+    spreads = np.empty((most + 1, n), dtype=np.int64)
     roots[0] = _column(airtime, late, np.ones(rows), columns[0], sums[0], spreads[0])
     _begin(inverse, value, cost, basic, columns[0], n, len(late))
     made = 1
-    for _ in range(MOST_PIVOTS):
+    for _ in range(most):
         price = -(cost @ inverse)  # of every rack's time; the last is what a column must be worth
         slack = int(np.argmin(price[: rows - 1]))
         if price[slack] < -1e-9:

@@ -111,6 +111,7 @@ def mark_ready(
     for row in rows:
         if state[row] != IDLE:
             return False
+    for row in rows:
         low, high = 0, len(ready)  # the flow in [low, high) whose rows contain this one
         while high - low > 1:
             middle = (low + high) >> 1

@@ -351,8 +351,9 @@ class Overlay:
         return self._outages.usable(party.src, party.dst)
 
     def _forget_gains(self) -> None:
-        for party in self._live:
-            party.gains_until_ps = -1
+        for parties in self._parties.values():  # who has nothing here now may adopt some later
+            for party in parties:
+                party.gains_until_ps = -1
 
     def _drop_if_done(self, party: Party) -> None:
         if not party.outstanding:

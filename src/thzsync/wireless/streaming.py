@@ -80,7 +80,9 @@ def stream(
                 if flow[a] == f:
                     mine[count] = a
                     count += 1
-            if count > 0 and _undisturbed(web, frontier, share_w, f, subband, mine[:count]):
+            if count > 0 and _undisturbed(
+                web, frontier, share_w, f, subband, power_w, mine[:count]
+            ):
                 _couple(radio, frontier, f, mine[:count], row, chunks, subband, power_w,
                         lasting_ps, until_ps - now_ps)  # fmt: skip
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
@@ -118,13 +120,21 @@ def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) 
 
 @inner
 def _undisturbed(
-    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, subband: IntArray, mine: IntArray
-) -> bool:
-    """Whether a flow has begun on every subband that is of use to it, and meets nobody there."""
+    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, subband: IntArray,
+    power_w: FloatArray, mine: IntArray,
+) -> bool:  # fmt: skip
+    """Whether a flow has its share on every subband that is of use to it, and meets nobody there.
+
+    With less power, or on fewer subbands at more, it waits for what younger events hold.
+    """
+    own_w = share_w[web.sender[flow]]
     if len(mine) != frontier.flying[flow] or frontier.bundled[flow]:
         return False
+    for a in mine:
+        if abs(power_w[a] - own_w) > 1e-12 * own_w:
+            return False
     for c in range(frontier.snr_per_w.shape[1]):
-        idle = frontier.snr_per_w[flow, c] * share_w[web.sender[flow]] >= frontier.needed_snr
+        idle = frontier.snr_per_w[flow, c] * own_w >= frontier.needed_snr
         for a in mine:
             idle = idle and subband[a] != c
         if idle:

@@ -76,7 +76,8 @@ def open_executor(
     if workers is not None and workers < 1:
         raise ThzSyncError(f"workers: found {workers}; use at least 1")
     if _teams and scheduler is None and (workers or default_workers()) > 1:
-        with _teams[-1].lent(workers or default_workers()) as team:
+        count = workers or default_workers()
+        with _teams[-1].lent(count if most is None else max(1, min(count, most))) as team:
             yield Relaying(team)
         return
     executor = Relaying(_make(workers, scheduler, most))
@@ -120,6 +121,9 @@ class _Team:
         except BaseException:
             processes.close()
             raise
+        if processes.busy:  # somebody has not waited for all answers
+            processes.close()
+            return
         self.dismiss()
         self._processes = processes
 

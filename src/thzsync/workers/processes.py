@@ -104,6 +104,11 @@ class Processes:
         self._busy: dict[Worker, _Errand] = {}
         self._selector = DefaultSelector()
 
+    @property
+    def busy(self) -> bool:
+        """Whether answers are still to come."""
+        return bool(self._busy)
+
     def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, as they are finished."""
         waiting = deque(_Errand(position) for position in range(len(calls)))
