@@ -135,6 +135,7 @@ def test_a_striped_flow_that_waits_for_a_younger_event_has_no_trains(held: str) 
     for trains in (True, False):
         snr = np.full((3, 3, THZ.subbands), 100.0)
         snr[0, 1] = own
+        snr[0, 2, 3 if held == "power" else 0] = 200.0  # there the younger event sends
         on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 3)), 3, trains=trains)
         younger_w = THZ.max_power_w * (0.45 if held == "power" else 0.01)
         admit(on, 8, Transfer.of([0], [2], [CHUNK]), 3, P2P, THZ, budget_w=younger_w)

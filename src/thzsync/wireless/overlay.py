@@ -316,7 +316,7 @@ class Overlay:
             common=discipline.common,
             index=index,
             start_ps=now_ps,
-            end_ps=now_ps + guard_ps + int(lasting_ps[0]),
+            end_ps=party.round_end_ps,
             overhead_ps=guard_ps,
             flow=flow if party.alone else party.flows[flow],
             first_chunk=first_chunk,
