@@ -31,7 +31,7 @@ from thzsync.coordinator.scoring import (
     settle,
     upper_confidence,
 )
-from thzsync.jit import inner, kernel
+from thzsync.jit import inner, inner_bare, kernel
 
 
 class Beam(NamedTuple):
@@ -83,21 +83,32 @@ def search(
 ) -> tuple[IntArray, IntArray, float]:
     """THz chunks per flow, level index per sender, and the score of the best action found."""
     flows, senders = len(features.chunks), len(features.start) - 1
-    beam_width, count_levels = how.beam_width, how.count_levels
+    width, hidden = how.beam_width, len(encoder.flow_bias)
     event, rest = prepare(encoder, features, head, levels)
-    beam = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
-    spare = _empty_beam(beam_width, flows, senders, len(encoder.flow_bias))
-    if how.partial:
-        # The empty action; a sender's level is open until its turn, and its full power assumed.
-        _insert_uniform(event, rest, beam, 0, len(levels) - 1, count_levels)
-    else:
-        _seed(event, rest, beam, count_levels)
-    options = max(count_levels, len(levels))
+    beam = _empty_beam(width, flows, senders, hidden)
+    spare = _empty_beam(width, flows, senders, hidden)
+    options = max(how.count_levels, len(levels))
     trial = Trial(
-        np.empty((beam_width, options)),
-        np.empty((beam_width, options, len(encoder.flow_bias))),
+        np.empty((width, options)),
+        np.empty((width, options, hidden)),
         np.empty(options, dtype=np.int64),
     )
+    _climb(event, rest, beam, spare, trial, how)
+    best = spare if (flows + senders) % 2 else beam
+    score = best.score[0] + how.deviation_cost * best.deviations[0]
+    return best.counts[0], best.level[0], score
+
+
+@inner_bare
+def _climb(event: Searched, rest: Rest, beam: Beam, spare: Beam, trial: Trial, how: Search) -> None:
+    """Take one coordinate after the other; every step leaves its survivors in the other beam."""
+    features, levels, count_levels = event.features, event.levels, how.count_levels
+    flows, senders = len(features.chunks), len(features.start) - 1
+    if how.partial:
+        # The empty action; a sender's level is open until its turn, and its full power assumed.
+        _insert_uniform(event, rest, beam, spare.sums[0], 0, len(levels) - 1, count_levels)
+    else:
+        _seed(event, rest, beam, spare.sums[0], count_levels)
     for coordinate in range(flows + senders):
         if coordinate < flows:
             group = features.group[coordinate]
@@ -108,8 +119,6 @@ def search(
         charge(beam, trial, tried, coordinate, group, how.deviation_cost)
         survive(beam, spare, trial, tried, coordinate, group, group)
         beam, spare = spare, beam
-    score = beam.score[0] + how.deviation_cost * beam.deviations[0]
-    return beam.counts[0], beam.level[0], score
 
 
 @kernel
@@ -130,9 +139,9 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
     )
 
 
-@inner
-def _seed(event: Searched, rest: Rest, beam: Beam, count_levels: int) -> None:
-    """Fill the beam with the best uniform actions."""
+@inner_bare
+def _seed(event: Searched, rest: Rest, beam: Beam, sums: FloatArray, count_levels: int) -> None:
+    """Fill the beam with the best uniform actions; ``sums`` is scratch."""
     for step in range(count_levels):
         changed, silent = step == 0, True
         for chunks in event.features.chunks:
@@ -142,17 +151,24 @@ def _seed(event: Searched, rest: Rest, beam: Beam, count_levels: int) -> None:
         for level in range(len(event.levels)):
             # Without THz chunks every power is the same action.
             if changed and (level == len(event.levels) - 1 or not silent):
-                _insert_uniform(event, rest, beam, step, level, count_levels)
+                _insert_uniform(event, rest, beam, sums, step, level, count_levels)
 
 
-@inner
+@inner_bare
 def _insert_uniform(
-    event: Searched, rest: Rest, beam: Beam, step: int, level: int, count_levels: int
+    event: Searched,
+    rest: Rest,
+    beam: Beam,
+    sums: FloatArray,
+    step: int,
+    level: int,
+    count_levels: int,
 ) -> None:
     """Score one uniform action and put it in its place, if it has one."""
     chunks, group, air = event.features.chunks, event.features.group, event.features.air
     base, effect, power = event.base, event.effect, event.levels[level]
-    sums = np.zeros((beam.sums.shape[1], beam.sums.shape[2]))
+    for s in range(len(sums)):
+        clear(sums[s])
     for f in range(len(chunks)):
         share = spread_count(chunks[f], step, count_levels) / chunks[f]
         add_flow(base, effect, f, share, air[f, level], power, sums[group[f]])
@@ -175,7 +191,7 @@ def _insert_uniform(
             beam.sums[place, s, k] = sums[s, k]
 
 
-@inner
+@inner_bare
 def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -> float:
     """UCB score of one candidate."""
     head, phi = event.head, rest.phi
@@ -192,7 +208,7 @@ def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -
     return upper_confidence(head.weights, head.inverse_factor, head.exploration, phi, rest.rotated)
 
 
-@inner
+@inner_bare
 def _try_counts(
     event: Searched, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
 ) -> int:
@@ -206,12 +222,11 @@ def _try_counts(
     counts, level, scores, sums = beam.counts, beam.level, trial.score, trial.sums
     first, last = features.start[sender], features.start[sender + 1]
     dense, siblings, phi, rotated = event.dense, rest.siblings, rest.phi, rest.rotated
-    fixed, largest = rest.dense, rest.largest
+    fixed, largest, varied = rest.dense, rest.largest, rest.varied
     weights, inverse = event.head.weights, event.head.inverse_factor
     exploration = event.head.exploration
     per_flow, per_member = 1.0 / len(chunks), 1.0 / (last - first)
     tried: int = min(chunks[flow], count_levels - 1) + 1
-    varied = np.empty(len(siblings))
     for option in range(tried):
         few = chunks[flow] < count_levels
         values[option] = option if few else spread_count(chunks[flow], option, count_levels)
@@ -235,7 +250,7 @@ def _try_counts(
     return tried
 
 
-@inner
+@inner_bare
 def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
     features, levels, chunks = event.features, event.levels, event.features.chunks
@@ -261,7 +276,7 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
     return len(levels)
 
 
-@inner
+@inner_bare
 def charge(
     beam: Beam, trial: Trial, tried: int, coordinate: int, group: int, deviation_cost: float
 ) -> None:
@@ -276,7 +291,7 @@ def charge(
                 trial.score[b, option] = -np.inf
 
 
-@inner
+@inner_bare
 def survive(
     beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int, held: int
 ) -> None:
@@ -307,7 +322,7 @@ def survive(
                 trial.score[b, option] = -np.inf  # the same action from another survivor
 
 
-@inner
+@inner_bare
 def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
     """Put survivor ``a`` into place ``b``."""
     target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
@@ -320,7 +335,7 @@ def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
             target.sums[b, s, k] = source.sums[a, s, k]
 
 
-@inner
+@inner_bare
 def _agree(beam: Beam, a: int, b: int, coordinate: int) -> bool:
     """Whether two survivors are the same action but for one coordinate."""
     flows = beam.counts.shape[1]

@@ -12,7 +12,7 @@ import math
 from typing import Final, NamedTuple
 
 from thzsync.arrays import FloatArray
-from thzsync.jit import kernel
+from thzsync.jit import bare
 
 MEAN_DECAY: Final = 0.9
 SQUARE_DECAY: Final = 0.999
@@ -29,7 +29,7 @@ class Descent(NamedTuple):
     """Decoupled weight decay per step, as a multiple of the step size."""
 
 
-@kernel
+@bare
 def rectified(
     inputs: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
 ) -> None:
@@ -53,7 +53,7 @@ def rectified(
             outputs[i, k] = max(outputs[i, k], 0.0)
 
 
-@kernel
+@bare
 def close_silent(outputs: FloatArray, slope: FloatArray) -> None:
     """No slope passes a unit that its rectifier holds at zero."""
     for i in range(len(outputs)):
@@ -61,7 +61,7 @@ def close_silent(outputs: FloatArray, slope: FloatArray) -> None:
             slope[i, k] = slope[i, k] if outputs[i, k] > 0.0 else 0.0
 
 
-@kernel
+@bare
 def add_slopes(
     inputs: FloatArray, slope: FloatArray, weights: FloatArray, bias: FloatArray
 ) -> None:
@@ -86,7 +86,7 @@ def add_slopes(
                 weights[c, k] += a * slope[i, k]
 
 
-@kernel
+@bare
 def pass_back(slope: FloatArray, transposed: FloatArray, below: FloatArray) -> None:
     """The slope with respect to a layer's inputs, written to ``below``.
 
@@ -103,7 +103,7 @@ def pass_back(slope: FloatArray, transposed: FloatArray, below: FloatArray) -> N
                     below[i, c] += a * transposed[k, c]
 
 
-@kernel
+@bare
 def descend(
     weights: FloatArray,
     gradient: FloatArray,

@@ -18,7 +18,7 @@ import numpy as np
 from thzsync.arrays import FloatArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
-from thzsync.jit import inner
+from thzsync.jit import inner, inner_bare
 
 
 class Head(NamedTuple):
@@ -57,6 +57,8 @@ class Rest(NamedTuple):
     """Dense layer before its rectifier, without the varied flows."""
     phi: FloatArray
     rotated: FloatArray
+    varied: FloatArray
+    """Hidden units of a varied flow."""
 
 
 @inner
@@ -86,18 +88,19 @@ def prepare(
         np.zeros(units + 1),
         np.zeros(units + 1),
         np.zeros(units + 1),
+        np.zeros(hidden),
     )
     return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
 
 
-@inner
+@inner_bare
 def clear(values: FloatArray) -> None:
     """Set all to zero; an assignment of slices would bring seconds of compiling."""
     for k in range(len(values)):
         values[k] = 0.0
 
 
-@inner
+@inner_bare
 def add_flow(
     base: FloatArray,
     effect: FloatArray,
@@ -115,7 +118,7 @@ def add_flow(
         total[k] += unit if unit > 0.0 else 0.0
 
 
-@inner
+@inner_bare
 def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
     start, dense, bias = event.features.start, event.dense, event.encoder.dense_bias
@@ -140,7 +143,7 @@ def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
             fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
-@inner
+@inner_bare
 def represent_change(
     dense: FloatArray,
     fixed: FloatArray,
@@ -158,13 +161,15 @@ def represent_change(
     for k in range(hidden):
         average = varied[k] * per_flow
         excess = (siblings[k] + varied[k]) * per_member - largest[k]
-        excess = excess if excess > 0.0 else 0.0
-        if average > 0.0 or excess > 0.0:
+        if excess > 0.0:
             for j in range(size):
                 phi[j] += average * dense[k, j] + excess * dense[hidden + k, j]
+        elif average > 0.0:
+            for j in range(size):
+                phi[j] += average * dense[k, j]
 
 
-@inner
+@inner_bare
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,
@@ -173,17 +178,17 @@ def upper_confidence(
     rotated: FloatArray,
 ) -> float:
     """Mean plus exploration times uncertainty; ``phi`` is rectified on the way (eq:bandit_mean)."""
-    size = len(phi)
-    for i in range(size):
-        rotated[i] = 0.0
     value, square = 0.0, 0.0
-    for j in range(size):
-        unit = phi[j]
-        if unit > 0.0:
-            value += unit * weights[j]
-            if exploration > 0.0:
-                for i in range(size):  # whole rows vectorise better than the triangle alone
+    for j in range(len(phi)):
+        phi[j] = phi[j] if phi[j] > 0.0 else 0.0
+        value += phi[j] * weights[j]
+    if exploration > 0.0:
+        clear(rotated)
+        for j in range(len(phi)):
+            unit = phi[j]
+            if unit > 0.0:
+                for i in range(len(rotated)):  # whole rows vectorise better than the triangle
                     rotated[i] += unit * inverse_factor[j, i]
-    for i in range(size):
-        square += rotated[i] * rotated[i]
+        for i in range(len(rotated)):
+            square += rotated[i] * rotated[i]
     return value + exploration * math.sqrt(square)

@@ -21,7 +21,7 @@ from thzsync.coordinator.dense import (
     rectified,
 )
 from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.jit import inner, kernel
+from thzsync.jit import bare, inner_bare
 
 
 class Scratch(NamedTuple):
@@ -90,7 +90,7 @@ def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
     return encoder, flat[d:]
 
 
-@kernel
+@bare
 def gradient(
     encoder: Encoder,
     head: FloatArray,
@@ -137,7 +137,7 @@ def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
     )
 
 
-@kernel
+@bare
 def _descend_all(
     flat: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
     encoder: Encoder,
@@ -158,7 +158,7 @@ def _descend_all(
         descend(weights, slope, mean, square, step + 1, how)
 
 
-@kernel
+@bare
 def _encode(encoder: Encoder, batch: Batch, scratch: Scratch, result: FloatArray) -> None:
     phi = scratch.phi
     for s in range(len(batch.group)):
@@ -168,7 +168,7 @@ def _encode(encoder: Encoder, batch: Batch, scratch: Scratch, result: FloatArray
             result[s, j] = phi[0, j]
 
 
-@inner
+@inner_bare
 def _filled(group: IntArray) -> int:
     """Slots before the first empty one."""
     for f in range(len(group)):
@@ -177,7 +177,7 @@ def _filled(group: IntArray) -> int:
     return len(group)
 
 
-@inner
+@inner_bare
 def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scratch) -> None:
     """phi of one sample, without its constant, into ``scratch``."""
     rectified(rows, encoder.flow, encoder.flow_bias, scratch.hidden)
@@ -186,7 +186,7 @@ def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scrat
     rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
-@inner
+@inner_bare
 def _sum_senders(
     hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, members: IntArray
 ) -> None:
@@ -201,7 +201,7 @@ def _sum_senders(
             sums[sender, k] += hidden[f, k]
 
 
-@inner
+@inner_bare
 def _pool(
     sums: FloatArray, members: IntArray, flows: int, pooled: FloatArray, winner: IntArray
 ) -> None:
@@ -220,7 +220,7 @@ def _pool(
                     winner[k] = g
 
 
-@inner
+@inner_bare
 def _backward(
     head: FloatArray,
     rows: FloatArray,
@@ -249,7 +249,7 @@ def _backward(
     add_slopes(rows, below, added.flow, added.flow_bias)
 
 
-@inner
+@inner_bare
 def _share_out(
     pooled: FloatArray, members: IntArray, flows: int, winner: IntArray, sums: FloatArray
 ) -> None:
