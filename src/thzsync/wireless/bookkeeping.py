@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.jit import inner, kernel
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
 
@@ -125,32 +125,72 @@ def mark_ready(
     return True
 
 
-Details = tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, BoolArray]
-"""Per transmission: sender, receiver, first chunk, gain, bytes, whether a chain had to turn."""
+Details = tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, IntArray]
+"""Per transmission: sender, receiver, first chunk, gain, bytes, guard time before it [ps]."""
 
 
 @kernel
 def point(
-    facing: IntArray, src: IntArray, dst: IntArray, first: IntArray, bytes_before: IntArray,
-    gains: FloatArray, flow: IntArray, row: IntArray, chunks: IntArray, subband: IntArray,
+    facing: IntArray, free_ps: IntArray, src: IntArray, dst: IntArray, first: IntArray,
+    bytes_before: IntArray, gains: FloatArray, lands_ps: IntArray, flow: IntArray, row: IntArray,
+    chunks: IntArray, subband: IntArray, lasting_ps: IntArray, now_ps: int, guard_ps: int,
+    guarded: bool, steers: bool, common: bool,
 ) -> Details:  # fmt: skip
-    """Point the chains of new transmissions at each other, and look up what records tell of them.
+    """Point the chains of new transmissions at each other, note when they end, and look up more.
 
-    After ``facing`` come columns of the party, then columns of what has been begun.
+    After two tables by (rack, subband) come columns of the party, then columns of what has been
+    begun, and when a guard time is owed: always, or where a chain turns to another rack; in common
+    rounds all wait for whoever turns.
     """
     n = len(flow)
     sender, receiver = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     first_chunk, size_bytes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    gain, turned = np.empty(n), np.empty(n, dtype=np.bool_)
+    gain, overhead_ps = np.empty(n), np.empty(n, dtype=np.int64)
+    any_owed = False
     for a in range(n):
         i, j, c = src[flow[a]], dst[flow[a]], subband[a]
         sender[a], receiver[a] = i, j
-        turned[a] = facing[i, c] != j or facing[j, c] != i
+        owed = guarded or (steers and (facing[i, c] != j or facing[j, c] != i))
+        overhead_ps[a] = guard_ps if owed else 0
+        any_owed = any_owed or owed
         facing[i, c], facing[j, c] = j, i
         first_chunk[a] = row[a] - first[flow[a]]
         gain[a] = gains[flow[a], c]
         size_bytes[a] = bytes_before[row[a] + chunks[a]] - bytes_before[row[a]]
-    return sender, receiver, first_chunk, gain, size_bytes, turned
+    for a in range(n):
+        if common and any_owed:
+            overhead_ps[a] = guard_ps
+        end_ps = now_ps + overhead_ps[a] + lasting_ps[a]
+        lands_ps[flow[a]] = end_ps
+        free_ps[sender[a], subband[a]] = free_ps[receiver[a], subband[a]] = end_ps
+    return sender, receiver, first_chunk, gain, size_bytes, overhead_ps
+
+
+@kernel
+def claim(
+    limits_ps: IntArray, src: IntArray, dst: IntArray, owned: IntArray, flying: IntArray,
+    lands_ps: IntArray, soonest_ps: int, in_turn: bool,
+) -> None:  # fmt: skip
+    """Lower to when a party could next begin something at racks; the columns are the party's.
+
+    No flow of it begins before ``soonest_ps`` and, where every flow sends ``in_turn``, none before
+    what it has in the air ends.
+    """
+    for f in range(len(owned)):
+        if owned[f] > 0:
+            begins_ps = soonest_ps
+            if in_turn and flying[f] > 0:
+                begins_ps = max(begins_ps, lands_ps[f])
+            limits_ps[src[f]] = min(limits_ps[src[f]], begins_ps)
+            limits_ps[dst[f]] = min(limits_ps[dst[f]], begins_ps)
+
+
+@kernel
+def heed(limits_ps: IntArray, src: IntArray, dst: IntArray, until_ps: IntArray) -> None:
+    """Lower to when somebody could begin something at either end of a flow."""
+    for f in range(len(until_ps)):
+        limit_ps = min(limits_ps[src[f]], limits_ps[dst[f]])
+        until_ps[f] = min(until_ps[f], limit_ps)
 
 
 @inner

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, Protocol
 
+from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.party import Party
@@ -42,13 +43,19 @@ class Discipline(Protocol):
         """Whether the guard time is owed just where a chain turns to another rack."""
         ...
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether a flow begins nothing while something of it is in the air."""
+        ...
+
     def tune(self, party: Party) -> None:
         """The channel has changed: prepare ``party.frontier`` and ``party.web`` for it."""
         ...
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
-        """Begin what can begin now; nobody else can step in before ``until_ps``.
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+        """Begin what can begin now.
 
+        Before ``until_ps`` of a flow, neither the channel nor anybody else changes what it may do.
         What is begun has been taken from the air and marked in the party's frontier (see
         ``bookkeeping.begin``).
         """

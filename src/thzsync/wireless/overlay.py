@@ -17,7 +17,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import Details, Sent, point, release
+from thzsync.wireless.bookkeeping import Details, Sent, heed, point, release
 from thzsync.wireless.discipline import Discipline, find_discipline
 from thzsync.wireless.outages import Outages
 from thzsync.wireless.party import Party, Stages
@@ -39,6 +39,7 @@ def empty_floor(racks: int, thz: Thz) -> Floor:
         chains=np.full(racks, thz.chains, dtype=np.int64),
         power_w=np.zeros(racks),
         sending=np.zeros(racks, dtype=np.int64),
+        free_ps=np.zeros((racks, thz.subbands), dtype=np.int64),
     )
     return air, np.full((racks, thz.subbands), -1, dtype=np.int64)
 
@@ -47,8 +48,8 @@ class Overlay:
     """The transceivers of all racks and the events that use them: by rank, then older events first.
 
     ``trains=False`` asks streamed flows again after every chunk; it changes no event's result.
-    ``farsighted``, flows beside older events are sent in trains, too, until one of these could
-    begin something there. Times stay as they are; sums of energy are rounded otherwise.
+    ``farsighted``, flows beside other events are sent in trains, too, until one of these could
+    begin or end something there. Times stay as they are; sums of energy are rounded otherwise.
     """
 
     def __init__(
@@ -66,7 +67,9 @@ class Overlay:
         self._channel = channel
         self._guard_ps = to_ps(thz.round_overhead_s)
         whole_budget = thz.radiation == "budget"
-        self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget)
+        self._radio = Radio(
+            thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget, farsighted
+        )
         self._racks = racks
         self._alone = thz.sharing == "event"
         self._floors: dict[int, Floor] = {}  # by event, or one for all under ``EVERYBODY``
@@ -77,6 +80,7 @@ class Overlay:
         self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
         self._started: dict[int, int] = {}  # rounds of every event so far
         self._live: list[Party] = []
+        self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
     @property
@@ -120,7 +124,8 @@ class Overlay:
             for index in range(len(graph.disciplines))
         ]
         for party in self._parties[number]:
-            party.common = find_discipline(party.discipline_name).common
+            discipline = find_discipline(party.discipline_name)
+            party.common, party.in_turn = discipline.common, discipline.in_turn
             party.rank = rank
             if party.outstanding:
                 insort(self._live, party, key=_turn)
@@ -149,12 +154,8 @@ class Overlay:
                     party.refresh(self._channel, self._usable(party), now_ps)
                     discipline.tune(party)
                 party.fresh = False
-                until_ps = NEVER_PS
-                if disputed:
-                    single = getattr(discipline, "flights", 1) == 1
-                    far = self._farsighted and single and not party.rank
-                    until_ps = self._undisputed_ps(party, now_ps) if far else now_ps
-                rounds += self._start(party, discipline, now_ps, until_ps)
+                self._look_ahead(party, discipline, disputed, now_ps)
+                rounds += self._start(party, discipline, now_ps)
         return rounds
 
     def finish(self, ended: Round) -> None:
@@ -252,20 +253,36 @@ class Overlay:
         self._outages.change(-1, rack, subband, pair)
         self._forget_gains()
 
-    def _start(
-        self, party: Party, discipline: Discipline, now_ps: int, undisputed_ps: int
-    ) -> list[Round]:
-        until_ps = min(party.gains_until_ps, undisputed_ps) if self._trains else now_ps
+    def _look_ahead(
+        self, party: Party, discipline: Discipline, disputed: bool, now_ps: int
+    ) -> None:
+        """Tell a party until when the channel and events before it leave its flows alone."""
+        far = self._farsighted and discipline.in_turn and not party.rank
+        if not self._trains or (disputed and not far):
+            party.until_ps.fill(now_ps)
+            return
+        party.until_ps.fill(party.gains_until_ps)
+        if disputed:
+            self._limits_ps.fill(NEVER_PS)
+            for older in self._live:
+                if older is party:
+                    break
+                if older.rack_mask & party.rack_mask:
+                    older.claim(self._limits_ps, now_ps)
+            heed(self._limits_ps, party.src, party.dst, party.until_ps)
+
+    def _start(self, party: Party, discipline: Discipline, now_ps: int) -> list[Round]:
         air, facing = self._floor(party)
-        sent = discipline.start(air, self._radio, party, now_ps, until_ps)
-        flow, row, chunks, subband, _, _ = sent
+        sent = discipline.start(air, self._radio, party, now_ps, party.until_ps)
+        flow, row, chunks, subband, _, lasting_ps = sent
         delivers = chunks.tolist()
         party.begun(sum(delivers))
         if not delivers:
             return []
         details = point(
-            facing, party.src, party.dst, party.frontier.first, party.bytes_before, party.gains,
-            flow, row, chunks, subband,
+            facing, air.free_ps, party.src, party.dst, party.frontier.first, party.bytes_before,
+            party.gains, party.frontier.lands_ps, flow, row, chunks, subband, lasting_ps, now_ps,
+            self._guard_ps, discipline.guarded, discipline.steers, discipline.common,
         )  # fmt: skip
         if discipline.common or len(delivers) == 1:
             return [self._round(party, discipline, sent, details, sum(delivers), now_ps)]
@@ -281,17 +298,6 @@ class Overlay:
             for a, count in enumerate(delivers)
         ]
 
-    def _undisputed_ps(self, party: Party, now_ps: int) -> int:
-        """Until when no event before a party can begin anything where it may send now [ps]."""
-        here, until_ps = party.ready_mask(), NEVER_PS
-        for older in self._live:
-            if older is party:
-                break
-            if older.pending_mask() & here:
-                busy = older.in_flight and older.common  # it begins nothing before its round ends
-                until_ps = min(until_ps, older.round_end_ps if busy else now_ps)
-        return until_ps
-
     def _round(
         self,
         party: Party,
@@ -302,9 +308,8 @@ class Overlay:
         now_ps: int,
     ) -> Round:
         flow, _, chunks, subband, power_w, lasting_ps = sent
-        src, dst, first_chunk, gain, size_bytes, turned = details
-        owed = discipline.guarded or (discipline.steers and bool(turned.any()))
-        guard_ps = self._guard_ps if owed else 0
+        src, dst, first_chunk, gain, size_bytes, overhead_ps = details
+        guard_ps = int(overhead_ps[0])
         index = self._started[party.number]
         self._started[party.number] = index + 1
         party.in_flight += 1

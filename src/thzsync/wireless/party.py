@@ -12,7 +12,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import ChannelModel, link_budget_per_w
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import mark_ready
+from thzsync.wireless.bookkeeping import claim, mark_ready
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
 
 
@@ -75,6 +75,8 @@ class Party:
         self.in_flight = 0
         self.common = False
         """Whether its discipline sends one round at a time."""
+        self.in_turn = False
+        """Whether its discipline has a flow's transmissions follow each other."""
         self.rank = 0
         """Who has a lower one is served first."""
         self.fresh = True
@@ -86,7 +88,6 @@ class Party:
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
-        self._pending: int | None = None
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
         self.chains = thz.chains
         self.pins: BoolArray | None = None
@@ -99,6 +100,8 @@ class Party:
         self.web = web_of(graph, self.flows, thz.subbands)
         self.frontier = _frontier(graph, self.flows, budget_w, drawn_w, thz, shared=not self.alone)
         self.outstanding = int(self.frontier.owned.sum())
+        self.until_ps = np.zeros(len(self.flows), dtype=np.int64)
+        """Until when nothing can change what a flow would do next [ps]; set before every start."""
         self.bytes_before = np.concatenate(([0], np.cumsum(self.frontier.size_bytes)))
         """Bytes in all chunks before a row."""
 
@@ -132,27 +135,14 @@ class Party:
         """Lowest barrier stage of the event that is not done on THz."""
         return self._stages.current
 
-    @cached_property
-    def _flow_masks(self) -> list[int]:
-        """Both racks of every flow, as bits."""
-        ends = zip(self.src.tolist(), self.dst.tolist(), strict=True)
-        return [(1 << src) | (1 << dst) for src, dst in ends]
-
-    def ready_mask(self) -> int:
-        """Racks, as bits, of flows that have something ready."""
-        return self._mask_of(self.frontier.ready)
-
-    def pending_mask(self) -> int:
-        """Racks, as bits, at which transmissions have still to begin."""
-        if self._pending is None:
-            self._pending = self._mask_of(self.frontier.owned)
-        return self._pending
-
-    def _mask_of(self, chunks: IntArray) -> int:
-        mask, masks = 0, self._flow_masks
-        for flow in np.flatnonzero(chunks).tolist():
-            mask |= masks[flow]
-        return mask
+    def claim(self, limits_ps: IntArray, now_ps: int) -> None:
+        """Lower to when the party could next begin something at racks, by rack [ps]."""
+        frontier = self.frontier
+        soonest_ps = self.round_end_ps if self.in_flight and self.common else now_ps
+        claim(
+            limits_ps, self.src, self.dst, frontier.owned, frontier.flying, frontier.lands_ps,
+            soonest_ps, self.in_turn,
+        )  # fmt: skip
 
     def rows(self, graph_rows: IntArray) -> IntArray:
         """Rows of this party for chunk rows of the graph that belong to it."""
@@ -181,8 +171,6 @@ class Party:
 
     def begun(self, chunks: int) -> None:
         """A transmission was attempted: so many chunks are under way that were ready."""
-        if chunks:
-            self._pending = None
         self.ready -= chunks
         self.blocked = bool(self.frontier.blocked_ps.max(initial=NOT_BLOCKED) != NOT_BLOCKED)
 
@@ -195,7 +183,6 @@ class Party:
         frontier.state[rows] = IDLE
         flow = self._flow(rows)
         np.subtract.at(frontier.owned, flow, 1)
-        self._pending = None
         np.subtract.at(frontier.ready, flow, state == READY)
         self.ready -= int(np.count_nonzero(state == READY))
         self.settle(flow, np.ones(len(rows), dtype=np.int64), len(rows))
@@ -207,7 +194,6 @@ class Party:
         """
         frontier, flow = self.frontier, self._flow(rows)
         np.add.at(frontier.owned, flow, 1)
-        self._pending = None
         silent = self.web.sender[flow]
         silent = silent[frontier.budget_w[silent] == 0]
         frontier.budget_w[silent] = self._thz.max_power_w
@@ -256,6 +242,7 @@ def _frontier(
         lowest=first[1:].copy(),
         sent=np.zeros(len(flows), dtype=np.int64),
         flying=np.zeros(len(flows), dtype=np.int64),
+        lands_ps=np.zeros(len(flows), dtype=np.int64),
         drawn_w=drawn_w,
         snr_per_w=np.zeros((len(flows), thz.subbands)),
         needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,

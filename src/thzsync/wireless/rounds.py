@@ -29,6 +29,7 @@ class Matching:
     common: bool = True
     guarded: bool = True
     steers: bool = False
+    in_turn: bool = True
 
     def tune(self, party: Party) -> None:
         """Try the strongest links first, or take them as they come."""
@@ -37,7 +38,7 @@ class Matching:
             web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
             web.rank[web.order] = np.arange(len(web.order))
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next round."""
         return form_round(
             air, radio, party.web, party.frontier, party.stage, True, self.channel_aware,
@@ -57,6 +58,7 @@ class Assignment:
     common: bool = True
     guarded: bool = True
     steers: bool = False
+    in_turn: bool = True
 
     def tune(self, party: Party) -> None:
         """Leave all subbands but one out, where the event keeps to one."""
@@ -65,7 +67,7 @@ class Assignment:
             common = int(np.argmax(snr_per_w.min(axis=0)))
             snr_per_w[:, np.arange(snr_per_w.shape[1]) != common] = 0.0
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next round."""
         return form_round(
             air, radio, party.web, party.frontier, party.stage, False, self.channel_aware,
@@ -84,12 +86,13 @@ class Pipelined:
     common: bool = True
     guarded: bool = False
     steers: bool = True
+    in_turn: bool = True
 
     def tune(self, party: Party) -> None:
         """Forget the pins: other subbands may be better now."""
         party.pins = None
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
 
         Where there are too few for all links, they take turns: those that are ready share them.

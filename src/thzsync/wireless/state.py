@@ -32,6 +32,8 @@ class Radio(NamedTuple):
     """Longest time one chunk may take [s]."""
     whole_budget: bool
     """Whether senders of a common round radiate all they may."""
+    farsighted: bool
+    """Whether trains run beside others until these can take or give back something."""
 
 
 class Air(NamedTuple):
@@ -45,6 +47,8 @@ class Air(NamedTuple):
     """Power in use per rack [W]."""
     sending: IntArray
     """Transmissions that leave each rack now."""
+    free_ps: IntArray
+    """By (rack, subband): when the transmission that was last begun there ends [ps]."""
 
 
 class Frontier(NamedTuple):
@@ -74,6 +78,8 @@ class Frontier(NamedTuple):
     """Transmissions per flow so far."""
     flying: IntArray
     """Transmissions per flow in the air."""
+    lands_ps: IntArray
+    """When the transmission that a flow began last ends [ps]."""
     drawn_w: FloatArray
     """Power that the event draws now, by position [W]."""
     snr_per_w: FloatArray

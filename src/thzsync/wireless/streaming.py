@@ -4,8 +4,9 @@ Chunks that would follow each other on the same subband with the same power anyw
 train: then nothing is lost by not asking again after every chunk. A train needs that no older event
 and no other flow of its own meets the two racks (nobody could step in between), that its subband is
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
-starts no chunk after the channel has changed. A flow on several subbands at once has a train on
-each, if it has begun on all that are of use to it.
+starts no chunk after the channel has changed. Farsighted, it may run where older events and better
+subbands or power that others hold are in sight, too, until the first of them ends. A flow on
+several subbands at once has a train on each, if it has begun on all that are of use to it.
 """
 
 from __future__ import annotations
@@ -28,17 +29,18 @@ from thzsync.wireless.bookkeeping import (
 from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Web
 
 _PS = 1e12
+_NEVER_PS = np.iinfo(np.int64).max
 
 
 @kernel
 def stream(
     air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, flights: int, now_ps: int,
-    until_ps: int,
+    until_ps: IntArray,
 ) -> Sent:  # fmt: skip
     """Start the next transmissions of every flow that finds a subband and power.
 
     A flow may have ``flights`` transmissions in the air, each at an equal share of what it may use.
-    Until ``until_ps`` neither the channel nor an older event can change a flow's choice.
+    Until its ``until_ps`` neither the channel nor an older event can change a flow's choice.
     """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
@@ -66,13 +68,12 @@ def stream(
             rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
             flow[n], subband[n], power_w[n] = f, best, cap_w
             lasting_ps[n] = _lasting_ps(bits, rate)
-            whole_budget = cap_w == frontier.budget_w[web.sender[f]]
-            strongest = frontier.snr_per_w[f, best] == frontier.snr_per_w[f].max()
-            if whole_budget and strongest and _alone(web, frontier, f):
-                chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, until_ps - now_ps)
+            same_ps = min(until_ps[f], _better_ps(air, radio, web, frontier, f, best, cap_w))
+            if same_ps > now_ps and _alone(web, frontier, f):
+                chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, same_ps - now_ps)
             begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
             n += 1
-    if flights > 1 and until_ps > now_ps:
+    if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
         for f in range(len(left)):
             count = 0
@@ -80,11 +81,13 @@ def stream(
                 if flow[a] == f:
                     mine[count] = a
                     count += 1
-            if count > 0 and _undisturbed(
-                web, frontier, share_w, f, subband, power_w, mine[:count]
+            if (
+                count > 0
+                and until_ps[f] > now_ps
+                and _undisturbed(web, frontier, share_w, f, subband, power_w, mine[:count])
             ):
                 _couple(radio, frontier, f, mine[:count], row, chunks, subband, power_w,
-                        lasting_ps, until_ps - now_ps)  # fmt: skip
+                        lasting_ps, until_ps[f] - now_ps)  # fmt: skip
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
@@ -104,6 +107,32 @@ def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
             if other != flow and (frontier.owned[other] > 0 or frontier.flying[other] > 0):
                 return False
     return True
+
+
+@inner
+def _better_ps(
+    air: Air, radio: Radio, web: Web, frontier: Frontier, flow: int, subband: int, cap_w: float
+) -> int:
+    """When a flow could have a stronger subband or more power than this [ps], at the soonest."""
+    u, snr_per_w = web.sender[flow], frontier.snr_per_w[flow]
+    src, dst = frontier.racks[u], frontier.racks[web.receiver[flow]]
+    better_ps = _NEVER_PS
+    for c in range(len(snr_per_w)):
+        if snr_per_w[c] > snr_per_w[subband]:
+            if not radio.farsighted:
+                return 0
+            free_ps = 0
+            for rack in (src, dst):
+                if air.busy[rack, c]:
+                    free_ps = max(free_ps, air.free_ps[rack, c])
+            better_ps = min(better_ps, free_ps)
+    if cap_w != frontier.budget_w[u]:
+        if not radio.farsighted:
+            return 0
+        for c in range(len(snr_per_w)):
+            if air.busy[src, c]:
+                better_ps = min(better_ps, air.free_ps[src, c])
+    return better_ps
 
 
 @inner

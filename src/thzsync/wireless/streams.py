@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from thzsync.arrays import IntArray
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.party import Party
 from thzsync.wireless.state import Air, Radio
@@ -23,10 +24,15 @@ class Streaming:
     guarded: bool = False
     steers: bool = False
 
+    @property
+    def in_turn(self) -> bool:
+        """One transmission of a flow at a time, where it may have no more."""
+        return self.flights == 1
+
     def tune(self, party: Party) -> None:
         """Nothing to prepare: each transmission looks at the gains itself."""
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next transmission of every flow that may send."""
         return stream(
             air, radio, party.web, party.frontier, party.stage, self.flights, now_ps, until_ps
@@ -45,11 +51,12 @@ class Sustained:
     common: bool = False
     guarded: bool = False
     steers: bool = True
+    in_turn: bool = False
 
     def tune(self, party: Party) -> None:
         """Nothing to prepare: rates are looked at in every round."""
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: int) -> Sent:
+    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next transmissions."""
         return sustain(
             air, radio, party.web, party.frontier, party.stage, self.hold_s, self.relayed,
