@@ -61,6 +61,20 @@ def test_every_gain_is_what_the_slow_twin_says(channel):
         assert difference_db.max() < 5e-4 * max(channel.fluctuation_db, 1)
 
 
+def test_gains_do_not_depend_on_what_was_asked_before(monkeypatch):
+    """Few places for innovations, slots at all distances, forwards and backwards, some pairs."""
+    monkeypatch.setattr(propagation, "_KEPT_PAIRS", 7)
+    model, rng = build(BOTH, FEW, seed=3), np.random.default_rng(5)
+    low, high = np.triu_indices(FEW.racks, k=1)
+    slot_ps, slot = model.source.fluctuation.slot_ps, 0
+    for step in rng.choice([-50, -3, 0, 1, 2, 5, 36, 37, 38, 400], 150).tolist():
+        slot = max(slot + step, 0)
+        asked = rng.permutation(len(low))[:6]
+        again = model.gains(low[asked], high[asked], slot * slot_ps)
+        afresh = build(BOTH, FEW, seed=3).gains(low[asked], high[asked], slot * slot_ps)
+        assert again.tolist() == afresh.tolist()
+
+
 @pytest.fixture
 def plain(monkeypatch):
     """The kernels of the fading module as plain Python, and a way to switch them on."""

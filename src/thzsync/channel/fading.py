@@ -49,17 +49,26 @@ def normal(bits: np.uint64) -> float:
 
 
 @kernel
-def fluctuation(start: np.uint64, slot: int, decay: float, terms: int) -> float:
+def fluctuation(
+    innovation: FloatArray, known: int, start: np.uint64, slot: int, decay: float
+) -> float:
     """First-order autoregressive process of unit variance at one slot.
 
-    The moving-average form of x_k = a x_{k-1} + sqrt(1 - a^2) w_k, cut after ``terms``
-    innovations and scaled back to unit variance: random access instead of recursion.
+    The moving-average form of x_k = a x_{k-1} + sqrt(1 - a^2) w_k, cut after some innovations and
+    scaled back to unit variance: random access instead of recursion. Neighbouring slots have most
+    innovations in common: ``innovation`` is a ring in which that of slot k stands at k modulo its
+    length, and the oldest ``known`` of this slot are there already.
     """
+    terms = len(innovation)
+    for j in range(terms - known):
+        innovation[(slot - j) % terms] = normal(draw64(start, slot - j))
     total, weight, power = 0.0, 1.0, 0.0
-    for j in range(terms):
-        total += weight * normal(draw64(start, slot - j))
+    place = slot % terms
+    for _ in range(terms):
+        total += weight * innovation[place]
         power += weight * weight
         weight *= decay
+        place = place - 1 if place > 0 else terms - 1
     return total / math.sqrt(power)
 
 
@@ -91,7 +100,6 @@ def fill_gains(
     fluctuation_key: np.uint64,
     fluctuation_slot: int,
     decay: float,
-    terms: int,
     blocked_factor: float,
     blockage_key: np.uint64,
     blockage_slot: int,
@@ -100,14 +108,18 @@ def fill_gains(
     cached_pair: IntArray,
     cached_slots: IntArray,
     cached_gain: FloatArray,
+    drawn_pair: IntArray,
+    drawn_slot: IntArray,
+    drawn: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Gains of the asked links into ``out``, through a direct-mapped cache.
+    """Gains of the asked links into ``out``, through direct-mapped caches.
 
-    A cache entry names its pair and both slots, so a hit is exactly what a miss would compute:
-    answers do not depend on what was asked before.
+    An entry of the first names its pair and both slots, one of the second keeps the innovations of
+    its pair up to a slot. A hit is exactly what a miss would compute: answers do not depend on
+    what was asked before.
     """
-    rings, subbands = reference_gain.shape[0], subband_factor.shape[0]
+    rings, subbands, terms = reference_gain.shape[0], subband_factor.shape[0], drawn.shape[2]
     for n in range(len(src)):
         low, high = min(src[n], dst[n]), max(src[n], dst[n])
         pair = low * rings * lanes + high
@@ -122,11 +134,15 @@ def fill_gains(
                 stream_start(blockage_key, pair, 0), blockage_slot, p_block, p_clear
             ):
                 gain *= blocked_factor
+            row = pair % len(drawn_pair)
+            passed = fluctuation_slot - drawn_slot[row]
+            known = terms - passed if drawn_pair[row] == pair and 0 <= passed < terms else 0
+            drawn_pair[row], drawn_slot[row] = pair, fluctuation_slot
             for c in range(subbands):
                 factor = subband_factor[c]
                 if sigma_db > 0.0:
                     start = stream_start(fluctuation_key, pair, c)
-                    level = fluctuation(start, fluctuation_slot, decay, terms)
+                    level = fluctuation(drawn[row, c], known, start, fluctuation_slot, decay)
                     factor *= 10.0 ** (sigma_db * level / 10.0)
                 cached_gain[entry, c] = gain * factor
             cached_pair[entry] = pair

@@ -18,6 +18,8 @@ from thzsync.topology import Topology
 NEVER_PS: Final = int(np.iinfo(np.int64).max)
 SLOTS_PER_COHERENCE: Final = 4
 _CACHE_ENTRIES: Final = 1 << 16
+_KEPT_PAIRS: Final = 1 << 15
+"""Pairs whose innovations are kept: about 1 kB each."""
 _SMALLEST_WEIGHT: Final = 1e-4
 
 
@@ -96,6 +98,11 @@ class PropagationGains:
         self._cached_pair = np.full(entries, -1, dtype=np.int64)
         self._cached_slots = np.zeros((entries, 2), dtype=np.int64)
         self._cached_gain = np.zeros((entries, thz.subbands))
+        # Slots have most innovations in common with those before; pages not needed take no memory.
+        kept = min(entries, _KEPT_PAIRS)
+        self._drawn_pair = np.full(kept, -1, dtype=np.int64)
+        self._drawn_slot = np.zeros(kept, dtype=np.int64)
+        self._drawn = np.zeros((kept, thz.subbands, self.fluctuation.terms))
 
     def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
         """Gains without fluctuation and blockage, by (link, subband)."""
@@ -119,7 +126,6 @@ class PropagationGains:
             self._keys[0],
             time_ps // fluctuation.slot_ps if fluctuation.slot_ps else 0,
             fluctuation.decay,
-            fluctuation.terms,
             10 ** (-blockage.loss_db / 10),
             self._keys[1],
             time_ps // blockage.slot_ps if blockage.slot_ps else 0,
@@ -128,6 +134,9 @@ class PropagationGains:
             self._cached_pair,
             self._cached_slots,
             self._cached_gain,
+            self._drawn_pair,
+            self._drawn_slot,
+            self._drawn,
             out,
         )
         return out
