@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -202,6 +203,23 @@ _found = cache(code_folder)
 
 
 @cache
+def _leave_out_blas() -> None:
+    """Let Numba look for a BLAS when a kernel needs one, which none of ours does.
+
+    It looks as soon as any kernel is loaded, and finds it by importing a large part of SciPy.
+    """
+    blas = "scipy.linalg.cython_blas"
+    if blas in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    with_hole: dict[str, Any] = cast(dict[str, Any], sys.modules)
+    with_hole[blas] = None
+    try:
+        import_module("numba.np.arraymath")._HAVE_BLAS = True  # type: ignore[attr-defined]
+    finally:
+        del with_hole[blas]
+
+
+@cache
 def _stored_cache() -> Any:
     """The class that Numba asks for stored code and hands new code to."""
     caching: Any = import_module("numba.core.caching")
@@ -240,6 +258,7 @@ def _stored_cache() -> Any:
             self._cache_file = File(self._cache_path, self._impl.filename_base, stamp)
 
         def load_overload(self, signature: Any, target: Any) -> Any:
+            _leave_out_blas()
             found = super().load_overload(signature, target)
             if found is None:
                 about_to_compile()

@@ -28,9 +28,9 @@ from thzsync.records.run import (
     References,
     Run,
     environment,
-    frame_bytes,
     read_scenario,
     read_table,
+    stream_bytes,
     until_last_iteration,
 )
 from thzsync.records.schema import TABLES
@@ -43,7 +43,8 @@ PROGRESS: Final = ".progress"
 """Folder of the parts, inside the run's own."""
 BEGUN: Final = "begun.json"
 PART: Final = "part.json"
-DECISIONS: Final = "decisions.parquet"
+SUFFIX: Final = "arrow"
+DECISIONS: Final = f"decisions.{SUFFIX}"
 START: Final = "start.safetensors"
 LARGEST_POLICY_BYTES: Final = 2**34
 
@@ -124,8 +125,8 @@ class Journal:
         """Write what is new; the policy, if it has a state, was saved to ``policy_file`` before."""
         number = len(self._parts)
         state = content_digest(self.policy_file(number))
-        files = [(f"{name}.parquet", frame_bytes(frame, 1)) for name, frame in tables.items()]
-        files.append((DECISIONS, frame_bytes(_decision_frame(decisions), 1)))
+        files = [(f"{name}.{SUFFIX}", stream_bytes(frame)) for name, frame in tables.items()]
+        files.append((DECISIONS, stream_bytes(_decision_frame(decisions))))
         packed = pack(with_marker(PART, {"kind": "part", "policy": state}, files))
         write_atomically(self.folder / part_name(number), packed)
         self._parts += _complete_parts(self.folder, number)
@@ -156,7 +157,8 @@ class Journal:
                 f"`thzsync run --resume {self.folder.parent}` goes on"
             )
         tables = {
-            name: pl.concat([read_table(part, name) for part in self._parts]) for name in TABLES
+            name: pl.concat([read_table(part, name, SUFFIX) for part in self._parts])
+            for name in TABLES
         }
         whole = until_last_iteration(tables)
         return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
@@ -234,5 +236,5 @@ def _decision_frame(decisions: Sequence[Decision]) -> pl.DataFrame:
 def _decisions(part: Record) -> Iterator[Decision]:
     import polars as pl
 
-    for chunks, power in pl.read_parquet(part.read(DECISIONS)).iter_rows():
+    for chunks, power in pl.read_ipc_stream(part.read(DECISIONS)).iter_rows():
         yield np.array(chunks, dtype=np.int64), np.array(power, dtype=np.float64)

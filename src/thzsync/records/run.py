@@ -229,13 +229,21 @@ class Run:
         )
 
 
-def read_table(record: Record, name: str) -> pl.DataFrame:
+def stream_bytes(frame: pl.DataFrame) -> bytes:
+    """A table as a compressed Arrow stream: larger than Parquet, but written in no time."""
+    buffer = io.BytesIO()
+    frame.write_ipc_stream(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def read_table(record: Record, name: str, suffix: str = "parquet") -> pl.DataFrame:
     """A table of a record, if it has the columns of this format."""
     import polars as pl
 
-    file, content = f"{name}.parquet", record.read(f"{name}.parquet")
+    file, read = f"{name}.{suffix}", pl.read_parquet if suffix == "parquet" else pl.read_ipc_stream
+    content = record.read(file)
     try:
-        frame = pl.read_parquet(content)
+        frame = read(content)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise ThzSyncError(
