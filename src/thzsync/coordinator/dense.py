@@ -33,24 +33,45 @@ class Descent(NamedTuple):
 def rectified(
     inputs: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
 ) -> None:
-    """max(inputs @ weights + bias, 0), one row per sample."""
+    """max(inputs @ weights + bias, 0), one row per sample.
+
+    Fours are added one after the other, then what is left. The first three fours, all there is of
+    most inputs, are added in one go: known rows of the weights can be told apart from the outputs
+    once for all samples.
+    """
     width, units = weights.shape
+    fours = width - width % 4
     for i in range(len(inputs)):
-        for k in range(units):
-            outputs[i, k] = bias[k]
-        whole = width - width % 4
-        for c in range(0, whole, 4):
-            a, b, d, e = inputs[i, c], inputs[i, c + 1], inputs[i, c + 2], inputs[i, c + 3]
+        x, begun = inputs[i], 0
+        if width >= 12:
+            begun = 12
+            for k in range(units):
+                total = bias[k] + (
+                    (x[0] * weights[0, k] + x[1] * weights[1, k])
+                    + (x[2] * weights[2, k] + x[3] * weights[3, k])
+                )
+                total += (x[4] * weights[4, k] + x[5] * weights[5, k]) + (
+                    x[6] * weights[6, k] + x[7] * weights[7, k]
+                )
+                outputs[i, k] = total + (
+                    (x[8] * weights[8, k] + x[9] * weights[9, k])
+                    + (x[10] * weights[10, k] + x[11] * weights[11, k])
+                )
+        else:
+            for k in range(units):
+                outputs[i, k] = bias[k]
+        for c in range(begun, fours, 4):
+            a, b, d, e = x[c], x[c + 1], x[c + 2], x[c + 3]
             for k in range(units):
                 outputs[i, k] += (a * weights[c, k] + b * weights[c + 1, k]) + (
                     d * weights[c + 2, k] + e * weights[c + 3, k]
                 )
-        for c in range(whole, width):
-            a = inputs[i, c]
+        for c in range(fours, width):
+            a = x[c]
             for k in range(units):
                 outputs[i, k] += a * weights[c, k]
         for k in range(units):
-            outputs[i, k] = max(outputs[i, k], 0.0)
+            outputs[i, k] = outputs[i, k] if outputs[i, k] > 0.0 else 0.0
 
 
 @bare
