@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from thzsync.transfers.batch import event_batch
 from thzsync.transfers.grouping import Cut, Numbering, grouped_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
+from thzsync.wireless.bookkeeping import numbered
 
 
 @dataclass(eq=False)
@@ -41,7 +43,7 @@ class Work:
         """How many chunks it has."""
         return int(self.graph.first_chunk[-1])
 
-    @property
+    @cached_property
     def node_count(self) -> int:
         """How many nodes its chunks make."""
         return self.chunks if self.numbering is None else self.numbering.nodes
@@ -56,13 +58,8 @@ class Work:
     def nodes(self, served: Round) -> IntArray:
         """Nodes of the chunks that a round delivered."""
         # chunks of the air are nodes of their own and come first in their flow
-        start = self.graph.first_chunk if self.numbering is None else self.numbering.first_node
-        first = self.base + start[served.flow] + served.first_chunk
-        if served.delivers == len(first):
-            return first
-        return np.concatenate(
-            [np.arange(a, a + n) for a, n in zip(first, served.chunks, strict=True)]
-        )
+        first = self.graph.first_chunk if self.numbering is None else self.numbering.first_node
+        return numbered(first, self.base, served.table, served.delivers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +167,8 @@ class Executor:
     def _hand_over(self, ready: IntArray) -> None:
         left = ready
         for work in self.active.values():
+            if len(left) == 1 and not 0 <= left.item() - work.base < work.node_count:
+                continue
             nodes = left - work.base
             mine = (nodes >= 0) & (nodes < work.node_count)
             count = np.count_nonzero(mine)

@@ -17,7 +17,7 @@ from thzsync.optical.nodes import take_fresh
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import AIR, FRESH, NOW
+from thzsync.transfers.precedence import AIR, FRESH, HEAP_AT, NOW, REPORTS, TIMERS
 
 
 class Bursts(Protocol):
@@ -85,14 +85,30 @@ class OpticalFabric(Doors[State]):
     def advance(self, until_ps: int) -> Reports:
         """Run packet by packet to the first instant with something to report, and report it."""
         st = self._st
-        if st.ctl[c.STAGE] == c.NEXT_INSTANT and until_ps == st.clock[NOW] and self.ledger.silent:
-            return NOTHING  # the instant is finished, and nobody has touched anything since
+        if self._nothing_until(until_ps):
+            return NOTHING
         while True:
             need = kernel.advance(*st, until_ps)
             if need == c.IDLE:
                 break
             st = self._provide(need)
         return self._reports(until_ps)
+
+    def _nothing_until(self, until_ps: int) -> bool:
+        """Move a finished instant's clock if nothing is due by then: most rounds' ends."""
+        st, clock = self._st, self.ledger.clock
+        if st.ctl.item(c.STAGE) != c.NEXT_INSTANT or clock.item(REPORTS):
+            return False
+        now_ps = clock.item(NOW)
+        if until_ps == now_ps:
+            return True
+        if until_ps < now_ps or st.ctl.item(c.BURSTS_SHORT) or st.ctl.item(c.TRACING):
+            return False
+        due_ps = min(st.key.item(st.tree.item(1)), st.bg_key.item(st.bg_tree.item(1)))
+        if due_ps <= until_ps or (clock.item(TIMERS) and st.slots.item(0, HEAP_AT) <= until_ps):
+            return False
+        clock[NOW] = until_ps
+        return True
 
     def link_bytes(self) -> LinkBytes:
         """Bytes of all packets that have passed every link."""

@@ -71,12 +71,12 @@ class FlowFabric(Doors[State]):
     def _nothing_until(self, until_ps: int) -> bool:
         """Move a finished instant's clock if no link or timer is due by then: most rounds' ends."""
         clock, slots, st = self.ledger.clock, self.ledger.slots, self._st
-        now_ps = clock[NOW]
+        now_ps = clock.item(NOW)
         if until_ps == now_ps:
             return True
-        if until_ps < now_ps or st.key[st.tree[1]] <= until_ps:
+        if until_ps < now_ps or st.key.item(st.tree.item(1)) <= until_ps:
             return False
-        if clock[TIMERS] and slots[0, HEAP_AT] <= until_ps:
+        if clock.item(TIMERS) and slots.item(0, HEAP_AT) <= until_ps:
             return False
         clock[NOW] = until_ps
         return True

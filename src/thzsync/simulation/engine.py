@@ -168,21 +168,21 @@ class Engine:
 
     def _step(self) -> None:
         """One piece of the way to the next decision."""
-        if self._phase is Phase.OPENING:
-            self._phase = Phase.MOVING
-        elif self._phase is Phase.MOVING:
-            until = min(self.agenda.next_ps, self.executor.progress_ps + self._stall_ps)
-            self._take(self.executor.advance(until))
-            self.agenda.run_due(self.now_ps)
+        executor, agenda = self.executor, self.agenda
+        if self._phase is not Phase.SETTLING:
+            until = min(agenda.next_ps, executor.progress_ps + self._stall_ps)
+            self._take(executor.advance(until))
+            agenda.run_due(executor.now_ps)
             self._phase = Phase.SETTLING
-        else:
-            # What ends now may make chunks ready now: a round must see all of them, or it would be
-            # formed from half of what is ready and hold up the rest until its end.
-            now_ps = self.now_ps
-            self._take(self.executor.advance(now_ps))
-            if not self.agenda.run_due(now_ps) and not self._released:
-                self.executor.dispatch()
-                self._close_instant(now_ps)
+            if self._released:
+                return
+        # What ends now may make chunks ready now: a round must see all of them, or it would be
+        # formed from half of what is ready and hold up the rest until its end.
+        now_ps = executor.now_ps
+        self._take(executor.advance(now_ps))
+        if not agenda.run_due(now_ps) and not self._released:
+            executor.dispatch()
+            self._close_instant(now_ps)
 
     def _close_instant(self, now_ps: int) -> None:
         if now_ps - self.executor.progress_ps >= self._stall_ps:

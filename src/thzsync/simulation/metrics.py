@@ -87,7 +87,7 @@ def event_cost(
         thz_energy_j=thz_energy_j,
         wired_bytes=wired_bytes,
         thz_bytes=int(graph.flow_bytes.sum()) - wired_bytes,
-        airtime_ps=sum(r.duration_ps * len(r.flow) for r in done.work.rounds),
+        airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
         fallback_chunks=int((graph.on_thz & ~on_air).sum()),
         rerouted_chunks=int((~graph.on_thz & on_air).sum()),
         reward=weights.reward(completion_s, optical_energy_j + thz_energy_j, reference),

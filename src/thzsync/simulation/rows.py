@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, to_ps
+from thzsync.arrays import to_ps
 from thzsync.coordinator import Action
 from thzsync.execution import Finished, Work
 from thzsync.records import Lists, Recorder
 from thzsync.simulation.metrics import EventCost, Progress, Tally, bubble
+from thzsync.wireless import round as c
 from thzsync.workload import Compute, Event
 
 
@@ -129,11 +130,9 @@ def _write_rounds(to: Recorder, work: Work) -> None:
     def each(name: str) -> list[Any]:
         return list(map(attrgetter(name), rounds))
 
-    def column(name: str) -> AnyArray:
-        return np.concatenate(each(name))
-
-    flow = each("flow")
-    counts = np.array(list(map(len, flow)))
+    tables = each("table")
+    counts = np.array(list(map(len, tables)))
+    sent = np.concatenate(tables)
     index, end_ps = np.array(each("index")), np.array(each("end_ps"))
     start_ps, overhead_ps = np.array(each("start_ps")), np.array(each("overhead_ps"))
     to.add(
@@ -153,17 +152,17 @@ def _write_rounds(to: Recorder, work: Work) -> None:
         int(counts.sum()),
         number=work.number,
         round=np.repeat(index, counts),
-        flow=np.concatenate(flow),
-        first_chunk=column("first_chunk"),
-        chunks=column("chunks"),
-        src=column("src"),
-        dst=column("dst"),
-        subband=column("subband"),
+        flow=sent[:, c.FLOW],
+        first_chunk=sent[:, c.FIRST_CHUNK],
+        chunks=sent[:, c.CHUNKS],
+        src=sent[:, c.SRC],
+        dst=sent[:, c.DST],
+        subband=sent[:, c.SUBBAND],
         start_ps=np.repeat(start_ps + overhead_ps, counts),
         end_ps=np.repeat(end_ps, counts),
-        power_w=column("power_w"),
-        gain=column("gain"),
-        bytes=column("size_bytes"),
+        power_w=np.concatenate(each("power_w")),
+        gain=np.concatenate(each("gain")),
+        bytes=sent[:, c.BYTES],
     )
 
 

@@ -56,7 +56,7 @@ class Ledger:
     @property
     def now_ps(self) -> int:
         """The current instant [ps]."""
-        return int(self.clock[pre.NOW])
+        return self.clock.item(pre.NOW)
 
     @property
     def nbytes(self) -> int:
@@ -92,14 +92,9 @@ class Ledger:
         pre.run_clock(self.clock, self.task, self.edge, self.slots, until_ps)
         return self.reports()
 
-    @property
-    def silent(self) -> bool:
-        """Whether nothing waits to be taken by ``reports``."""
-        return not self.clock[pre.REPORTS]
-
     def reports(self) -> Reports:
         """Take what has been reported at this instant."""
-        count = int(self.clock[pre.REPORTS])
+        count = self.clock.item(pre.REPORTS)
         if count == 0:
             return NOTHING
         self.clock[pre.REPORTS] = 0

@@ -6,6 +6,18 @@ import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.jit import inner, kernel
+from thzsync.wireless.round import (
+    BYTES,
+    CHUNKS,
+    COLUMNS,
+    DST,
+    FIRST_CHUNK,
+    FLOW,
+    GUARD,
+    LOCAL_FLOW,
+    SRC,
+    SUBBAND,
+)
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
@@ -86,19 +98,20 @@ def begin(
 
 @kernel
 def release(
-    air: Air, src: IntArray, dst: IntArray, subband: IntArray, power_w: FloatArray,
-    flow: IntArray, sender: IntArray, flying: IntArray, drawn_w: FloatArray,
+    air: Air, table: IntArray, power_w: FloatArray, sender: IntArray, flying: IntArray,
+    drawn_w: FloatArray,
 ) -> None:  # fmt: skip
-    """Give back what a round's transmissions held; the last four are columns of their event."""
-    for a in range(len(flow)):
-        i, j, u = src[a], dst[a], sender[flow[a]]
-        air.busy[i, subband[a]] = air.busy[j, subband[a]] = False
+    """Give back what a round's transmissions held; the last three are columns of their party."""
+    for a in range(len(table)):
+        flow, subband = table[a, LOCAL_FLOW], table[a, SUBBAND]
+        i, j, u = table[a, SRC], table[a, DST], sender[flow]
+        air.busy[i, subband] = air.busy[j, subband] = False
         air.chains[i] += 1
         air.chains[j] += 1
         air.sending[i] -= 1
         air.power_w[i] -= power_w[a]
         drawn_w[u] -= power_w[a]
-        flying[flow[a]] -= 1
+        flying[flow] -= 1
         if air.sending[i] == 0:  # so that rounding never adds up
             air.power_w[i] = drawn_w[u] = 0.0
 
@@ -125,45 +138,57 @@ def mark_ready(
     return True
 
 
-Details = tuple[IntArray, IntArray, IntArray, FloatArray, IntArray, IntArray]
-"""Per transmission: sender, receiver, first chunk, gain, bytes, guard time before it [ps]."""
-
-
 @kernel
 def point(
-    facing: IntArray, free_ps: IntArray, src: IntArray, dst: IntArray, first: IntArray,
-    bytes_before: IntArray, gains: FloatArray, lands_ps: IntArray, flow: IntArray, row: IntArray,
-    chunks: IntArray, subband: IntArray, lasting_ps: IntArray, now_ps: int, guard_ps: int,
-    guarded: bool, steers: bool, common: bool,
-) -> Details:  # fmt: skip
+    facing: IntArray, free_ps: IntArray, flows: IntArray, src: IntArray, dst: IntArray,
+    bytes_before: IntArray, gains: FloatArray, first: IntArray, lands_ps: IntArray,
+    blocked_ps: IntArray, flow: IntArray, row: IntArray, chunks: IntArray, subband: IntArray,
+    lasting_ps: IntArray, now_ps: int, guard_ps: int, guarded: bool, steers: bool, common: bool,
+) -> tuple[IntArray, FloatArray, int, bool]:  # fmt: skip
     """Point the chains of new transmissions at each other, note when they end, and look up more.
 
     After two tables by (rack, subband) come columns of the party, then columns of what has been
     begun, and when a guard time is owed: always, or where a chain turns to another rack; in common
-    rounds all wait for whoever turns.
+    rounds all wait for whoever turns. Returned are the transmissions' table and gains, how many
+    chunks they carry, and whether the party has a flow that is blocked.
     """
-    n = len(flow)
-    sender, receiver = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    first_chunk, size_bytes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    gain, overhead_ps = np.empty(n), np.empty(n, dtype=np.int64)
-    any_owed = False
+    n, carried, any_owed = len(flow), 0, False
+    table, gain = np.empty((n, COLUMNS), dtype=np.int64), np.empty(n)
     for a in range(n):
         i, j, c = src[flow[a]], dst[flow[a]], subband[a]
-        sender[a], receiver[a] = i, j
         owed = guarded or (steers and (facing[i, c] != j or facing[j, c] != i))
-        overhead_ps[a] = guard_ps if owed else 0
         any_owed = any_owed or owed
         facing[i, c], facing[j, c] = j, i
-        first_chunk[a] = row[a] - first[flow[a]]
         gain[a] = gains[flow[a], c]
-        size_bytes[a] = bytes_before[row[a] + chunks[a]] - bytes_before[row[a]]
+        carried += chunks[a]
+        table[a, FLOW], table[a, LOCAL_FLOW] = flows[flow[a]], flow[a]
+        table[a, FIRST_CHUNK], table[a, CHUNKS] = row[a] - first[flow[a]], chunks[a]
+        table[a, SRC], table[a, DST], table[a, SUBBAND] = i, j, c
+        table[a, BYTES] = bytes_before[row[a] + chunks[a]] - bytes_before[row[a]]
+        table[a, GUARD] = guard_ps if owed else 0
     for a in range(n):
         if common and any_owed:
-            overhead_ps[a] = guard_ps
-        end_ps = now_ps + overhead_ps[a] + lasting_ps[a]
+            table[a, GUARD] = guard_ps
+        end_ps = now_ps + table[a, GUARD] + lasting_ps[a]
         lands_ps[flow[a]] = end_ps
-        free_ps[sender[a], subband[a]] = free_ps[receiver[a], subband[a]] = end_ps
-    return sender, receiver, first_chunk, gain, size_bytes, overhead_ps
+        free_ps[table[a, SRC], subband[a]] = free_ps[table[a, DST], subband[a]] = end_ps
+    blocked = False
+    for f in range(len(blocked_ps)):
+        blocked = blocked or blocked_ps[f] != NOT_BLOCKED
+    return table, gain, carried, blocked
+
+
+@kernel
+def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntArray:
+    """Every chunk of a round, as ``base`` + the number of its flow's chunk 0 + its own."""
+    numbers = np.empty(delivers, dtype=np.int64)
+    count = 0
+    for a in range(len(table)):
+        begin = base + first[table[a, FLOW]] + table[a, FIRST_CHUNK]
+        for k in range(table[a, CHUNKS]):
+            numbers[count] = begin + k
+            count += 1
+    return numbers
 
 
 @kernel

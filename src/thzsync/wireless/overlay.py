@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import insort
 from operator import attrgetter
-from typing import cast
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import Details, Sent, heed, point, release
-from thzsync.wireless.discipline import Discipline, find_discipline
+from thzsync.wireless.bookkeeping import heed, point, release
+from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.outages import Outages
 from thzsync.wireless.party import Party, Stages
-from thzsync.wireless.round import Round, Stuck
+from thzsync.wireless.round import CHUNKS, DST, GUARD, SRC, Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Air, Radio
 
 NEVER_PS = int(np.iinfo(np.int64).max)
@@ -80,6 +79,7 @@ class Overlay:
         self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
         self._started: dict[int, int] = {}  # rounds of every event so far
         self._live: list[Party] = []
+        self._change_ps = -1  # when the channel changes next, as of the last question
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
@@ -117,16 +117,13 @@ class Overlay:
             self._absent[number] = (graph, budget_w, rank)
 
     def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
-        stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
+        stages, drawn_w, thz = Stages(graph), np.zeros(len(graph.racks)), self._thz
         budget = np.array(budget_w, dtype=np.float64)
         self._parties[number] = [
-            Party(number, graph, index, stages, budget, drawn_w, self._thz)
-            for index in range(len(graph.disciplines))
+            Party(number, graph, index, find_discipline(name), stages, budget, drawn_w, thz, rank)
+            for index, name in enumerate(graph.disciplines)
         ]
         for party in self._parties[number]:
-            discipline = find_discipline(party.discipline_name)
-            party.common, party.in_turn = discipline.common, discipline.in_turn
-            party.rank = rank
             if party.outstanding:
                 insort(self._live, party, key=_turn)
 
@@ -139,45 +136,34 @@ class Overlay:
         """Form every round that can start now [ps], by rank, then older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
-        before = 0  # racks of events that are served before, as bits
         for party in self._live:
-            racks = party.rack_mask
-            # an event that others may overtake later must ask after every chunk, too
-            disputed = bool(party.rank or before & racks) and not self._alone
-            before |= racks
+            stale = now_ps >= party.gains_until_ps
+            if not (party.fresh or stale or freed & party.rack_mask):
+                continue
             if (party.in_flight and party.common) or not (party.ready or party.blocked):
                 continue
-            stale = now_ps >= party.gains_until_ps
-            if stale or party.fresh or freed & racks:
-                discipline = find_discipline(party.discipline_name)
-                if stale:
-                    party.refresh(self._channel, self._usable(party), now_ps)
-                    discipline.tune(party)
-                party.fresh = False
-                self._look_ahead(party, discipline, disputed, now_ps)
-                rounds += self._start(party, discipline, now_ps)
+            if stale:
+                party.refresh(self._channel, self._usable(party), now_ps)
+                party.discipline.tune(party)
+            party.fresh = False
+            self._look_ahead(party, now_ps)
+            rounds += self._start(party, now_ps)
         return rounds
 
     def finish(self, ended: Round) -> None:
         """A round has ended: its chunks are delivered and what it held is free again."""
         party = self._parties[ended.number][ended.party]
+        table, frontier = ended.table, party.frontier
         release(
-            self._floor(party)[0],
-            ended.src,
-            ended.dst,
-            ended.subband,
-            ended.power_w,
-            ended.local_flow,
-            party.web.sender,
-            party.frontier.flying,
-            party.frontier.drawn_w,
-        )
+            self._floor(party)[0], table, ended.power_w, party.web.sender, frontier.flying,
+            frontier.drawn_w,
+        )  # fmt: skip
         party.in_flight -= 1
-        party.settle(ended.local_flow, ended.chunks, ended.delivers)
+        party.landed(table, ended.delivers)
         if ended.common:
             self._freed |= party.rack_mask
         else:
-            self._freed |= (1 << int(ended.src[0])) | (1 << int(ended.dst[0]))
+            self._freed |= (1 << table.item(SRC)) | (1 << table.item(DST))
         self._drop_if_done(party)
 
     def withdraw(self, number: int, rows: IntArray) -> None:
@@ -228,7 +214,9 @@ class Overlay:
         """When a better channel may let something waiting start [ps]; ``NEVER_PS`` if nothing."""
         for party in self._live:
             if party.ready and not (party.in_flight and party.common):
-                return self._channel.next_change_ps(now_ps)
+                if now_ps >= self._change_ps:
+                    self._change_ps = self._channel.next_change_ps(now_ps)
+                return self._change_ps
         return NEVER_PS
 
     def disable(
@@ -253,87 +241,91 @@ class Overlay:
         self._outages.change(-1, rack, subband, pair)
         self._forget_gains()
 
-    def _look_ahead(
-        self, party: Party, discipline: Discipline, disputed: bool, now_ps: int
-    ) -> None:
+    def _look_ahead(self, party: Party, now_ps: int) -> None:
         """Tell a party until when the channel and events before it leave its flows alone."""
-        far = self._farsighted and discipline.in_turn and not party.rank
-        if not self._trains or (disputed and not far):
-            party.until_ps.fill(now_ps)
+        until_ps, before = party.until_ps, self._before(party)
+        # an event that others may overtake later must ask after every chunk, too
+        asks = before and not (self._farsighted and party.in_turn)
+        if asks or not self._trains or (party.rank and not self._alone):
+            until_ps.fill(now_ps)
             return
-        party.until_ps.fill(party.gains_until_ps)
-        if disputed:
-            self._limits_ps.fill(NEVER_PS)
-            for older in self._live:
-                if older is party:
-                    break
-                if older.rack_mask & party.rack_mask:
-                    older.claim(self._limits_ps, now_ps)
-            heed(self._limits_ps, party.src, party.dst, party.until_ps)
+        until_ps.fill(party.gains_until_ps)
+        if before:
+            limits_ps = self._limits_ps
+            limits_ps.fill(NEVER_PS)
+            for older in before:
+                older.claim(limits_ps, now_ps)
+            heed(limits_ps, party.src, party.dst, until_ps)
 
-    def _start(self, party: Party, discipline: Discipline, now_ps: int) -> list[Round]:
+    def _before(self, party: Party) -> list[Party]:
+        """Who is served before a party and meets it at some rack."""
+        racks, found = party.rack_mask, []
+        for other in self._live if not self._alone else ():
+            if other is party:
+                break
+            if other.rack_mask & racks:
+                found.append(other)
+        return found
+
+    def _start(self, party: Party, now_ps: int) -> list[Round]:
+        discipline = party.discipline
         air, facing = self._floor(party)
         sent = discipline.start(air, self._radio, party, now_ps, party.until_ps)
-        flow, row, chunks, subband, _, lasting_ps = sent
-        delivers = chunks.tolist()
-        party.begun(sum(delivers))
-        if not delivers:
-            return []
-        details = point(
-            facing, air.free_ps, party.src, party.dst, party.frontier.first, party.bytes_before,
-            party.gains, party.frontier.lands_ps, flow, row, chunks, subband, lasting_ps, now_ps,
-            self._guard_ps, discipline.guarded, discipline.steers, discipline.common,
+        flow, row, chunks, subband, power_w, lasting_ps = sent
+        frontier = party.frontier
+        table, gain, carried, blocked = point(
+            facing, air.free_ps, party.flows, party.src, party.dst, party.bytes_before, party.gains,
+            frontier.first, frontier.lands_ps, frontier.blocked_ps, flow, row, chunks, subband,
+            lasting_ps, now_ps, self._guard_ps, discipline.guarded, discipline.steers,
+            discipline.common,
         )  # fmt: skip
-        if discipline.common or len(delivers) == 1:
-            return [self._round(party, discipline, sent, details, sum(delivers), now_ps)]
+        party.begun(carried, blocked)
+        if not carried:
+            return []
+        if discipline.common or len(table) == 1:
+            lasting = lasting_ps.item(0)
+            return [self._round(party, table, power_w, gain, carried, now_ps, lasting)]
         return [
             self._round(
                 party,
-                discipline,
-                cast(Sent, tuple(column[a : a + 1] for column in sent)),
-                cast(Details, tuple(column[a : a + 1] for column in details)),
-                count,
+                table[a : a + 1],
+                power_w[a : a + 1],
+                gain[a : a + 1],
+                table.item(a, CHUNKS),
                 now_ps,
+                lasting,
             )
-            for a, count in enumerate(delivers)
+            for a, lasting in enumerate(lasting_ps.tolist())
         ]
 
     def _round(
         self,
         party: Party,
-        discipline: Discipline,
-        sent: Sent,
-        details: Details,
+        table: IntArray,
+        power_w: FloatArray,
+        gain: FloatArray,
         delivers: int,
         now_ps: int,
+        lasting_ps: int,
     ) -> Round:
-        flow, _, chunks, subband, power_w, lasting_ps = sent
-        src, dst, first_chunk, gain, size_bytes, overhead_ps = details
-        guard_ps = int(overhead_ps[0])
-        index = self._started[party.number]
-        self._started[party.number] = index + 1
+        number, guard_ps = party.number, table.item(0, GUARD)
+        index = self._started[number]
+        self._started[number] = index + 1
         party.in_flight += 1
-        party.round_end_ps = now_ps + guard_ps + int(lasting_ps[0])
+        party.round_end_ps = end_ps = now_ps + guard_ps + lasting_ps
         return Round(
-            number=party.number,
-            party=party.index,
-            discipline=discipline.name,
-            common=discipline.common,
-            index=index,
-            start_ps=now_ps,
-            end_ps=party.round_end_ps,
-            overhead_ps=guard_ps,
-            flow=flow if party.alone else party.flows[flow],
-            first_chunk=first_chunk,
-            chunks=chunks,
-            delivers=delivers,
-            src=src,
-            dst=dst,
-            subband=subband,
-            power_w=power_w,
-            gain=gain,
-            size_bytes=size_bytes,
-            local_flow=flow,
+            number,
+            party.index,
+            party.discipline.name,
+            party.common,
+            index,
+            now_ps,
+            end_ps,
+            guard_ps,
+            delivers,
+            table,
+            power_w,
+            gain,
         )
 
     def _split(self, number: int, rows: IntArray) -> list[tuple[Party, IntArray]]:

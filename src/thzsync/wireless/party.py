@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from thzsync.channel import ChannelModel, link_budget_per_w
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
+from thzsync.wireless.round import CHUNKS, LOCAL_FLOW
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
+
+if TYPE_CHECKING:
+    from thzsync.wireless.discipline import Discipline
 
 
 class Stages:
@@ -23,15 +27,16 @@ class Stages:
         self.barrier = bool(graph.stage.any())
         """Whether there is more than one stage."""
         self._left = np.bincount(graph.stage, graph.thz_chunks, minlength=1).astype(np.int64)
-
-    @property
-    def current(self) -> int:
+        self.current = self._lowest() if self.barrier else 0
         """Lowest stage that is not done on THz."""
-        return int(np.argmax(self._left > 0)) if self.barrier else 0
 
     def count(self, stage: IntArray, chunks: IntArray) -> None:
         """Chunks of flows in these stages are done (negative: there are more to do)."""
         np.subtract.at(self._left, stage, chunks)
+        self.current = self._lowest()
+
+    def _lowest(self) -> int:
+        return int(np.argmax(self._left > 0))
 
 
 class PartyLinks(NamedTuple):
@@ -43,6 +48,8 @@ class PartyLinks(NamedTuple):
     """A flow of every link."""
     of_flow: IntArray
     """Link of every flow."""
+    active: BoolArray
+    """Links of which a flow has begun and is not done, as of the last look."""
 
     def any_of(self, flows: BoolArray) -> BoolArray:
         """Links of which some flow is marked."""
@@ -60,24 +67,23 @@ class Party:
         number: int,
         graph: TransferGraph,
         index: int,
+        discipline: Discipline,
         stages: Stages,
         budget_w: FloatArray,
         drawn_w: FloatArray,
         thz: Thz,
+        rank: int = 0,
     ) -> None:
         self.number = number
         self.index = index
         self.graph = graph
-        self.discipline_name = graph.disciplines[index]
+        self.discipline = discipline
+        self.common, self.in_turn = discipline.common, discipline.in_turn
         self.flows = np.flatnonzero(graph.discipline == index)
         self.alone = len(self.flows) == graph.flows
         self.src, self.dst = graph.src[self.flows], graph.dst[self.flows]
         self.in_flight = 0
-        self.common = False
-        """Whether its discipline sends one round at a time."""
-        self.in_turn = False
-        """Whether its discipline has a flow's transmissions follow each other."""
-        self.rank = 0
+        self.rank = rank
         """Who has a lower one is served first."""
         self.fresh = True
         """Whether something about the party changed since a transmission was last attempted."""
@@ -91,9 +97,9 @@ class Party:
         self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
         self.chains = thz.chains
         self.pins: BoolArray | None = None
-        """Subbands that every link keeps, by (link, subband), where its discipline pins them."""
-        self.pinned_for: BoolArray = np.zeros(0, dtype=np.bool_)
-        """Links that had something to send when they were pinned."""
+        """Subbands that every flow's link keeps, by (flow, subband), where links are pinned."""
+        self.short = False
+        """Whether there were too few for all links that have something to send."""
         self._stages = stages
         self._thz = thz
         self.gains = np.zeros((len(self.flows), thz.subbands))
@@ -115,7 +121,8 @@ class Party:
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         first = first[order]
-        return PartyLinks(sender[first], receiver[first], first, place[of_flow])
+        active = np.zeros(len(first), dtype=np.bool_)
+        return PartyLinks(sender[first], receiver[first], first, place[of_flow], active)
 
     @cached_property
     def lead(self) -> FloatArray:
@@ -169,10 +176,10 @@ class Party:
         self.ready += len(rows)
         self.fresh = True
 
-    def begun(self, chunks: int) -> None:
-        """A transmission was attempted: so many chunks are under way that were ready."""
+    def begun(self, chunks: int, blocked: bool) -> None:
+        """Transmissions were attempted: so many chunks are under way; whether a flow is blocked."""
         self.ready -= chunks
-        self.blocked = bool(self.frontier.blocked_ps.max(initial=NOT_BLOCKED) != NOT_BLOCKED)
+        self.blocked = blocked
 
     def withdraw(self, rows: IntArray) -> None:
         """The fibre takes chunks that were not sent yet."""
@@ -198,6 +205,13 @@ class Party:
         silent = silent[frontier.budget_w[silent] == 0]
         frontier.budget_w[silent] = self._thz.max_power_w
         self.settle(flow, np.full(len(rows), -1, dtype=np.int64), -len(rows))
+
+    def landed(self, table: IntArray, delivers: int) -> None:
+        """A round has ended, with this table and so many chunks."""
+        self.outstanding -= delivers
+        if self._stages.barrier:
+            self._stages.count(self.frontier.stage[table[:, LOCAL_FLOW]], table[:, CHUNKS])
+        self.fresh = True
 
     def settle(self, flow: IntArray, chunks: IntArray, total: int) -> None:
         """Count chunks of flows as done on THz; ``total`` is their sum."""

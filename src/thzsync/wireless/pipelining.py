@@ -85,6 +85,25 @@ def _slowest(
 
 
 @kernel
+def look_at_links(
+    owned: IntArray, ready: IntArray, sent: IntArray, of_flow: IntArray, active: BoolArray
+) -> bool:
+    """Note which links are active, by columns of their flows; whether they are other than before.
+
+    A flow that waits for a late rack has not begun, and its link needs no subband yet.
+    """
+    now = np.zeros(len(active), dtype=np.bool_)
+    for f in range(len(owned)):
+        if owned[f] > 0 and (ready[f] > 0 or sent[f] > 0):
+            now[of_flow[f]] = True
+    changed = False
+    for link in range(len(now)):
+        changed = changed or now[link] != active[link]
+        active[link] = now[link]
+    return changed
+
+
+@kernel
 def form_pinned(
     air: Air, radio: Radio, web: Web, frontier: Frontier, pins: BoolArray, stage: int, now_ps: int
 ) -> Sent:

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from thzsync.arrays import FloatArray, IntArray
+
+FLOW: Final = 0
+FIRST_CHUNK: Final = 1
+CHUNKS: Final = 2
+SRC: Final = 3
+DST: Final = 4
+SUBBAND: Final = 5
+BYTES: Final = 6
+LOCAL_FLOW: Final = 7
+GUARD: Final = 8
+COLUMNS: Final = 9
+"""Columns of a round's table, one row per transmission."""
 
 
 @dataclass(eq=False, slots=True)
@@ -12,7 +25,7 @@ class Round:
     """Transmissions of one event that start together; without common rounds, a single one.
 
     Nobody changes one, but there are ten thousands: freezing them would make them three times as
-    dear.
+    dear, and so would an array of its own for every whole number of a transmission.
     """
 
     number: int
@@ -29,22 +42,48 @@ class Round:
     end_ps: int
     overhead_ps: int
     """Guard time at the start, in which nothing is sent [ps]."""
-    flow: IntArray
-    first_chunk: IntArray
-    """First chunk of the flow that a transmission carries."""
-    chunks: IntArray
-    """How many consecutive chunks it carries."""
     delivers: int
     """Chunks of all transmissions."""
-    src: IntArray
-    dst: IntArray
-    subband: IntArray
+    table: IntArray
+    """Whole numbers of every transmission, in the columns above."""
     power_w: FloatArray
     gain: FloatArray
     """Channel power gain g_ij^c, linear, at the round's start."""
-    size_bytes: IntArray
-    local_flow: IntArray
-    """Number of every flow within its party."""
+
+    @property
+    def flow(self) -> IntArray:
+        """Flow of every transmission, as the event's graph numbers them."""
+        return self.table[:, FLOW]
+
+    @property
+    def first_chunk(self) -> IntArray:
+        """First chunk of the flow that a transmission carries."""
+        return self.table[:, FIRST_CHUNK]
+
+    @property
+    def chunks(self) -> IntArray:
+        """How many consecutive chunks it carries."""
+        return self.table[:, CHUNKS]
+
+    @property
+    def src(self) -> IntArray:
+        """The rack that sends."""
+        return self.table[:, SRC]
+
+    @property
+    def dst(self) -> IntArray:
+        """The rack that receives."""
+        return self.table[:, DST]
+
+    @property
+    def subband(self) -> IntArray:
+        """Where it is sent."""
+        return self.table[:, SUBBAND]
+
+    @property
+    def size_bytes(self) -> IntArray:
+        """What it carries [bytes]."""
+        return self.table[:, BYTES]
 
     @property
     def duration_ps(self) -> int:
@@ -55,7 +94,7 @@ class Round:
     def energy_j(self) -> float:
         """Transmission energy [J] (eq:thz_energy)."""
         power_w = self.power_w
-        total_w = float(power_w[0]) if len(power_w) == 1 else float(power_w.sum())
+        total_w = power_w.item() if len(power_w) == 1 else float(power_w.sum())
         return total_w * self.duration_ps * 1e-12
 
 

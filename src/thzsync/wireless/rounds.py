@@ -13,7 +13,7 @@ from thzsync.arrays import BoolArray, IntArray
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.forming import form_round
 from thzsync.wireless.party import Party
-from thzsync.wireless.pipelining import form_pinned, pin
+from thzsync.wireless.pipelining import form_pinned, look_at_links, pin
 from thzsync.wireless.state import Air, Radio
 
 
@@ -98,14 +98,16 @@ class Pipelined:
         Where there are too few for all links, they take turns: those that are ready share them.
         """
         frontier, links = party.frontier, party.links
-        begun = (frontier.ready > 0) | (frontier.sent > 0)  # who waits for a late rack needs none
-        active = links.any_of((frontier.owned > 0) & begun)
-        if party.pins is None or not np.array_equal(active, party.pinned_for):
-            party.pins, party.pinned_for = _deal(party, radio, active), active
-        pins = party.pins
-        if (active & ~pins.any(axis=1)).any():
-            pins = _deal(party, radio, links.any_of(frontier.ready > 0))
-        kept = pins[links.of_flow]
+        changed = look_at_links(
+            frontier.owned, frontier.ready, frontier.sent, links.of_flow, links.active
+        )
+        if party.pins is None or changed:
+            pins = _deal(party, radio, links.active)
+            party.pins = pins[links.of_flow]
+            party.short = bool((links.active & ~pins.any(axis=1)).any())
+        kept = party.pins
+        if party.short:
+            kept = _deal(party, radio, links.any_of(frontier.ready > 0))[links.of_flow]
         return form_pinned(air, radio, party.web, frontier, kept, party.stage, now_ps)
 
 
