@@ -47,16 +47,16 @@ MUTANTS = (
     ),
     Mutant(
         "simulation/engine.py",
-        "            self.agenda.run_due(self.now_ps)\n            self._phase = Phase.SETTLING\n",
-        "            self.agenda.run_due(self.now_ps)\n            self.executor.dispatch()\n"
+        "            agenda.run_due(executor.now_ps)\n            self._phase = Phase.SETTLING\n",
+        "            agenda.run_due(executor.now_ps)\n            executor.dispatch()\n"
         "            self._phase = Phase.SETTLING\n",
         INSTANTS,
         "rounds are formed before the instant has settled",
     ),
     Mutant(
         "simulation/engine.py",
-        "if not self.agenda.run_due(now_ps) and not self._released:",
-        "if self.agenda.run_due(now_ps) or True:",
+        "if not agenda.run_due(now_ps) and not self._released:",
+        "if agenda.run_due(now_ps) or True:",
         INSTANTS,
         "an instant settles only once",
     ),

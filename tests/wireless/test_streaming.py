@@ -90,6 +90,63 @@ def test_a_younger_event_sends_a_train_where_older_ones_have_begun_all(farsighte
     assert younger.chunks.tolist() == [4 if farsighted else 1]
 
 
+@pytest.mark.parametrize("held", ["subband", "power"])
+@pytest.mark.parametrize("farsighted", [True, False])
+def test_a_train_beside_a_younger_event_ends_when_that_gives_something_back(
+    held: str, farsighted: bool
+) -> None:
+    """The younger one holds the best subband, or part of the power, for five chunks.
+
+    The first chunk that begins after its end has what it held, whatever was sent before.
+    """
+    snr = np.full((3, 3, THZ.subbands), 50.0)
+    snr[0, 2, 0] = snr[2, 0, 0] = 200.0  # the younger event's
+    snr[0, 1, 0 if held == "subband" else 1] = 100.0
+    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 3)), 3, farsighted=farsighted)
+    quarter_w = THZ.max_power_w / 4
+    admit(on, 8, Transfer.of([0], [2], [5 * CHUNK]), 3, P2P, THZ, budget_w=quarter_w)
+    (younger,) = on.dispatch(0)
+    assert younger.chunks.tolist() == [5]
+    own_w = THZ.max_power_w if held == "power" else quarter_w
+    admit(on, 7, Transfer.of([0], [1], [40 * CHUNK]), 3, P2P, THZ, budget_w=own_w)
+    (first,) = on.dispatch(0)
+    rounds = [r for r in play(on, 0, [younger, first]) if r.number == 7]
+    assert first.chunks.item() > 1 if farsighted else first.chunks.tolist() == [1]
+    before = [r for r in rounds if r.start_ps < younger.end_ps]
+    after = [r for r in rounds if r.start_ps >= younger.end_ps]
+    per_chunk_ps = first.duration_ps / first.chunks.item()
+    assert max(r.end_ps for r in before) < younger.end_ps + per_chunk_ps + 1
+    if held == "subband":
+        assert {r.subband.item() for r in before} == {1}
+        assert {r.subband.item() for r in after} == {0}
+    else:
+        assert [r.power_w.item() for r in before] == pytest.approx([0.75 * own_w] * len(before))
+        assert [r.power_w.item() for r in after] == [own_w] * len(after)
+
+
+@pytest.mark.parametrize("meets", ["sender", "receiver"])
+def test_a_younger_train_ends_when_an_older_flow_at_its_racks_could_begin(meets: str) -> None:
+    """Two older flows at one rack send chunk by chunk, over weak links; the younger link is strong.
+
+    It begins chunks as long as the older flow that it meets is in the air, and none after that.
+    """
+    snr = np.full((4, 4, THZ.subbands), 5.0)
+    snr[0, 1, 0] = snr[0, 2, 1] = 6.0
+    src, dst = (0, 3) if meets == "sender" else (3, 1)
+    snr[src, dst, 3] = 400.0
+    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 4)), 4, farsighted=True)
+    older = Transfer.of([0, 0], [1, 2], [2 * CHUNK, 2 * CHUNK])
+    admit(on, 0, older, 4, P2P, THZ, budget_w=0.75 * THZ.max_power_w)
+    admit(on, 1, Transfer.of([src], [dst], [40 * CHUNK]), 4, P2P, THZ, budget_w=0.01)
+    *chunks, train = on.dispatch(0)
+    assert [(r.number, r.delivers) for r in chunks] == [(0, 1), (0, 1)]
+    met = [r for r in chunks if {src, dst} & {r.src.item(), r.dst.item()}]
+    soonest_ps = min(r.end_ps for r in met)
+    per_chunk_ps = train.duration_ps // train.delivers
+    assert 1 < train.delivers < 40
+    assert soonest_ps <= train.end_ps < soonest_ps + per_chunk_ps
+
+
 def test_a_striped_flow_sends_on_all_subbands_at_a_quarter_of_its_power_each() -> None:
     on = overlay(np.full((2, 4), 100.0))
     demand = Transfer.of([0], [1], [4 * CHUNK])
