@@ -128,10 +128,13 @@ class Pooled:
         self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
     ) -> FloatArray:
         """What a search has found, as ``taken`` would write it."""
-        share = counts / features.chunks
         chosen = level[features.group]
-        air = share * features.air[np.arange(len(share)), chosen]
-        return np.column_stack((share, air, air * levels[chosen]))
+        columns = np.empty((len(counts), ACTION_COLUMNS))
+        share, air = columns[:, 0], columns[:, 1]
+        np.divide(counts, features.chunks, out=share)
+        np.multiply(share, features.air[np.arange(len(counts)), chosen], out=air)
+        np.multiply(air, levels[chosen], out=columns[:, 2])
+        return columns
 
     search = staticmethod(search)
     represent = staticmethod(represent)
