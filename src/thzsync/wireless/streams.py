@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from thzsync.arrays import IntArray
 from thzsync.wireless.bookkeeping import Sent
 from thzsync.wireless.party import Party
@@ -39,6 +41,10 @@ class Streaming:
         )
 
 
+NO_LEAD: Final = np.ones(0)
+"""Where nothing is passed on, nobody waits for a flow."""
+
+
 @dataclass(frozen=True)
 class Sustained:
     """Links of the busiest racks, held for a while; every link sends what its rate allows."""
@@ -60,7 +66,7 @@ class Sustained:
         """The next transmissions."""
         return sustain(
             air, radio, party.web, party.frontier, party.stage, self.hold_s, self.relayed,
-            party.lead, now_ps,
+            party.lead if self.relayed else NO_LEAD, now_ps,
         )  # fmt: skip
 
 

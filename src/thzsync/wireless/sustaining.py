@@ -142,10 +142,12 @@ def _urgencies(web: Web, frontier: Frontier, rate_bps: FloatArray, exponent: flo
     """Of every flow: the remaining work at both its ends beside the busiest rack's."""
     work_s, _ = _airtimes_s(web, frontier, rate_bps)
     most_s = max(work_s.max(), 1e-300)
+    of_rack = np.empty(len(work_s))
+    for v in range(len(work_s)):
+        of_rack[v] = (work_s[v] / most_s) ** exponent
     urgency = np.empty(len(rate_bps))
     for f in range(len(urgency)):
-        sender_s, receiver_s = work_s[web.sender[f]], work_s[web.receiver[f]]
-        urgency[f] = (sender_s / most_s) ** exponent + (receiver_s / most_s) ** exponent
+        urgency[f] = of_rack[web.sender[f]] + of_rack[web.receiver[f]]
     return urgency
 
 
