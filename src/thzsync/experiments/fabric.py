@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from thzsync.experiments.compare import Comparison, compare
-from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge, per_event
+from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge
 from thzsync.experiments.published import published_gain_pct, published_value
 from thzsync.experiments.regret import QUICKER_KEYS, regret_rows
 from thzsync.experiments.statistics import interval95, verdict
@@ -142,12 +142,11 @@ def reproduce_fabric(
         progress=report("oracle"),
     )
     oracle = judge(
-        setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score")
-    )
+        setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score"),
+        by_event=not quick,
+    )  # fmt: skip
     if quick:
         return FabricFigure(comparison, oracle, first, quick)
-    report("per-event oracle")(0, 1)
-    oracle = replace(oracle, per_event=per_event(setting, choices))
     start = report("reckoned start")
     quicker = compare(
         setting.with_(QUICKER_KEYS), ("thz-sync",), comparison.seeds, iterations, workers, start

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -152,25 +153,41 @@ def judge(
     first: int,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    by_event: bool = False,
 ) -> Oracle:
-    """What the choices achieve in the same seeds and iterations in which policies are judged."""
-    trials = [
-        _Trial(scenario, choices, iterations, seed, known_references(scenario, seed), first)
-        for seed in seeds
+    """What the choices achieve in the same seeds and iterations in which policies are judged.
+
+    ``by_event``, and what every single event's true outcome would allow, beside.
+    """
+    work: list[Callable[[], dict[str, float]]] = [
+        partial(_try, _Trial(scenario, choices, iterations, seed, known, first))
+        for seed, known in ((seed, known_references(scenario, seed)) for seed in seeds)
     ]
-    results = map_runs(_try, trials, workers=workers, progress=progress)
+    if by_event:  # the longest, so it comes first
+        work.insert(0, partial(per_event, scenario, choices, reference=references_of(scenario, 0)))
+    results = map_runs(_done, work, workers=workers, progress=progress)
+    single = results.pop(0) if by_event else None
     reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
         fmean(result[metric] for result in results) for metric in METRICS
     )
     whole = tuple(result[WHOLE] for result in results)
-    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms, whole=whole)
+    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms, single, whole)
 
 
-def per_event(scenario: Scenario, choices: dict[str, Choice], seed: int = 0) -> dict[str, float]:
+def _done(work: Callable[[], dict[str, float]]) -> dict[str, float]:
+    return work()
+
+
+def per_event(
+    scenario: Scenario,
+    choices: dict[str, Choice],
+    seed: int = 0,
+    reference: References | None = None,
+) -> dict[str, float]:
     """Rewards of one iteration, by the fixed choices and by every event's true outcome."""
     from thzsync.simulation.lookahead import simulate_lookahead
 
-    reference = references_of(scenario, seed)
+    reference = reference or references_of(scenario, seed)
     fixed = FixedPerType(choices)
     return {
         "fixed": simulate(scenario, fixed, 1, seed, reference).summary["reward"],
