@@ -56,6 +56,19 @@ def test_a_transition_counts_once_reward_and_next_state_are_there() -> None:
     assert policy._complete_slots().tolist() == [0]
 
 
+def test_contexts_that_are_kept_are_those_of_the_memory_when_it_wraps_around() -> None:
+    """The memory holds eight events; every training looks at contexts that it has kept."""
+    policy, floor = policy_with(replay=8, train_every=2, train_steps=1, batch=4), ToyFloor(0)
+    for k in range(30):
+        context = floor.context(k, ("p2p", "a2a")[k % 2])
+        policy.learn(context, policy.decide(context), Outcome(context.decision, 1.0, 1.0, -0.5))
+    assert policy._features
+    for slot, kept in policy._features.items():
+        afresh = policy.replay.features(slot, policy.levels)
+        for name, column in kept._asdict().items():
+            np.testing.assert_array_equal(column, getattr(afresh, name))
+
+
 def test_the_target_network_values_the_online_networks_choice() -> None:
     """Double Q-learning: with flat online values the choice is known, its value the target's."""
     policy, floor = policy_with(train_steps=0, deviation_cost=0.0), ToyFloor(0)

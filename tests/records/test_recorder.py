@@ -31,6 +31,20 @@ def test_new_rows_are_handed_over_once() -> None:
     assert recorder.frames()["links"].height == 2
 
 
+def test_what_one_recorder_takes_over_the_other_no_longer_has() -> None:
+    """Rows that are frames already, and rows that still wait, go over in their order."""
+    whole, part = Recorder(), Recorder()
+    whole.add("links", **LINK)
+    part.add("links", **LINK | {"link": 2})
+    assert part.new_frames()["links"].height == 1  # which makes a frame of it
+    part.add("links", **LINK | {"link": 3})
+    whole.extend(part)
+    assert whole.frames()["links"]["link"].to_list() == [1, 2, 3]
+    assert part.frames()["links"].height == 0
+    whole.extend(part)
+    assert whole.frames()["links"].height == 3
+
+
 def test_a_missing_column_is_an_error() -> None:
     with pytest.raises(KeyError):
         Recorder().add("links", start_ps=0)

@@ -72,20 +72,35 @@ def _fibre() -> None:
 
 
 def _rounds() -> None:
-    _alone("a2a")
-    _alone("allreduce")
+    _transmit("a2a")
+    _transmit("allreduce")
 
 
 def _streams() -> None:
-    _alone("p2p")
+    _transmit("p2p")
 
 
-def _alone(kind: str) -> None:
+def _transmit(kind: str) -> None:
+    """Form transmissions of a collective whose chunks are all ready, and end them."""
     from thzsync.experiments.single_ring import Instance
+    from thzsync.synthesis import Setting, find_method
+    from thzsync.transfers.ledger import Ledger
+    from thzsync.wireless import Overlay
+    from thzsync.wireless.bookkeeping import numbered
 
-    Instance(Scenario.preset("tiny"), kind, 4, stragglers=True, seed=0, size_bytes=2**22).run(
-        "proposed"
-    )
+    tiny = Scenario.preset("tiny")
+    case = Instance(tiny, kind, 4, stragglers=False, seed=0, size_bytes=2**22)
+    setting = Setting(case.channel.gain_matrix(case.members, 0), case.late_s, tiny.thz)
+    method, chunk_bytes = find_method(kind, "proposed"), tiny.collectives.chunk_bytes
+    offer = method.offer(case.demand, case.members, chunk_bytes, setting)
+    graph = offer.lower(offer.chunks)
+    overlay = Overlay(tiny.thz, case.channel, case.topology.racks)
+    overlay.admit(0, graph, np.full(len(graph.racks), tiny.thz.max_power_w))
+    overlay.ready(0, np.arange(len(graph.chunk_flow)))
+    for sent in overlay.dispatch(0):
+        numbered(graph.first_chunk, 0, sent.table, sent.delivers)
+        overlay.finish(sent)
+    Ledger().complete(np.zeros(0, dtype=np.int64), 0)
 
 
 def _search() -> None:
