@@ -139,8 +139,9 @@ def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
     per_flow = 1.0 / len(event.features.chunks)
     for k in range(hidden):
         average, most = total[k] * per_flow, largest[k]
-        for j in range(size):
-            fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
+        if average > 0.0:  # where all flows are silent, so is the largest mean
+            for j in range(size):
+                fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
 @inner_bare
@@ -181,14 +182,17 @@ def upper_confidence(
     value, square = 0.0, 0.0
     for j in range(len(phi)):
         phi[j] = phi[j] if phi[j] > 0.0 else 0.0
-        value += phi[j] * weights[j]
-    if exploration > 0.0:
-        clear(rotated)
+    if exploration <= 0.0:
         for j in range(len(phi)):
-            unit = phi[j]
-            if unit > 0.0:
-                for i in range(len(rotated)):  # whole rows vectorise better than the triangle
-                    rotated[i] += unit * inverse_factor[j, i]
-        for i in range(len(rotated)):
-            square += rotated[i] * rotated[i]
+            value += phi[j] * weights[j]
+        return value
+    clear(rotated)
+    for j in range(len(phi)):
+        unit = phi[j]
+        if unit > 0.0:
+            for i in range(len(rotated)):  # whole rows vectorise better than the triangle alone
+                rotated[i] += unit * inverse_factor[j, i]
+    for j in range(len(phi)):  # each sum waits for its last addition: two at once
+        value += phi[j] * weights[j]
+        square += rotated[j] * rotated[j]
     return value + exploration * math.sqrt(square)
