@@ -73,46 +73,44 @@ def compare(
     is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
     fails is left out of all policies, and the failure is recorded.
     """
-    setting = Scenario.of(scenario)
-    names = known_policies(policies)
-    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-    if not numbers:
-        raise ThzSyncError("seeds: compare needs at least one seed")
-    with open_executor(workers, scheduler, most=len(numbers) * len(names)) as executor:
-        book = _Book(setting, names, _tasks(executor, setting, names, numbers, iterations))
-        try:
-            for position, result in stream_runs(executor, _run, book.tasks):
-                book.enter(position, result)
-                if progress is not None:
-                    progress(book.entries, len(book.tasks))
-        except BaseException as error:
-            if rescue is not None and book.whole_seeds() and interrupted(error):
-                rescue(book.comparison())
-            raise
-    return book.comparison()
+    settings = [(Scenario.of(scenario), known_policies(policies))]
+    return compare_settings(settings, seeds, iterations, workers, progress, rescue, scheduler)[0]
 
 
 def compare_settings(
-    settings: Sequence[Scenario],
-    policy: str,
-    seeds: int,
+    settings: Sequence[tuple[Scenario, tuple[str, ...]]],
+    seeds: int | Sequence[int],
     iterations: int,
     workers: int | None = None,
     progress: ProgressBar | None = None,
+    rescue: Callable[[Comparison], None] | None = None,
+    scheduler: str | None = None,
 ) -> list[Comparison]:
-    """One policy in several settings of the same realisations, all of them side by side."""
-    with open_executor(workers, most=len(settings) * seeds) as executor:
+    """Policies in several settings of the same realisations, all runs side by side.
+
+    What ``rescue`` gets is of the first setting.
+    """
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise ThzSyncError("seeds: compare needs at least one seed")
+    most = len(numbers) * sum(len(names) for _, names in settings)
+    with open_executor(workers, scheduler, most=most) as executor:
         books = [
-            _Book(s, (policy,), _tasks(executor, s, (policy,), range(seeds), iterations))
-            for s in settings
+            _Book(setting, names, _tasks(executor, setting, names, numbers, iterations))
+            for setting, names in settings
         ]
         places = [(book, k) for book in books for k in range(len(book.tasks))]
         runs = stream_runs(executor, _run, [book.tasks[k] for book, k in places])
-        for done, (position, result) in enumerate(runs, start=1):
-            book, k = places[position]
-            book.enter(k, result)
-            if progress is not None:
-                progress(done, len(places))
+        try:
+            for done, (position, result) in enumerate(runs, start=1):
+                book, k = places[position]
+                book.enter(k, result)
+                if progress is not None:
+                    progress(done, len(places))
+        except BaseException as error:
+            if rescue is not None and books[0].whole_seeds() and interrupted(error):
+                rescue(books[0].comparison())
+            raise
     return [book.comparison() for book in books]
 
 
@@ -165,10 +163,6 @@ class _Book:
     """Seed by seed."""
     done: dict[int, _Result] = field(default_factory=dict)
     failed: dict[int, BaseException] = field(default_factory=dict)
-
-    @property
-    def entries(self) -> int:
-        return len(self.done) + len(self.failed)
 
     def enter(self, position: int, result: _Result | Failure) -> None:
         if isinstance(result, Failure):

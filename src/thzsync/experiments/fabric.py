@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thzsync.experiments.compare import Comparison, compare
+from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge
 from thzsync.experiments.published import published_gain_pct, published_value
 from thzsync.experiments.regret import QUICKER_KEYS, regret_rows
@@ -130,7 +130,12 @@ def reproduce_fabric(
     def report(part: str) -> Callable[[int, int], None]:
         return lambda done, total: progress(part, done, total) if progress else None
 
-    comparison = compare(setting, POLICIES, seeds, iterations, workers, report("policies"), rescue)
+    settings = [(setting, POLICIES)]
+    if not quick:
+        settings.append((setting.with_(QUICKER_KEYS), ("thz-sync",)))
+    comparison, *quicker = compare_settings(
+        settings, seeds, iterations, workers, report("policies"), rescue
+    )
     if rescue is not None:
         rescue(comparison)
     first = CONVERGED if iterations > CONVERGED else iterations // 2
@@ -145,10 +150,4 @@ def reproduce_fabric(
         setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score"),
         by_event=not quick,
     )  # fmt: skip
-    if quick:
-        return FabricFigure(comparison, oracle, first, quick)
-    start = report("reckoned start")
-    quicker = compare(
-        setting.with_(QUICKER_KEYS), ("thz-sync",), comparison.seeds, iterations, workers, start
-    )
-    return FabricFigure(comparison, oracle, first, quick, quicker)
+    return FabricFigure(comparison, oracle, first, quick, *quicker)

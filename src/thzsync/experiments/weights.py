@@ -102,9 +102,8 @@ def reproduce_weights(
         if progress is not None:
             progress("runs", done, total)
 
-    compared = compare_settings(
-        [weighted[pair] for pair in missing], "thz-sync", seeds, iterations, workers, report
-    )
+    settings = [(weighted[pair], ("thz-sync",)) for pair in missing]
+    compared = compare_settings(settings, seeds, iterations, workers, report)
     found |= dict(zip(missing, compared, strict=True))
     return WeightsFigure({pair: found[pair] for pair in WEIGHTS}, iterations, quick)
 
