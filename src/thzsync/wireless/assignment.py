@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.jit import inner, kernel
+from thzsync.jit import inner_bare, kernel
 from thzsync.wireless.matching import fits, take
 from thzsync.wireless.state import Slots, Web
 
@@ -31,7 +31,7 @@ def assign(web: Web, slots: Slots, snr_per_w: FloatArray, channel_aware: bool) -
         count += 1
 
 
-@inner
+@inner_bare
 def _most_constrained(web: Web, slots: Slots, snr_per_w: FloatArray, waiting: BoolArray) -> int:
     """Fewest usable subbands first, then the weakest channel; it takes its best free subband."""
     subbands = slots.free.shape[1]
@@ -52,7 +52,7 @@ def _most_constrained(web: Web, slots: Slots, snr_per_w: FloatArray, waiting: Bo
     return chosen
 
 
-@inner
+@inner_bare
 def _first_possible(web: Web, slots: Slots, waiting: BoolArray) -> int:
     """Blind to gains: the first flow that fits anywhere, on the first subband that is free."""
     subbands: int = slots.free.shape[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.jit import inner, kernel
+from thzsync.jit import bare, inner, inner_bare, kernel
 from thzsync.wireless.round import (
     BYTES,
     CHUNKS,
@@ -38,7 +38,7 @@ def startable(frontier: Frontier, stage: int) -> IntArray:
     return left
 
 
-@inner
+@inner_bare
 def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now_ps: int) -> None:
     """A flow is blocked when no subband would do even if the event had the air to itself."""
     for f in range(len(left)):
@@ -54,7 +54,7 @@ def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now
             frontier.blocked_ps[f] = now_ps
 
 
-@inner
+@inner_bare
 def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
     """A flow's next transmission from ``row`` on: its first row, its chunks and its bits.
 
@@ -70,7 +70,7 @@ def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
     return row, count, 8.0 * size_bytes
 
 
-@inner
+@inner_bare
 def begin(
     air: Air, web: Web, frontier: Frontier, flow: int, row: int, chunks: int, subband: int,
     power_w: float,
@@ -96,7 +96,7 @@ def begin(
     air.chains[dst] -= 1
 
 
-@kernel
+@bare
 def release(
     air: Air, table: IntArray, power_w: FloatArray, sender: IntArray, flying: IntArray,
     drawn_w: FloatArray,
@@ -116,7 +116,7 @@ def release(
             air.power_w[i] = drawn_w[u] = 0.0
 
 
-@kernel
+@bare
 def mark_ready(
     first: IntArray, state: AnyArray, ready: IntArray, lowest: IntArray, rows: IntArray
 ) -> bool:
@@ -191,7 +191,7 @@ def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntA
     return numbers
 
 
-@kernel
+@bare
 def claim(
     limits_ps: IntArray, src: IntArray, dst: IntArray, owned: IntArray, flying: IntArray,
     lands_ps: IntArray, soonest_ps: int, in_turn: bool,
@@ -210,7 +210,7 @@ def claim(
             limits_ps[dst[f]] = min(limits_ps[dst[f]], begins_ps)
 
 
-@kernel
+@bare
 def heed(limits_ps: IntArray, src: IntArray, dst: IntArray, until_ps: IntArray) -> None:
     """Lower to when somebody could begin something at either end of a flow."""
     for f in range(len(until_ps)):

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.jit import inner, kernel
+from thzsync.jit import bare, inner, inner_bare, kernel
 from thzsync.wireless.state import Slots, Web
 
 
-@kernel
+@bare
 def fits(slots: Slots, flow: int, subband: int, u: int, v: int) -> bool:
     """Whether a flow from position u to position v can join the selected ones on a subband."""
     return bool(
@@ -26,7 +26,7 @@ def fits(slots: Slots, flow: int, subband: int, u: int, v: int) -> bool:
     )
 
 
-@kernel
+@bare
 def take(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     """Occupy both ends of an edge."""
     slots.free[u, subband] = slots.free[v, subband] = False
@@ -35,7 +35,7 @@ def take(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     slots.left[flow] -= 1
 
 
-@kernel
+@bare
 def give_back(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
     """Undo :func:`take`."""
     slots.free[u, subband] = slots.free[v, subband] = True
@@ -59,7 +59,7 @@ def match(web: Web, slots: Slots) -> IntArray:
     return edges[:count]
 
 
-@inner
+@inner_bare
 def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
     subbands = slots.free.shape[1]
     for edge in web.order:
@@ -98,7 +98,7 @@ def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
                 picked[first] = picked[second] = improved = True
 
 
-@inner
+@inner_bare
 def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: IntArray) -> int:
     """Write the other edges that fit and touch position u or v, best first; count them.
 
@@ -127,7 +127,7 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
     return count
 
 
-@inner
+@inner_bare
 def _two_of(web: Web, slots: Slots, around: IntArray) -> tuple[int, int]:
     """Take the first two edges that fit together, or none and return (-1, -1)."""
     subbands = slots.free.shape[1]

@@ -14,7 +14,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps, required_power_w
-from thzsync.jit import inner, kernel
+from thzsync.jit import inner, inner_bare, kernel
 
 TOLERANCE = 1e-13
 """Relative step at which Newton stops; durations are then rounded up to whole picoseconds."""
@@ -25,7 +25,7 @@ _LN2 = math.log(2.0)
 _PS = 1e12
 
 
-@inner
+@inner_bare
 def sender_power_w(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, span_s: float,
     hz: float,
@@ -38,7 +38,7 @@ def sender_power_w(
     return total
 
 
-@inner
+@inner_bare
 def fastest_rate(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: float,
     hz: float,
@@ -63,7 +63,7 @@ def fastest_rate(
     return x
 
 
-@inner
+@inner_bare
 def trim(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray,
     hz: float, limit_s: float,
@@ -112,7 +112,7 @@ def optimal_duration_ps(
     return duration_ps
 
 
-@inner
+@inner_bare
 def equal_duration_ps(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, power_w: FloatArray,
     hz: float,

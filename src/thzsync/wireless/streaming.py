@@ -17,7 +17,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
-from thzsync.jit import inner, kernel
+from thzsync.jit import inner, inner_bare, kernel
 from thzsync.wireless.bookkeeping import (
     Sent,
     begin,
@@ -91,12 +91,12 @@ def stream(
     return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
 
 
-@inner
+@inner_bare
 def _lasting_ps(bits: float, rate: float) -> int:
     return math.ceil(bits / rate * _PS * (1.0 + 1e-15))
 
 
-@inner
+@inner_bare
 def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
     """Whether no other flow of the event has anything to do at the flow's two racks."""
     if frontier.shared:
@@ -109,7 +109,7 @@ def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
     return True
 
 
-@inner
+@inner_bare
 def _better_ps(
     air: Air, radio: Radio, web: Web, frontier: Frontier, flow: int, subband: int, cap_w: float
 ) -> int:
@@ -135,7 +135,7 @@ def _better_ps(
     return better_ps
 
 
-@inner
+@inner_bare
 def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) -> tuple[int, int]:
     """Ready chunks from ``row`` on that start before ``until_ps``, and how long they take [ps]."""
     count, lasting_ps = 0, 0
@@ -147,7 +147,7 @@ def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) 
     return count, lasting_ps
 
 
-@inner
+@inner_bare
 def _undisturbed(
     web: Web, frontier: Frontier, share_w: FloatArray, flow: int, subband: IntArray,
     power_w: FloatArray, mine: IntArray,
@@ -171,7 +171,7 @@ def _undisturbed(
     return _alone(web, frontier, flow)
 
 
-@inner
+@inner_bare
 def _couple(
     radio: Radio, frontier: Frontier, flow: int, mine: IntArray, row: IntArray, chunks: IntArray,
     subband: IntArray, power_w: FloatArray, lasting_ps: IntArray, until_ps: int,
@@ -230,7 +230,7 @@ def _shares_w(web: Web, frontier: Frontier, left: IntArray) -> FloatArray:
     return share_w
 
 
-@inner
+@inner_bare
 def _cap_w(
     air: Air, radio: Radio, web: Web, frontier: Frontier, share_w: FloatArray, flow: int
 ) -> float:
@@ -242,7 +242,7 @@ def _cap_w(
     return min(left_w, share_w[u]) if left_w >= WORTHWHILE * share_w[u] else 0.0
 
 
-@inner
+@inner_bare
 def _best_subband(air: Air, web: Web, frontier: Frontier, cap_w: float, flow: int) -> int:
     src, dst = frontier.racks[web.sender[flow]], frontier.racks[web.receiver[flow]]
     best, strongest = -1, 0.0

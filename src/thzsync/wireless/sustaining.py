@@ -22,7 +22,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps as rate_bps_of
-from thzsync.jit import inner, kernel
+from thzsync.jit import inner, inner_bare, kernel
 from thzsync.wireless.bookkeeping import Sent, begin, note_blocked, startable
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
@@ -115,7 +115,7 @@ def _start(
     )  # fmt: skip
 
 
-@inner
+@inner_bare
 def _airtime_s(frontier: Frontier, rate_bps: FloatArray, flow: int) -> float:
     """Air time that the rest of a flow takes on one subband [s]."""
     bits = 8.0 * frontier.size_bytes[frontier.first[flow]] * frontier.owned[flow]
@@ -164,7 +164,7 @@ def _ease(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> None:
         share_w[u] = frontier.budget_w[u] / at_once
 
 
-@inner
+@inner_bare
 def _lift(web: Web, frontier: Frontier, left: IntArray, share_w: FloatArray) -> None:
     """A sender with a link that no share of its budget would carry may use all of it."""
     for f in range(len(left)):
@@ -198,7 +198,7 @@ def _favour(
             want_w[f] = min(want_w[f], frontier.budget_w[u])
 
 
-@inner
+@inner_bare
 def _leave_weak_out(
     web: Web, frontier: Frontier, slots: Slots, cap_w: FloatArray, want_w: FloatArray
 ) -> None:
