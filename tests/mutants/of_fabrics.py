@@ -85,8 +85,8 @@ MUTANTS = (
     ),
     Mutant(
         "wireless/streaming.py",
-        "        if snr_per_w[c] > snr_per_w[subband]:\n",
-        "        if snr_per_w[c] > 1e300:\n",
+        "        if more > 0.0 or (more == 0.0 and c < subband):\n",
+        "        if more > 1e300:\n",
         ("tests/wireless/test_streaming.py",),
         "a train stays on a weak subband while a better one becomes free",
     ),
@@ -110,6 +110,27 @@ MUTANTS = (
         "",
         ("tests/wireless/test_streaming.py",),
         "a farsighted train overlooks older flows towards its racks",
+    ),
+    Mutant(
+        "wireless/streams.py",
+        "        far = party.farsighted and self.in_turn\n",
+        "        far = party.farsighted\n",
+        ("tests/wireless/test_trains.py",),
+        "one striped flight takes all chunks of a flow",
+    ),
+    Mutant(
+        "wireless/overlay.py",
+        "*self._faults_ps[fault : fault + 1]",
+        "",
+        ("tests/wireless/test_trains.py",),
+        "trains run on when a fault begins",
+    ),
+    Mutant(
+        "wireless/streaming.py",
+        " or frontier.awaited[flow]:",
+        ":",
+        ("tests/wireless/test_streaming.py",),
+        "a train keeps back what goes on by fibre",
     ),
     Mutant(
         "wireless/matching.py",

@@ -11,6 +11,7 @@ from tests.wireless.worlds import CHUNK, admit, channel_of, gains_for_snr, metho
 from thzsync.arrays import FloatArray
 from thzsync.collectives import Transfer
 from thzsync.scenario import Thz
+from thzsync.synthesis import Setting
 from thzsync.wireless import Overlay, Round
 
 THZ = Thz(subbands=4)
@@ -147,6 +148,20 @@ def test_a_younger_train_ends_when_an_older_flow_at_its_racks_could_begin(meets:
     assert soonest_ps <= train.end_ps < soonest_ps + per_chunk_ps
 
 
+def test_chunks_that_others_wait_for_arrive_one_by_one() -> None:
+    """The second flow takes the fibre, and goes on with every chunk that has come by THz."""
+    lanes = Transfer.of([0, 1], [1, 2], [4 * CHUNK, 4 * CHUNK])
+    offer = P2P.offer(lanes, np.arange(3), CHUNK, Setting.flat(3, THZ))
+    alone = offer.lower(np.array([4, 0]))
+    chained = replace(alone, after_start=np.array([0, 0, 1]), after=np.array([0]))
+    for graph, chunks in ((alone, 4), (chained, 1)):
+        on = overlay(np.full((3, 4), 100.0))
+        on.admit(0, graph, np.full(3, THZ.max_power_w))
+        on.ready(0, np.arange(4))
+        (sent,) = on.dispatch(0)
+        assert sent.delivers == chunks
+
+
 def test_a_striped_flow_sends_on_all_subbands_at_a_quarter_of_its_power_each() -> None:
     on = overlay(np.full((2, 4), 100.0))
     demand = Transfer.of([0], [1], [4 * CHUNK])
@@ -164,8 +179,9 @@ def test_a_striped_flow_has_one_train_on_every_subband(sizes: list[int]) -> None
     lanes = Transfer.of(list(range(0, racks, 2)), list(range(1, racks, 2)), sizes)
     loads: list[dict[tuple[int, int], tuple[int, int, int]]] = []
     flights = []
-    for trains in (True, False):
-        on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, racks)), racks, trains=trains)
+    manners = ({"farsighted": True}, {}, {"trains": False})
+    for manner in manners:
+        on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, racks)), racks, **manner)
         admit(on, 0, lanes, racks, replace(P2P, discipline="striping"), THZ)
         rounds = play(on)
         flights.append(len(rounds))
@@ -175,9 +191,9 @@ def test_a_striped_flow_has_one_train_on_every_subband(sizes: list[int]) -> None
             chunks, size, _ = load.get(key, (0, 0, 0))
             load[key] = (chunks + r.delivers, size + int(r.size_bytes.sum()), r.end_ps)
         loads.append(load)
-    assert loads[0] == loads[1]
-    assert flights[0] == len(loads[0])
-    assert flights[1] == sum(chunks for chunks, _, _ in loads[1].values())
+    assert loads[0] == loads[1] == loads[2]
+    assert flights[:2] == [len(loads[0])] * 2
+    assert flights[2] == sum(chunks for chunks, _, _ in loads[2].values())
 
 
 @pytest.mark.parametrize("held", ["subband", "power"])

@@ -24,14 +24,18 @@ from thzsync.wireless import (
     forming,
     matching,
     overlay,
+    party,
+    pipelining,
     power,
     rounds,
     streaming,
     streams,
+    sustaining,
 )
 
 KERNELS = (
-    assignment, bookkeeping, forming, matching, overlay, power, rounds, streaming, streams,
+    assignment, bookkeeping, forming, matching, overlay, party, pipelining, power, rounds,
+    streaming, streams, sustaining,
 )  # fmt: skip
 
 CHUNK = 2**19

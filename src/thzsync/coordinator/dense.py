@@ -71,7 +71,7 @@ def rectified(
             for k in range(units):
                 outputs[i, k] += a * weights[c, k]
         for k in range(units):
-            outputs[i, k] = outputs[i, k] if outputs[i, k] > 0.0 else 0.0
+            outputs[i, k] = 0.0 if outputs[i, k] <= 0.0 else outputs[i, k]  # not-a-number stays
 
 
 @bare

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,10 @@ from thzsync.scenario import (
 
 class Switchable(Protocol):
     """Something parts of which can be taken out of use and put back."""
+
+    def expect(self, faults_ps: Sequence[int]) -> None:
+        """Learn the instants at which that will happen [ps]."""
+        ...
 
     def disable(
         self, *, rack: int | None, subband: int | None, pair: tuple[int, int] | None
@@ -57,8 +62,11 @@ class FaultTimeline:
         self._dead: set[int] = set()  # links at rate 0
         executor.fibre_works = self._fibre_works
         for fault in scenario.faults:
-            agenda.add(to_ps(fault.start_s), Priority.FAULT, self._begin, fault)
-            agenda.add(to_ps(fault.end_s), Priority.FAULT, self._end, fault)
+            start_ps, end_ps = to_ps(fault.start_s), to_ps(fault.end_s)
+            agenda.add(start_ps, Priority.FAULT, self._begin, fault)
+            agenda.add(end_ps, Priority.FAULT, self._end, fault)
+            if any(part is not None for part in _overlay_part(fault).values()):
+                overlay.expect((start_ps, end_ps))
 
     def _begin(self, fault: Fault) -> None:
         if isinstance(fault, FibreDegraded):

@@ -45,11 +45,11 @@ def environment() -> dict[str, str]:
     }
 
 
-def frame_bytes(frame: pl.DataFrame, effort: int = 9) -> bytes:
+def frame_bytes(frame: pl.DataFrame) -> bytes:
     """A table as compressed Parquet; equal tables give equal bytes."""
     buffer = io.BytesIO()
     in_segments(frame).write_parquet(
-        buffer, compression="zstd", compression_level=effort, statistics=False
+        buffer, compression="zstd", compression_level=9, statistics=False
     )
     return buffer.getvalue()
 

@@ -184,9 +184,9 @@ def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntA
     numbers = np.empty(delivers, dtype=np.int64)
     count = 0
     for a in range(len(table)):
-        begin = base + first[table[a, FLOW]] + table[a, FIRST_CHUNK]
+        number = base + first[table[a, FLOW]] + table[a, FIRST_CHUNK]
         for k in range(table[a, CHUNKS]):
-            numbers[count] = begin + k
+            numbers[count] = number + k
             count += 1
     return numbers
 
@@ -196,10 +196,10 @@ def claim(
     limits_ps: IntArray, src: IntArray, dst: IntArray, owned: IntArray, flying: IntArray,
     lands_ps: IntArray, soonest_ps: int, in_turn: bool,
 ) -> None:  # fmt: skip
-    """Lower to when a party could next begin something at racks; the columns are the party's.
+    """Lower ``limits_ps`` of racks to when a party could next begin something there.
 
-    No flow of it begins before ``soonest_ps`` and, where every flow sends ``in_turn``, none before
-    what it has in the air ends.
+    The columns are the party's. No flow of it begins before ``soonest_ps`` and, where every flow
+    sends ``in_turn``, none before what it has in the air ends.
     """
     for f in range(len(owned)):
         if owned[f] > 0:
@@ -212,7 +212,7 @@ def claim(
 
 @bare
 def heed(limits_ps: IntArray, src: IntArray, dst: IntArray, until_ps: IntArray) -> None:
-    """Lower to when somebody could begin something at either end of a flow."""
+    """Lower ``until_ps`` of flows to when somebody could begin something at either end."""
     for f in range(len(until_ps)):
         limit_ps = min(limits_ps[src[f]], limits_ps[dst[f]])
         until_ps[f] = min(until_ps[f], limit_ps)

@@ -55,7 +55,8 @@ class Discipline(Protocol):
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """Begin what can begin now.
 
-        Before ``until_ps`` of a flow, neither the channel nor anybody else changes what it may do.
+        Before ``until_ps`` of a flow, neither the channel nor anything that events before this one
+        begin changes what it may do. Others may still give back what they hold.
         What is begun has been taken from the air and marked in the party's frontier (see
         ``bookkeeping.begin``).
         """
@@ -67,6 +68,7 @@ _added: dict[str, Discipline] = {}
 
 def register_discipline(discipline: Discipline) -> Discipline:
     """Make a discipline known by its name, for this process."""
+    _check(discipline, "discipline")
     if _disciplines().get(discipline.name, discipline) is not discipline:
         raise ThzSyncError(f"discipline {discipline.name!r} exists already; choose another name")
     _added[discipline.name] = discipline
@@ -84,11 +86,19 @@ def _disciplines() -> dict[str, Discipline]:
     found: dict[str, Discipline] = {d.name: d for d in (*ROUNDS, *STREAMS)}
     for entry in entry_points(group=ENTRY_POINTS):
         discipline = entry.load()
+        _check(discipline, f"entry point {entry.name!r} of {ENTRY_POINTS}")
         if found.setdefault(discipline.name, discipline) is not discipline:
             raise ThzSyncError(
                 f"entry point {entry.name!r} of {ENTRY_POINTS}: {discipline.name!r} exists already"
             )
     return found | _added
+
+
+def _check(discipline: object, place: str) -> None:
+    needed = ("name", "common", "guarded", "steers", "in_turn", "tune", "start")
+    missing = [name for name in needed if not hasattr(discipline, name)]
+    if missing:
+        raise ThzSyncError(f"{place}: {discipline!r} lacks {', '.join(missing)}; see Discipline")
 
 
 def find_discipline(name: str) -> Discipline:

@@ -7,7 +7,8 @@ at ``next_change_ps`` while something waits for a better channel.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_right, insort
+from collections.abc import Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -20,7 +21,7 @@ from thzsync.wireless.bookkeeping import heed, point, release
 from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.outages import Outages
 from thzsync.wireless.party import Party, Stages
-from thzsync.wireless.round import CHUNKS, DST, GUARD, SRC, Round, Stuck
+from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Air, Radio
 
 NEVER_PS = int(np.iinfo(np.int64).max)
@@ -66,9 +67,7 @@ class Overlay:
         self._channel = channel
         self._guard_ps = to_ps(thz.round_overhead_s)
         whole_budget = thz.radiation == "budget"
-        self._radio = Radio(
-            thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget, farsighted
-        )
+        self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget)
         self._racks = racks
         self._alone = thz.sharing == "event"
         self._floors: dict[int, Floor] = {}  # by event, or one for all under ``EVERYBODY``
@@ -80,6 +79,7 @@ class Overlay:
         self._started: dict[int, int] = {}  # rounds of every event so far
         self._live: list[Party] = []
         self._change_ps = -1  # when the channel changes next, as of the last question
+        self._faults_ps: list[int] = []
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
@@ -117,10 +117,21 @@ class Overlay:
             self._absent[number] = (graph, budget_w, rank)
 
     def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
-        stages, drawn_w, thz = Stages(graph), np.zeros(len(graph.racks)), self._thz
+        stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
         self._parties[number] = [
-            Party(number, graph, index, find_discipline(name), stages, budget, drawn_w, thz, rank)
+            Party(
+                number,
+                graph,
+                index,
+                find_discipline(name),
+                stages,
+                budget,
+                drawn_w,
+                self._thz,
+                rank,
+                self._farsighted,
+            )
             for index, name in enumerate(graph.disciplines)
         ]
         for party in self._parties[number]:
@@ -144,7 +155,7 @@ class Overlay:
                 continue
             if stale:
                 party.refresh(self._channel, self._usable(party), now_ps)
-                party.discipline.tune(party)
+                find_discipline(party.discipline_name).tune(party)
             party.fresh = False
             self._look_ahead(party, now_ps)
             rounds += self._start(party, now_ps)
@@ -159,7 +170,7 @@ class Overlay:
             frontier.drawn_w,
         )  # fmt: skip
         party.in_flight -= 1
-        party.landed(table, ended.delivers)
+        party.settle(table[:, LOCAL_FLOW], table[:, CHUNKS], ended.delivers)
         if ended.common:
             self._freed |= party.rack_mask
         else:
@@ -219,6 +230,10 @@ class Overlay:
                 return self._change_ps
         return NEVER_PS
 
+    def expect(self, faults_ps: Sequence[int]) -> None:
+        """From these instants on [ps] other parts may be in use: trains end before them."""
+        self._faults_ps = sorted({*self._faults_ps, *faults_ps})
+
     def disable(
         self,
         *,
@@ -242,14 +257,15 @@ class Overlay:
         self._forget_gains()
 
     def _look_ahead(self, party: Party, now_ps: int) -> None:
-        """Tell a party until when the channel and events before it leave its flows alone."""
+        """Tell a party until when channel, faults and events before it leave its flows alone."""
         until_ps, before = party.until_ps, self._before(party)
         # an event that others may overtake later must ask after every chunk, too
         asks = before and not (self._farsighted and party.in_turn)
         if asks or not self._trains or (party.rank and not self._alone):
             until_ps.fill(now_ps)
             return
-        until_ps.fill(party.gains_until_ps)
+        fault = bisect_right(self._faults_ps, now_ps)
+        until_ps.fill(min([party.gains_until_ps, *self._faults_ps[fault : fault + 1]]))
         if before:
             limits_ps = self._limits_ps
             limits_ps.fill(NEVER_PS)
@@ -268,7 +284,7 @@ class Overlay:
         return found
 
     def _start(self, party: Party, now_ps: int) -> list[Round]:
-        discipline = party.discipline
+        discipline = find_discipline(party.discipline_name)
         air, facing = self._floor(party)
         sent = discipline.start(air, self._radio, party, now_ps, party.until_ps)
         flow, row, chunks, subband, power_w, lasting_ps = sent
@@ -316,7 +332,7 @@ class Overlay:
         return Round(
             number,
             party.index,
-            party.discipline.name,
+            party.discipline_name,
             party.common,
             index,
             now_ps,

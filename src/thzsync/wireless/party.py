@@ -13,7 +13,6 @@ from thzsync.channel import ChannelModel, link_budget_per_w
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
-from thzsync.wireless.round import CHUNKS, LOCAL_FLOW
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
 
 if TYPE_CHECKING:
@@ -73,11 +72,12 @@ class Party:
         drawn_w: FloatArray,
         thz: Thz,
         rank: int = 0,
+        farsighted: bool = False,
     ) -> None:
         self.number = number
         self.index = index
         self.graph = graph
-        self.discipline = discipline
+        self.discipline_name = discipline.name
         self.common, self.in_turn = discipline.common, discipline.in_turn
         self.flows = np.flatnonzero(graph.discipline == index)
         self.alone = len(self.flows) == graph.flows
@@ -107,7 +107,10 @@ class Party:
         self.frontier = _frontier(graph, self.flows, budget_w, drawn_w, thz, shared=not self.alone)
         self.outstanding = int(self.frontier.owned.sum())
         self.until_ps = np.zeros(len(self.flows), dtype=np.int64)
-        """Until when nothing can change what a flow would do next [ps]; set before every start."""
+        """Until when neither the channel nor events before this one change what a flow would do
+        next [ps]; set before every start."""
+        self.farsighted = farsighted
+        """Whether its trains may run beside what others hold, until that is given back."""
         self.bytes_before = np.concatenate(([0], np.cumsum(self.frontier.size_bytes)))
         """Bytes in all chunks before a row."""
 
@@ -206,13 +209,6 @@ class Party:
         frontier.budget_w[silent] = self._thz.max_power_w
         self.settle(flow, np.full(len(rows), -1, dtype=np.int64), -len(rows))
 
-    def landed(self, table: IntArray, delivers: int) -> None:
-        """A round has ended, with this table and so many chunks."""
-        self.outstanding -= delivers
-        if self._stages.barrier:
-            self._stages.count(self.frontier.stage[table[:, LOCAL_FLOW]], table[:, CHUNKS])
-        self.fresh = True
-
     def settle(self, flow: IntArray, chunks: IntArray, total: int) -> None:
         """Count chunks of flows as done on THz; ``total`` is their sum."""
         self.outstanding -= total
@@ -262,6 +258,7 @@ def _frontier(
         needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
         blocked_ps=np.full(len(flows), NOT_BLOCKED, dtype=np.int64),
         bundled=graph.bundled[flows],
+        awaited=np.isin(flows, graph.after),
         shared=shared,
     )
 

@@ -32,8 +32,6 @@ class Radio(NamedTuple):
     """Longest time one chunk may take [s]."""
     whole_budget: bool
     """Whether senders of a common round radiate all they may."""
-    farsighted: bool
-    """Whether trains run beside others until these can take or give back something."""
 
 
 class Air(NamedTuple):
@@ -90,6 +88,8 @@ class Frontier(NamedTuple):
     """Since when a ready flow has had no usable subband [ps], or NOT_BLOCKED."""
     bundled: BoolArray
     """Whether a flow's chunks travel as one transmission once all are ready."""
+    awaited: BoolArray
+    """Whether other flows, on whichever fabric, wait for chunks of a flow."""
     shared: bool
     """Whether other flows of the event, of another discipline, draw on the same budgets."""
 

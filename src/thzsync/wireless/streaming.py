@@ -34,13 +34,15 @@ _NEVER_PS = np.iinfo(np.int64).max
 
 @kernel
 def stream(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, flights: int, now_ps: int,
-    until_ps: IntArray,
+    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, flights: int, far: bool,
+    now_ps: int, until_ps: IntArray,
 ) -> Sent:  # fmt: skip
     """Start the next transmissions of every flow that finds a subband and power.
 
     A flow may have ``flights`` transmissions in the air, each at an equal share of what it may use.
-    Until its ``until_ps`` neither the channel nor an older event can change a flow's choice.
+    Until its ``until_ps`` neither the channel nor what older events begin can change a flow's
+    choice. ``far`` is for flows with one flight at a time: their trains may run beside what others
+    hold, until that is given back.
     """
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
@@ -68,8 +70,8 @@ def stream(
             rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
             flow[n], subband[n], power_w[n] = f, best, cap_w
             lasting_ps[n] = _lasting_ps(bits, rate)
-            same_ps = min(until_ps[f], _better_ps(air, radio, web, frontier, f, best, cap_w))
-            if same_ps > now_ps and _alone(web, frontier, f):
+            same_ps = min(until_ps[f], _better_ps(air, far, web, frontier, f, best, cap_w))
+            if same_ps > now_ps and not frontier.bundled[f] and _alone(web, frontier, f):
                 chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, same_ps - now_ps)
             begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
             n += 1
@@ -98,8 +100,8 @@ def _lasting_ps(bits: float, rate: float) -> int:
 
 @inner_bare
 def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
-    """Whether no other flow of the event has anything to do at the flow's two racks."""
-    if frontier.shared:
+    """Whether no other flow of the event waits for this one, or has to do at its two racks."""
+    if frontier.shared or frontier.awaited[flow]:
         return False
     for u in (web.sender[flow], web.receiver[flow]):
         for k in range(web.touch_start[u], web.touch_start[u + 1]):
@@ -111,15 +113,19 @@ def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
 
 @inner_bare
 def _better_ps(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, flow: int, subband: int, cap_w: float
+    air: Air, far: bool, web: Web, frontier: Frontier, flow: int, subband: int, cap_w: float
 ) -> int:
-    """When a flow could have a stronger subband or more power than this [ps], at the soonest."""
+    """When a flow could have a better subband or more power than this [ps], at the soonest.
+
+    Who is not farsighted does not know when others end. Of equal subbands the first is taken.
+    """
     u, snr_per_w = web.sender[flow], frontier.snr_per_w[flow]
     src, dst = frontier.racks[u], frontier.racks[web.receiver[flow]]
     better_ps = _NEVER_PS
     for c in range(len(snr_per_w)):
-        if snr_per_w[c] > snr_per_w[subband]:
-            if not radio.farsighted:
+        more = snr_per_w[c] - snr_per_w[subband]
+        if more > 0.0 or (more == 0.0 and c < subband):
+            if not far:
                 return 0
             free_ps = 0
             for rack in (src, dst):
@@ -127,7 +133,7 @@ def _better_ps(
                     free_ps = max(free_ps, air.free_ps[rack, c])
             better_ps = min(better_ps, free_ps)
     if cap_w != frontier.budget_w[u]:
-        if not radio.farsighted:
+        if not far:
             return 0
         for c in range(len(snr_per_w)):
             if air.busy[src, c]:

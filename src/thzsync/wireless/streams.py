@@ -36,8 +36,9 @@ class Streaming:
 
     def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
         """The next transmission of every flow that may send."""
+        far = party.farsighted and self.in_turn
         return stream(
-            air, radio, party.web, party.frontier, party.stage, self.flights, now_ps, until_ps
+            air, radio, party.web, party.frontier, party.stage, self.flights, far, now_ps, until_ps
         )
 
 
