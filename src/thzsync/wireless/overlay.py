@@ -259,9 +259,9 @@ class Overlay:
     def _look_ahead(self, party: Party, now_ps: int) -> None:
         """Tell a party until when channel, faults and events before it leave its flows alone."""
         until_ps, before = party.until_ps, self._before(party)
-        # an event that others may overtake later must ask after every chunk, too
-        asks = before and not (self._farsighted and party.in_turn)
-        if asks or not self._trains or (party.rank and not self._alone):
+        disputed = bool(before) and not (self._farsighted and party.in_turn)
+        overtaken = bool(party.rank) and not self._alone  # by events that come later
+        if disputed or overtaken or not self._trains:
             until_ps.fill(now_ps)
             return
         fault = bisect_right(self._faults_ps, now_ps)
