@@ -120,8 +120,8 @@ MUTANTS = (
     ),
     Mutant(
         "wireless/overlay.py",
-        "*self._faults_ps[fault : fault + 1]",
-        "",
+        "min(party.gains_until_ps, self._next_fault_ps(now_ps))",
+        "party.gains_until_ps",
         ("tests/wireless/test_trains.py",),
         "trains run on when a fault begins",
     ),

@@ -214,8 +214,7 @@ def claim(
 def heed(limits_ps: IntArray, src: IntArray, dst: IntArray, until_ps: IntArray) -> None:
     """Lower ``until_ps`` of flows to when somebody could begin something at either end."""
     for f in range(len(until_ps)):
-        limit_ps = min(limits_ps[src[f]], limits_ps[dst[f]])
-        until_ps[f] = min(until_ps[f], limit_ps)
+        until_ps[f] = min(until_ps[f], limits_ps[src[f]], limits_ps[dst[f]])
 
 
 @inner

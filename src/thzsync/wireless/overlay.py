@@ -155,6 +155,7 @@ class Overlay:
                 continue
             if stale:
                 party.refresh(self._channel, self._usable(party), now_ps)
+                party.gains_until_ps = min(party.gains_until_ps, self._next_fault_ps(now_ps))
                 find_discipline(party.discipline_name).tune(party)
             party.fresh = False
             self._look_ahead(party, now_ps)
@@ -231,8 +232,12 @@ class Overlay:
         return NEVER_PS
 
     def expect(self, faults_ps: Sequence[int]) -> None:
-        """From these instants on [ps] other parts may be in use: trains end before them."""
+        """At these instants [ps] gains change, since other parts are in use from then on."""
         self._faults_ps = sorted({*self._faults_ps, *faults_ps})
+
+    def _next_fault_ps(self, now_ps: int) -> int:
+        later = bisect_right(self._faults_ps, now_ps)
+        return self._faults_ps[later] if later < len(self._faults_ps) else NEVER_PS
 
     def disable(
         self,
@@ -257,15 +262,14 @@ class Overlay:
         self._forget_gains()
 
     def _look_ahead(self, party: Party, now_ps: int) -> None:
-        """Tell a party until when channel, faults and events before it leave its flows alone."""
+        """Tell a party until when the channel and events before it leave its flows alone."""
         until_ps, before = party.until_ps, self._before(party)
         disputed = bool(before) and not (self._farsighted and party.in_turn)
         overtaken = bool(party.rank) and not self._alone  # by events that come later
         if disputed or overtaken or not self._trains:
             until_ps.fill(now_ps)
             return
-        fault = bisect_right(self._faults_ps, now_ps)
-        until_ps.fill(min([party.gains_until_ps, *self._faults_ps[fault : fault + 1]]))
+        until_ps.fill(party.gains_until_ps)
         if before:
             limits_ps = self._limits_ps
             limits_ps.fill(NEVER_PS)
