@@ -13,25 +13,36 @@ the arguments.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
-from thzsync.coordinator.features import Features
+from thzsync.coordinator.features import Events, Features, alone
 from thzsync.coordinator.scoring import (
     Head,
+    Lines,
     Rest,
     Searched,
     add_flow,
     clear,
+    dot,
+    farthest,
+    follow,
+    lay,
     prepare,
     represent_change,
     settle,
+    uncertainty,
     upper_confidence,
 )
 from thzsync.jit import inner, inner_bare, kernel
+
+
+SLACK: Final = 1e-9
+"""More than rounding adds to a score."""
 
 
 class Beam(NamedTuple):
@@ -71,20 +82,56 @@ class Trial(NamedTuple):
     """Hidden units of the varied sender (survivor, option, unit)."""
     value: IntArray
     """What an option stands for: a chunk count, or a level index."""
+    phi: FloatArray
+    """The options of one survivor (option, unit)."""
+    reach: FloatArray
+    """Uncertainty of a phi that has nothing but one unit."""
+
+
+def search(
+    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
+) -> tuple[IntArray, IntArray, float]:
+    """THz chunks per flow, level index per sender, and the score of the best action found."""
+    counts, level, score = search_each(encoder, head, alone(features), levels, how)
+    return counts, level, float(score[0])
 
 
 @kernel
-def search(
-    encoder: Encoder,
-    head: Head,
-    features: Features,
-    levels: FloatArray,
-    how: Search,
-) -> tuple[IntArray, IntArray, float]:
-    """THz chunks per flow, level index per sender, and the score of the best action found."""
+def search_each(
+    encoder: Encoder, head: Head, events: Events, levels: FloatArray, how: Search
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """What a search finds for each of many events, one behind the other."""
+    joined, many = events.joined, len(events.flows) - 1
+    counts = np.empty(len(joined.chunks), dtype=np.int64)
+    level = np.empty(len(joined.start) - many, dtype=np.int64)
+    scores = np.empty(many)
+    for e in range(many):
+        first, last = events.flows[e], events.flows[e + 1]
+        begin, end = events.starts[e], events.starts[e + 1]
+        features = Features(
+            joined.rows[first:last],
+            joined.group[first:last],
+            joined.members[first:last],
+            joined.start[begin:end],
+            joined.chunks[first:last],
+            joined.air[first:last],
+        )
+        best, scores[e] = _search(encoder, head, features, levels, how)
+        for f in range(last - first):
+            counts[first + f] = best.counts[0, f]
+        for s in range(end - begin - 1):
+            level[begin - e + s] = best.level[0, s]
+    return counts, level, scores
+
+
+@inner
+def _search(
+    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
+) -> tuple[Beam, float]:
+    """The last survivors, and the score of the best without what its deviations cost."""
     flows, senders = len(features.chunks), len(features.start) - 1
     width, hidden = how.beam_width, len(encoder.flow_bias)
-    event, rest = prepare(encoder, features, head, levels)
+    event, rest, lines = prepare(encoder, features, head, levels)
     beam = _empty_beam(width, flows, senders, hidden)
     spare = _empty_beam(width, flows, senders, hidden)
     options = max(how.count_levels, len(levels))
@@ -92,27 +139,34 @@ def search(
         np.empty((width, options)),
         np.empty((width, options, hidden)),
         np.empty(options, dtype=np.int64),
+        np.empty((options, len(rest.phi))),
+        np.zeros(len(rest.phi)),
     )
-    _climb(event, rest, beam, spare, trial, how)
+    _climb(event, rest, lines, beam, spare, trial, how)
     best = spare if (flows + senders) % 2 else beam
-    score = best.score[0] + how.deviation_cost * best.deviations[0]
-    return best.counts[0], best.level[0], score
+    return best, best.score[0] + how.deviation_cost * best.deviations[0]
 
 
 @inner_bare
-def _climb(event: Searched, rest: Rest, beam: Beam, spare: Beam, trial: Trial, how: Search) -> None:
+def _climb(
+    event: Searched, rest: Rest, lines: Lines, beam: Beam, spare: Beam, trial: Trial, how: Search
+) -> None:
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
-    features, levels, count_levels = event.features, event.levels, how.count_levels
+    features, levels = event.features, event.levels
     flows, senders = len(features.chunks), len(features.start) - 1
+    if event.head.exploration > 0.0:
+        for j in range(len(trial.reach)):
+            row = event.head.inverse_factor[j]
+            trial.reach[j] = math.sqrt(dot(row, row))
     if how.partial:
         # The empty action; a sender's level is open until its turn, and its full power assumed.
-        _insert_uniform(event, rest, beam, spare.sums[0], 0, len(levels) - 1, count_levels)
+        _insert_uniform(event, rest, beam, spare, len(levels) - 1)
     else:
-        _seed(event, rest, beam, spare.sums[0], count_levels)
+        _seed(event, rest, beam, spare, how.count_levels)
     for coordinate in range(flows + senders):
         if coordinate < flows:
             group = features.group[coordinate]
-            tried = _try_counts(event, rest, beam, coordinate, count_levels, trial)
+            tried = _try_counts(event, rest, lines, beam, coordinate, how, trial)
         else:
             group = coordinate - flows
             tried = _try_levels(event, rest, beam, group, trial)
@@ -140,37 +194,32 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
 
 
 @inner_bare
-def _seed(event: Searched, rest: Rest, beam: Beam, sums: FloatArray, count_levels: int) -> None:
-    """Fill the beam with the best uniform actions; ``sums`` is scratch."""
+def _seed(event: Searched, rest: Rest, beam: Beam, spare: Beam, count_levels: int) -> None:
+    """Fill the beam with the best uniform actions; the other beam is scratch."""
+    chunks, counts, last = event.features.chunks, spare.counts[0], len(event.levels) - 1
     for step in range(count_levels):
         changed, silent = step == 0, True
-        for chunks in event.features.chunks:
-            count = spread_count(chunks, step, count_levels)
+        for f in range(len(chunks)):
+            count = spread_count(chunks[f], step, count_levels)
             silent = silent and count == 0
-            changed = changed or count != spread_count(chunks, step - 1, count_levels)
+            changed = changed or count != counts[f]
+            counts[f] = count
         for level in range(len(event.levels)):
             # Without THz chunks every power is the same action.
-            if changed and (level == len(event.levels) - 1 or not silent):
-                _insert_uniform(event, rest, beam, sums, step, level, count_levels)
+            if changed and (level == last or not silent):
+                _insert_uniform(event, rest, beam, spare, level)
 
 
 @inner_bare
-def _insert_uniform(
-    event: Searched,
-    rest: Rest,
-    beam: Beam,
-    sums: FloatArray,
-    step: int,
-    level: int,
-    count_levels: int,
-) -> None:
-    """Score one uniform action and put it in its place, if it has one."""
+def _insert_uniform(event: Searched, rest: Rest, beam: Beam, spare: Beam, level: int) -> None:
+    """Score one uniform action, ``spare.counts[0]`` at one level, and put it in its place."""
     chunks, group, air = event.features.chunks, event.features.group, event.features.air
     base, effect, power = event.base, event.effect, event.levels[level]
+    counts, sums = spare.counts[0], spare.sums[0]
     for s in range(len(sums)):
         clear(sums[s])
     for f in range(len(chunks)):
-        share = spread_count(chunks[f], step, count_levels) / chunks[f]
+        share = counts[f] / chunks[f]
         add_flow(base, effect, f, share, air[f, level], power, sums[group[f]])
     clear(rest.siblings)
     settle(event, sums, len(sums), rest)
@@ -184,7 +233,7 @@ def _insert_uniform(
         copy_survivor(beam, b - 1, beam, b)
     beam.score[place] = value
     for f in range(len(chunks)):
-        beam.counts[place, f] = spread_count(chunks[f], step, count_levels)
+        beam.counts[place, f] = counts[f]
     for s in range(len(sums)):
         beam.level[place, s] = level
         for k in range(sums.shape[1]):
@@ -210,7 +259,7 @@ def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -
 
 @inner_bare
 def _try_counts(
-    event: Searched, rest: Rest, beam: Beam, flow: int, count_levels: int, trial: Trial
+    event: Searched, rest: Rest, lines: Lines, beam: Beam, flow: int, how: Search, trial: Trial
 ) -> int:
     """Score the counts of one flow in every survivor; how many counts there are.
 
@@ -219,17 +268,15 @@ def _try_counts(
     features, sender = event.features, event.features.group[flow]
     base, effect, levels, air = event.base, event.effect, event.levels, features.air
     chunks, members, values = features.chunks, features.members, trial.value
-    counts, level, scores, sums = beam.counts, beam.level, trial.score, trial.sums
+    counts, level, sums, scores = beam.counts, beam.level, trial.sums, trial.score
     first, last = features.start[sender], features.start[sender + 1]
-    dense, siblings, phi, rotated = event.dense, rest.siblings, rest.phi, rest.rotated
-    fixed, largest, varied = rest.dense, rest.largest, rest.varied
-    weights, inverse = event.head.weights, event.head.inverse_factor
-    exploration = event.head.exploration
+    dense, siblings, weights, phis = event.dense, rest.siblings, event.head.weights, trial.phi
+    none, rise, offset, slope = lines.none, lines.rise, lines.offset, lines.slope
     per_flow, per_member = 1.0 / len(chunks), 1.0 / (last - first)
-    tried: int = min(chunks[flow], count_levels - 1) + 1
+    tried: int = min(chunks[flow], how.count_levels - 1) + 1
     for option in range(tried):
-        few = chunks[flow] < count_levels
-        values[option] = option if few else spread_count(chunks[flow], option, count_levels)
+        few = chunks[flow] < how.count_levels
+        values[option] = option if few else spread_count(chunks[flow], option, how.count_levels)
     for b in range(len(scores)):
         p = level[b, sender]
         clear(siblings)
@@ -238,16 +285,57 @@ def _try_counts(
             if f != flow:
                 share = counts[b, f] / chunks[f]
                 add_flow(base, effect, f, share, air[f, p], levels[p], siblings)
-        settle(event, beam.sums[b], sender, rest)
+        nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
         for option in range(tried):
-            clear(varied)
             share = values[option] / chunks[flow]
-            add_flow(base, effect, flow, share, air[flow, p], levels[p], varied)
-            represent_change(dense, fixed, largest, siblings, varied, per_flow, per_member, phi)
-            scores[b, option] = upper_confidence(weights, inverse, exploration, phi, rotated)
-            for k in range(len(varied)):
-                sums[b, option, k] = siblings[k] + varied[k]
+            if share >= nearest:
+                nearest = follow(dense, rest, lines, share, per_flow, per_member)
+            for k in range(len(none)):
+                unit = none[k] + share * rise[k]
+                sums[b, option, k] = siblings[k] + (unit if unit > 0.0 else 0.0)
+            for j in range(len(offset)):
+                unit = offset[j] + share * slope[j]
+                phis[option, j] = unit if unit > 0.0 else 0.0
+            scores[b, option] = dot(phis[option], weights)
+        if event.head.exploration > 0.0:
+            _add_uncertainty(event, rest, beam, b, flow, tried, how.deviation_cost, trial)
     return tried
+
+
+@inner_bare
+def _add_uncertainty(
+    event: Searched,
+    rest: Rest,
+    beam: Beam,
+    b: int,
+    flow: int,
+    tried: int,
+    deviation_cost: float,
+    trial: Trial,
+) -> None:
+    """Add what a survivor's candidates are uncertain by; those that cannot survive are left out.
+
+    Uncertainty is a norm: it differs from that of the survivor itself by no more than the norm of
+    the difference, and the survivors as they are would fill the next beam.
+    """
+    scores, phis, values, reach = trial.score, trial.phi, trial.value, trial.reach
+    inverse, exploration, rotated = event.head.inverse_factor, event.head.exploration, rest.rotated
+    count, least = beam.counts[b, flow], beam.score[len(beam.score) - 1] - SLACK
+    here = 0
+    for option in range(tried):
+        here = option if values[option] == count else here
+    own = uncertainty(inverse, phis[here], rotated)
+    for option in range(tried):
+        if option == here:
+            scores[b, option] += exploration * own
+            continue
+        far = farthest(reach, phis[option], phis[here])
+        deviations = beam.deviations[b] + (values[option] != count)
+        most = scores[b, option] + exploration * (own + far) - deviation_cost * deviations
+        if most < least:
+            scores[b, option] = -np.inf
+        else:
+            scores[b, option] += exploration * uncertainty(inverse, phis[option], rotated)
 
 
 @inner_bare

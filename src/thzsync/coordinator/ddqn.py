@@ -168,11 +168,9 @@ class DdqnPolicy:
         batch = self.replay.batch(following)
         view, encoder, head = self.view, self.online.encoder, self.online.greedy_head()
         how = self.how._replace(beam_width=1)  # targets need no finesse
-        for sample, slot in enumerate(following.tolist()):
-            features = self._stored(slot)
-            counts, level, _ = view.search(encoder, head, features, self.levels, how)
-            greedy = view.found(features, counts, level, self.levels)
-            batch.rows[sample, : len(features.rows), features.rows.shape[1] :] = greedy
+        events = [self._stored(slot) for slot in following.tolist()]
+        action = batch.rows[..., self.replay.contexts :]
+        action[batch.group >= 0] = view.best(encoder, head, events, self.levels, how)
         return self.target.values(batch)
 
     def _stored(self, slot: int) -> Features:

@@ -6,6 +6,7 @@ padded vector of the paper may grow without retraining and empty slots change no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -52,6 +53,37 @@ class Features(NamedTuple):
     """K_f of every flow."""
     air: FloatArray
     """Air time of the whole flow at every power level (flow, level)."""
+
+
+class Events(NamedTuple):
+    """The features of many events, one behind the other."""
+
+    joined: Features
+    """Groups, members and starts count from each event's own beginning."""
+    flows: IntArray
+    """Where every event's flows begin (one more entry)."""
+    starts: IntArray
+    """Where every event's ``start`` begins (one more entry); it has one entry per sender and one
+    more."""
+
+
+def join(events: Sequence[Features]) -> Events:
+    """Put events one behind the other."""
+    joined = Features(*(np.concatenate(parts) for parts in zip(*events, strict=True)))
+    return Events(
+        joined, _offsets([len(e.group) for e in events]), _offsets([len(e.start) for e in events])
+    )
+
+
+def alone(features: Features) -> Events:
+    """One event by itself."""
+    return Events(features, np.array([0, len(features.group)]), np.array([0, len(features.start)]))
+
+
+def _offsets(lengths: list[int]) -> IntArray:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
 
 
 def columns(subbands: int) -> int:

@@ -168,6 +168,8 @@ def search_flat(
         np.empty((width, options)),
         np.empty((width, options, hidden)),
         np.empty(options, dtype=np.int64),
+        np.empty((0, 0)),
+        np.empty(0),
     )
     for coordinate in range(flows + senders):
         if coordinate < flows:

@@ -4,6 +4,10 @@ A candidate differs from its survivor in the flows of one sender. What all other
 dense layer is summed once per coordinate (``settle``); each candidate then adds only the hidden
 units of the changed flows, and to the largest-sender pool only where that sender is the largest.
 
+While only the share of one flow varies, its hidden units are straight lines in the share, and so
+is what they add to the dense layer, until a unit begins or ends: ``lay`` works the lines out at a
+share of zero, and ``follow`` bends them as the share rises.
+
 The innermost functions take bare arrays: taking an array out of a tuple counts references, which
 would cost more than the arithmetic.
 """
@@ -15,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.jit import inner, inner_bare
@@ -57,14 +61,31 @@ class Rest(NamedTuple):
     """Dense layer before its rectifier, without the varied flows."""
     phi: FloatArray
     rotated: FloatArray
-    varied: FloatArray
-    """Hidden units of a varied flow."""
+
+
+class Lines(NamedTuple):
+    """One flow's hidden units and the dense layer as straight lines in its share (scratch)."""
+
+    none: FloatArray
+    """Hidden units before their rectifier at a share of zero."""
+    rise: FloatArray
+    """What the whole flow adds to them."""
+    state: IntArray
+    """Of a hidden unit: whether it is alive (1), and whether its sender's mean leads (2)."""
+    final: IntArray
+    """Its state when the whole flow goes by THz."""
+    turn: FloatArray
+    """The share at which its state changes next."""
+    offset: FloatArray
+    """The dense layer's lines at a share of zero."""
+    slope: FloatArray
+    """What a whole share adds along them."""
 
 
 @inner
 def prepare(
     encoder: Encoder, features: Features, head: Head, levels: FloatArray
-) -> tuple[Searched, Rest]:
+) -> tuple[Searched, Rest, Lines]:
     """The context's part of the first layer, computed once per event, and scratch space."""
     flows, contexts = features.rows.shape
     hidden, units = len(encoder.flow_bias), len(encoder.dense_bias)
@@ -88,9 +109,18 @@ def prepare(
         np.zeros(units + 1),
         np.zeros(units + 1),
         np.zeros(units + 1),
-        np.zeros(hidden),
     )
-    return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
+    lines = Lines(
+        np.zeros(hidden),
+        np.zeros(hidden),
+        np.zeros(hidden, dtype=np.int64),
+        np.zeros(hidden, dtype=np.int64),
+        np.zeros(hidden),
+        np.zeros(units + 1),
+        np.zeros(units + 1),
+    )
+    event = Searched(base, flow[contexts:], dense, features, encoder, head, levels)
+    return event, scratch, lines
 
 
 @inner_bare
@@ -119,11 +149,10 @@ def add_flow(
 
 
 @inner_bare
-def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
-    """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
-    start, dense, bias = event.features.start, event.dense, event.encoder.dense_bias
-    siblings, total, largest, fixed = rest.siblings, rest.total, rest.largest, rest.dense
-    hidden, size = len(siblings), len(fixed)
+def pool(start: IntArray, sums: FloatArray, sender: int, rest: Rest) -> None:
+    """Sum up ``rest.siblings`` and every sender but this one, and find the largest mean."""
+    siblings, total, largest = rest.siblings, rest.total, rest.largest
+    hidden = len(siblings)
     for k in range(hidden):
         total[k], largest[k] = siblings[k], 0.0
     for g in range(len(sums)):
@@ -133,6 +162,15 @@ def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
                 mean = sums[g, k] * per_member
                 total[k] += sums[g, k]
                 largest[k] = mean if mean > largest[k] else largest[k]
+
+
+@inner_bare
+def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
+    """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
+    dense, bias = event.dense, event.encoder.dense_bias
+    total, largest, fixed = rest.total, rest.largest, rest.dense
+    hidden, size = len(total), len(fixed)
+    pool(event.features.start, sums, sender, rest)
     for j in range(size - 1):
         fixed[j] = bias[j]
     fixed[size - 1] = 1.0
@@ -171,6 +209,120 @@ def represent_change(
 
 
 @inner_bare
+def lay(
+    event: Searched, sums: FloatArray, sender: int, flow: int, level: int, rest: Rest, lines: Lines
+) -> float:
+    """Begin the lines of one flow at a share of zero; the share at which the first one bends."""
+    features, base, effect, dense = event.features, event.base, event.effect, event.dense
+    bias, siblings, total, largest = event.encoder.dense_bias, rest.siblings, rest.total, rest.largest
+    none, rise, state, final, turn = lines.none, lines.rise, lines.state, lines.final, lines.turn
+    offset, slope = lines.offset, lines.slope
+    start, busy = features.start, features.air[flow, level]
+    energy, per_flow = busy * event.levels[level], 1.0 / len(features.chunks)
+    per_member = 1.0 / (start[sender + 1] - start[sender])
+    hidden, size, nearest = len(none), len(offset), np.inf
+    pool(start, sums, sender, rest)
+    for k in range(hidden):
+        none[k] = base[flow, k]
+        rise[k] = effect[0, k] + busy * effect[1, k] + energy * effect[2, k]
+        state[k] = _state(siblings[k], none[k], per_member, largest[k])
+        final[k] = _state(siblings[k], none[k] + rise[k], per_member, largest[k])
+    for j in range(size - 1):
+        offset[j], slope[j] = bias[j], 0.0
+    offset[size - 1], slope[size - 1] = 1.0, 0.0
+    for k in range(hidden):
+        turn[k] = np.inf
+        if state[k] != final[k]:
+            turn[k] = _turn(rest, lines, k, per_member)
+            nearest = turn[k] if turn[k] < nearest else nearest
+        average, most = total[k] * per_flow, largest[k]
+        if state[k] != 0:
+            gain, climb = 0.0, 0.0
+            unit = none[k] if state[k] & 1 else 0.0
+            average += unit * per_flow
+            if state[k] & 1:
+                gain = rise[k] * per_flow
+            if state[k] & 2:
+                most = (siblings[k] + unit) * per_member
+                if state[k] & 1:
+                    climb = rise[k] * per_member
+            for j in range(size):
+                offset[j] += average * dense[k, j] + most * dense[hidden + k, j]
+                slope[j] += gain * dense[k, j] + climb * dense[hidden + k, j]
+        elif average > 0.0:  # where all flows are silent, so is the largest mean
+            for j in range(size):
+                offset[j] += average * dense[k, j] + most * dense[hidden + k, j]
+    return nearest
+
+
+@inner_bare
+def follow(
+    dense: FloatArray,
+    rest: Rest,
+    lines: Lines,
+    share: float,
+    per_flow: float,
+    per_member: float,
+) -> float:
+    """Bend the lines where units begin or end up to this share; where the next one does."""
+    siblings, largest = rest.siblings, rest.largest
+    none, rise, state, turn = lines.none, lines.rise, lines.state, lines.turn
+    nearest = np.inf
+    for k in range(len(turn)):
+        while turn[k] <= share:
+            now = _state(siblings[k], none[k] + share * rise[k], per_member, largest[k])
+            if now == state[k]:
+                break
+            bend(dense, rest, lines, k, now, per_flow, per_member)
+            turn[k] = _turn(rest, lines, k, per_member)
+        nearest = turn[k] if turn[k] < nearest else nearest
+    return nearest
+
+
+@inner_bare
+def bend(
+    dense: FloatArray,
+    rest: Rest,
+    lines: Lines,
+    k: int,
+    now: int,
+    per_flow: float,
+    per_member: float,
+) -> None:
+    """Give one hidden unit another state."""
+    before, offset, slope = lines.state[k], lines.offset, lines.slope
+    none, rise, siblings, largest = lines.none[k], lines.rise[k], rest.siblings[k], rest.largest[k]
+    lines.state[k] = now
+    alive = (now & 1) - (before & 1)
+    average, gain, lead, climb = alive * none * per_flow, alive * rise * per_flow, 0.0, 0.0
+    for sign in (1, -1):
+        of = now if sign > 0 else before
+        if of & 2:
+            lead += sign * (((siblings + none) if of & 1 else siblings) * per_member - largest)
+            climb += sign * (rise * per_member if of & 1 else 0.0)
+    hidden = len(lines.none)
+    for j in range(len(offset)):
+        offset[j] += average * dense[k, j] + lead * dense[hidden + k, j]
+        slope[j] += gain * dense[k, j] + climb * dense[hidden + k, j]
+
+
+@inner_bare
+def _state(siblings: float, unit: float, per_member: float, largest: float) -> int:
+    alive = unit if unit > 0.0 else 0.0
+    leads = (siblings + alive) * per_member > largest
+    return (1 if unit > 0.0 else 0) + (2 if leads else 0)
+
+
+@inner_bare
+def _turn(rest: Rest, lines: Lines, k: int, per_member: float) -> float:
+    """The share at which a unit that has not reached its final state changes."""
+    none, rise, missing = lines.none[k], lines.rise[k], lines.state[k] ^ lines.final[k]
+    begins = -none / rise if missing & 1 else np.inf
+    leads = (rest.largest[k] / per_member - rest.siblings[k] - none) / rise if missing & 2 else np.inf
+    return min(begins, leads)
+
+
+@inner_bare
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,
@@ -179,20 +331,51 @@ def upper_confidence(
     rotated: FloatArray,
 ) -> float:
     """Mean plus exploration times uncertainty; ``phi`` is rectified on the way (eq:bandit_mean)."""
-    value, square = 0.0, 0.0
     for j in range(len(phi)):
         phi[j] = phi[j] if phi[j] > 0.0 else 0.0
-    if exploration <= 0.0:
-        for j in range(len(phi)):
-            value += phi[j] * weights[j]
-        return value
+    value = dot(phi, weights)
+    if exploration > 0.0:
+        value += exploration * uncertainty(inverse_factor, phi, rotated)
+    return value
+
+
+@inner_bare
+def uncertainty(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> float:
+    """How far the mean of a rectified phi may be off: ||phi inverse_factor||."""
     clear(rotated)
     for j in range(len(phi)):
         unit = phi[j]
         if unit > 0.0:
             for i in range(len(rotated)):  # whole rows vectorise better than the triangle alone
                 rotated[i] += unit * inverse_factor[j, i]
-    for j in range(len(phi)):  # each sum waits for its last addition: two at once
-        value += phi[j] * weights[j]
-        square += rotated[j] * rotated[j]
-    return value + exploration * math.sqrt(square)
+    return math.sqrt(dot(rotated, rotated))
+
+
+@inner_bare
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Their scalar product; four sums at once, since each waits for its last addition."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    even = len(a) // 4 * 4
+    for j in range(0, even, 4):
+        first += a[j] * b[j]
+        second += a[j + 1] * b[j + 1]
+        third += a[j + 2] * b[j + 2]
+        fourth += a[j + 3] * b[j + 3]
+    for j in range(even, len(a)):
+        first += a[j] * b[j]
+    return (first + second) + (third + fourth)
+
+
+@inner_bare
+def farthest(reach: FloatArray, a: FloatArray, b: FloatArray) -> float:
+    """No less than the difference of two uncertainties; ``reach`` has that of every unit alone."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    even = len(a) // 4 * 4
+    for j in range(0, even, 4):
+        first += abs(a[j] - b[j]) * reach[j]
+        second += abs(a[j + 1] - b[j + 1]) * reach[j + 1]
+        third += abs(a[j + 2] - b[j + 2]) * reach[j + 2]
+        fourth += abs(a[j + 3] - b[j + 3]) * reach[j + 3]
+    for j in range(even, len(a)):
+        first += abs(a[j] - b[j]) * reach[j]
+    return (first + second) + (third + fourth)

@@ -6,6 +6,7 @@ else. ``Pooled`` is ours; ``Flat`` is the paper's (see ``coordinator.encoder``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator import flat
-from thzsync.coordinator.beam import Search, search
+from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder, represent
 from thzsync.coordinator.features import (
@@ -22,6 +23,7 @@ from thzsync.coordinator.features import (
     action_columns,
     columns,
     featurise,
+    join,
 )
 from thzsync.coordinator.flat_training import encode_flat, fit_flat
 from thzsync.coordinator.interface import Action, Situation
@@ -72,6 +74,17 @@ class View(Protocol):
         self, encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
     ) -> Found:
         """The best action that the beam search finds."""
+        ...
+
+    def best(
+        self,
+        encoder: Encoder,
+        head: Head,
+        events: Sequence[Features],
+        levels: FloatArray,
+        how: Search,
+    ) -> FloatArray:
+        """What searches find for each of some events, as ``taken`` would write it, in one array."""
         ...
 
     def represent(self, encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
@@ -128,18 +141,39 @@ class Pooled:
         self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
     ) -> FloatArray:
         """What a search has found, as ``taken`` would write it."""
-        chosen = level[features.group]
-        columns = np.empty((len(counts), ACTION_COLUMNS))
-        share, air = columns[:, 0], columns[:, 1]
-        np.divide(counts, features.chunks, out=share)
-        np.multiply(share, features.air[np.arange(len(counts)), chosen], out=air)
-        np.multiply(air, levels[chosen], out=columns[:, 2])
-        return columns
+        return _columns(features, counts, level[features.group], levels)
+
+    def best(
+        self,
+        encoder: Encoder,
+        head: Head,
+        events: Sequence[Features],
+        levels: FloatArray,
+        how: Search,
+    ) -> FloatArray:
+        """What searches find for each of some events, as ``taken`` would write it, in one array."""
+        many = join(events)
+        counts, level, _ = search_each(encoder, head, many, levels, how)
+        first_sender = many.starts[:-1] - np.arange(len(events))
+        sender = many.joined.group + np.repeat(first_sender, np.diff(many.flows))
+        return _columns(many.joined, counts, level[sender], levels)
 
     search = staticmethod(search)
     represent = staticmethod(represent)
     encode = staticmethod(encode)
     fit = staticmethod(fit)
+
+
+def _columns(
+    features: Features, counts: IntArray, chosen: IntArray, levels: FloatArray
+) -> FloatArray:
+    """Share, air time and radiated energy, from the counts and levels that flows are given."""
+    columns = np.empty((len(counts), ACTION_COLUMNS))
+    share, air = columns[:, 0], columns[:, 1]
+    np.divide(counts, features.chunks, out=share)
+    np.multiply(share, features.air[np.arange(len(counts)), chosen], out=air)
+    np.multiply(air, levels[chosen], out=columns[:, 2])
+    return columns
 
 
 @dataclass(frozen=True)
@@ -187,6 +221,18 @@ class Flat:
         power = np.zeros(len(features.rows))
         power[:senders] = np.where(sending, levels[level], 0.0)
         return np.column_stack((counts / features.chunks, power))
+
+    def best(
+        self,
+        encoder: Encoder,
+        head: Head,
+        events: Sequence[Features],
+        levels: FloatArray,
+        how: Search,
+    ) -> FloatArray:
+        """What searches find for each of some events, as ``taken`` would write it, in one array."""
+        found = [(e, *self.search(encoder, head, e, levels, how)[:2]) for e in events]
+        return np.concatenate([self.found(*each, levels) for each in found])
 
     search = staticmethod(flat.search_flat)
     represent = staticmethod(flat.represent_flat)

@@ -140,7 +140,7 @@ def _training() -> None:
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
     "rounds": Part("wireless", "forming.form_round", _rounds),
-    "search": Part("coordinator", "beam.search", _search),
+    "search": Part("coordinator", "beam.search_each", _search),
     "training": Part("coordinator", "training._descend_all", _training),
     "streams": Part("wireless", "streaming.stream", _streams),
 }
