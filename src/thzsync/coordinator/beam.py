@@ -86,6 +86,8 @@ class Trial(NamedTuple):
     """The options of one survivor (option, unit)."""
     reach: FloatArray
     """Uncertainty of a phi that has nothing but one unit."""
+    rivals: FloatArray
+    """Scratch: the scores that are in question."""
 
 
 def search(
@@ -141,6 +143,7 @@ def _search(
         np.empty(options, dtype=np.int64),
         np.empty((options, len(rest.phi))),
         np.zeros(len(rest.phi)),
+        np.empty(width * options),
     )
     _climb(event, rest, lines, beam, spare, trial, how)
     best = spare if (flows + senders) % 2 else beam
@@ -166,11 +169,16 @@ def _climb(
     for coordinate in range(flows + senders):
         if coordinate < flows:
             group = features.group[coordinate]
-            tried = _try_counts(event, rest, lines, beam, coordinate, how, trial)
+            tried = _list_counts(features.chunks[coordinate], how.count_levels, trial.value)
+            _estimate(event, rest, lines, beam, coordinate, tried, how.deviation_cost, trial)
+            charge(beam, trial, tried, coordinate, group, how.deviation_cost)
+            if _contested(trial, tried):
+                _judge(event, rest, beam, coordinate, tried, lines.none, trial)
+                charge(beam, trial, tried, coordinate, group, how.deviation_cost)
         else:
             group = coordinate - flows
             tried = _try_levels(event, rest, beam, group, trial)
-        charge(beam, trial, tried, coordinate, group, how.deviation_cost)
+            charge(beam, trial, tried, coordinate, group, how.deviation_cost)
         survive(beam, spare, trial, tried, coordinate, group, group)
         beam, spare = spare, beam
 
@@ -258,84 +266,122 @@ def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -
 
 
 @inner_bare
-def _try_counts(
-    event: Searched, rest: Rest, lines: Lines, beam: Beam, flow: int, how: Search, trial: Trial
-) -> int:
-    """Score the counts of one flow in every survivor; how many counts there are.
-
-    A flow of few chunks tries them all; otherwise an even spread.
-    """
-    features, sender = event.features, event.features.group[flow]
-    base, effect, levels, air = event.base, event.effect, event.levels, features.air
-    chunks, members, values = features.chunks, features.members, trial.value
-    counts, level, sums, scores = beam.counts, beam.level, trial.sums, trial.score
-    first, last = features.start[sender], features.start[sender + 1]
-    dense, siblings, weights, phis = event.dense, rest.siblings, event.head.weights, trial.phi
-    none, rise, offset, slope = lines.none, lines.rise, lines.offset, lines.slope
-    per_flow, per_member = 1.0 / len(chunks), 1.0 / (last - first)
-    tried: int = min(chunks[flow], how.count_levels - 1) + 1
+def _list_counts(chunks: int, count_levels: int, values: IntArray) -> int:
+    """The counts that a flow tries: all if they are few, otherwise an even spread; how many."""
+    tried = min(chunks, count_levels - 1) + 1
     for option in range(tried):
-        few = chunks[flow] < how.count_levels
-        values[option] = option if few else spread_count(chunks[flow], option, how.count_levels)
-    for b in range(len(scores)):
-        p = level[b, sender]
-        clear(siblings)
-        for m in range(first, last):
-            f = members[m]
-            if f != flow:
-                share = counts[b, f] / chunks[f]
-                add_flow(base, effect, f, share, air[f, p], levels[p], siblings)
-        nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
-        for option in range(tried):
-            share = values[option] / chunks[flow]
-            if share >= nearest:
-                nearest = follow(dense, rest, lines, share, per_flow, per_member)
-            for k in range(len(none)):
-                unit = none[k] + share * rise[k]
-                sums[b, option, k] = siblings[k] + (unit if unit > 0.0 else 0.0)
-            for j in range(len(offset)):
-                unit = offset[j] + share * slope[j]
-                phis[option, j] = unit if unit > 0.0 else 0.0
-            scores[b, option] = dot(phis[option], weights)
-        if event.head.exploration > 0.0:
-            _add_uncertainty(event, rest, beam, b, flow, tried, how.deviation_cost, trial)
+        few = chunks < count_levels
+        values[option] = option if few else spread_count(chunks, option, count_levels)
     return tried
 
 
 @inner_bare
-def _add_uncertainty(
+def _estimate(
     event: Searched,
     rest: Rest,
+    lines: Lines,
     beam: Beam,
-    b: int,
     flow: int,
     tried: int,
     deviation_cost: float,
     trial: Trial,
 ) -> None:
-    """Add what a survivor's candidates are uncertain by; those that cannot survive are left out.
+    """Score the counts of one flow in every survivor, but for rounding; the hopeless not at all.
 
-    Uncertainty is a norm: it differs from that of the survivor itself by no more than the norm of
-    the difference, and the survivors as they are would fill the next beam.
+    The survivors as they are would fill the next beam: what is worse than all of them is not in
+    it. Uncertainty is a norm, so it differs from that of the survivor itself by no more than the
+    norm of the difference.
     """
-    scores, phis, values, reach = trial.score, trial.phi, trial.value, trial.reach
-    inverse, exploration, rotated = event.head.inverse_factor, event.head.exploration, rest.rotated
-    count, least = beam.counts[b, flow], beam.score[len(beam.score) - 1] - SLACK
-    here = 0
-    for option in range(tried):
-        here = option if values[option] == count else here
-    own = uncertainty(inverse, phis[here], rotated)
-    for option in range(tried):
-        if option == here:
-            scores[b, option] += exploration * own
-            continue
-        far = farthest(reach, phis[option], phis[here])
-        deviations = beam.deviations[b] + (values[option] != count)
-        most = scores[b, option] + exploration * (own + far) - deviation_cost * deviations
-        if most < least:
-            scores[b, option] = -np.inf
-        else:
-            scores[b, option] += exploration * uncertainty(inverse, phis[option], rotated)
+    features, sender = event.features, event.features.group[flow]
+    base, effect, levels, air = event.base, event.effect, event.levels, features.air
+    chunks, values, scores, phis = features.chunks, trial.value, trial.score, trial.phi
+    dense, siblings, weights, sums = event.dense, rest.siblings, event.head.weights, trial.sums
+    offset, slope, exploration = lines.offset, lines.slope, event.head.exploration
+    per_flow = 1.0 / len(chunks)
+    per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
+    least = beam.score[len(beam.score) - 1] - SLACK
+    for b in range(len(scores)):
+        p, here, own = beam.level[b, sender], 0, 0.0
+        _add_siblings(event, beam, b, flow, siblings)
+        nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
+        for option in range(tried):
+            share = values[option] / chunks[flow]
+            if share >= nearest:
+                nearest = follow(dense, rest, lines, share, per_flow, per_member)
+            for j in range(len(offset)):
+                unit = offset[j] + share * slope[j]
+                phis[option, j] = unit if unit > 0.0 else 0.0
+            scores[b, option] = dot(phis[option], weights)
+            here = option if values[option] == beam.counts[b, flow] else here
+        if exploration > 0.0:
+            own = uncertainty(event.head.inverse_factor, phis[here], rest.rotated)
+        for option in range(tried):
+            far, deviations = own, beam.deviations[b] + (option != here)
+            if exploration > 0.0 and option != here:
+                far += farthest(trial.reach, phis[option], phis[here])
+            if scores[b, option] + exploration * far - deviation_cost * deviations < least:
+                scores[b, option] = -np.inf
+                continue
+            if exploration > 0.0 and option != here:
+                far = uncertainty(event.head.inverse_factor, phis[option], rest.rotated)
+            scores[b, option] += exploration * far
+            share = values[option] / chunks[flow]
+            for k in range(len(siblings)):
+                sums[b, option, k] = siblings[k]
+            add_flow(base, effect, flow, share, air[flow, p], levels[p], sums[b, option])
+
+
+@inner_bare
+def _contested(trial: Trial, tried: int) -> bool:
+    """Whether two scores are so close that rounding could decide between them."""
+    scores, rivals, found = trial.score, trial.rivals, 0
+    for b in range(len(scores)):
+        for option in range(tried):
+            score = scores[b, option]
+            if score != -np.inf:
+                for other in range(found):
+                    if not abs(score - rivals[other]) > SLACK:
+                        return True
+                rivals[found] = score
+                found += 1
+    return False
+
+
+@inner_bare
+def _judge(
+    event: Searched, rest: Rest, beam: Beam, flow: int, tried: int, varied: FloatArray, trial: Trial
+) -> None:
+    """Score once more, exactly, what an estimate has left."""
+    features, sender = event.features, event.features.group[flow]
+    per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
+    for b in range(len(trial.score)):
+        p, settled = beam.level[b, sender], False
+        for option in range(tried):
+            if trial.score[b, option] == -np.inf:
+                continue
+            if not settled:
+                _add_siblings(event, beam, b, flow, rest.siblings)
+                settle(event, beam.sums[b], sender, rest)
+                settled = True
+            clear(varied)
+            share, air = trial.value[option] / features.chunks[flow], features.air[flow, p]
+            add_flow(event.base, event.effect, flow, share, air, event.levels[p], varied)
+            trial.score[b, option] = _score(event, rest, varied, per_member)
+
+
+@inner_bare
+def _add_siblings(event: Searched, beam: Beam, b: int, flow: int, siblings: FloatArray) -> None:
+    """Hidden units of the other flows of a flow's sender, summed."""
+    base, effect, levels, air = event.base, event.effect, event.levels, event.features.air
+    counts, chunks, members = beam.counts, event.features.chunks, event.features.members
+    sender = event.features.group[flow]
+    p = beam.level[b, sender]
+    clear(siblings)
+    for m in range(event.features.start[sender], event.features.start[sender + 1]):
+        f = members[m]
+        if f != flow:
+            share = counts[b, f] / chunks[f]
+            add_flow(base, effect, f, share, air[f, p], levels[p], siblings)
 
 
 @inner_bare

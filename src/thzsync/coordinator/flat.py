@@ -170,6 +170,7 @@ def search_flat(
         np.empty(options, dtype=np.int64),
         np.empty((0, 0)),
         np.empty(0),
+        np.empty(0),
     )
     for coordinate in range(flows + senders):
         if coordinate < flows:

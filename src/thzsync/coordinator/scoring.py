@@ -331,23 +331,35 @@ def upper_confidence(
     rotated: FloatArray,
 ) -> float:
     """Mean plus exploration times uncertainty; ``phi`` is rectified on the way (eq:bandit_mean)."""
+    value, square = 0.0, 0.0
     for j in range(len(phi)):
         phi[j] = phi[j] if phi[j] > 0.0 else 0.0
-    value = dot(phi, weights)
-    if exploration > 0.0:
-        value += exploration * uncertainty(inverse_factor, phi, rotated)
-    return value
+    if exploration <= 0.0:
+        for j in range(len(phi)):
+            value += phi[j] * weights[j]
+        return value
+    rotate(inverse_factor, phi, rotated)
+    for j in range(len(phi)):  # each sum waits for its last addition: two at once
+        value += phi[j] * weights[j]
+        square += rotated[j] * rotated[j]
+    return value + exploration * math.sqrt(square)
 
 
 @inner_bare
-def uncertainty(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> float:
-    """How far the mean of a rectified phi may be off: ||phi inverse_factor||."""
+def rotate(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> None:
+    """A rectified phi in coordinates in which the posterior is the same in all directions."""
     clear(rotated)
     for j in range(len(phi)):
         unit = phi[j]
         if unit > 0.0:
             for i in range(len(rotated)):  # whole rows vectorise better than the triangle alone
                 rotated[i] += unit * inverse_factor[j, i]
+
+
+@inner_bare
+def uncertainty(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> float:
+    """How far the mean of a rectified phi may be off: ||phi inverse_factor||."""
+    rotate(inverse_factor, phi, rotated)
     return math.sqrt(dot(rotated, rotated))
 
 
