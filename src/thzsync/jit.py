@@ -206,7 +206,7 @@ _found = cache(code_folder)
 def _leave_out_blas() -> None:
     """Let Numba look for a BLAS when a kernel needs one, which none of ours does.
 
-    It looks as soon as any kernel is loaded, and finds it by importing a large part of SciPy.
+    It looks before it compiles anything, and finds it by importing a large part of SciPy.
     """
     blas = "scipy.linalg.cython_blas"
     if blas in sys.modules or "numba.np.arraymath" in sys.modules:
@@ -217,6 +217,49 @@ def _leave_out_blas() -> None:
         import_module("numba.np.arraymath")._HAVE_BLAS = True  # type: ignore[attr-defined]
     finally:
         del with_hole[blas]
+
+
+@cache
+def _loading_library() -> Any:
+    """A library that is loaded without what its kernel is linked from when another one calls it.
+
+    That is parsed when it is asked for: only while something is being compiled.
+    """
+    codegen: Any = import_module("numba.core.codegen")
+    parse = import_module("llvmlite.binding").parse_bitcode
+
+    class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+        _bitcode = b""
+        _parsed = None
+
+        @property
+        def _shared_module(self) -> Any:
+            if self._parsed is None and self._bitcode:
+                self._parsed = parse(self._bitcode)
+            return self._parsed
+
+        @_shared_module.setter
+        def _shared_module(self, module: Any) -> None:
+            self._parsed = module
+
+        @classmethod
+        def _unserialize(cls, codegen: Any, state: Any) -> Any:
+            name, kind, data = state
+            if kind != "object":
+                return super()._unserialize(codegen, state)
+            library = cls(codegen, name)
+            machine_code, library._bitcode = data
+            library.enable_object_caching()
+            library._set_compiled_object(machine_code)
+            library._finalize_final_module()
+            return library
+
+        def get_pointer_to_function(self, name: str) -> int:
+            if self._bitcode:  # a loaded library is asked for nothing but its entry
+                self._codegen._engine._defined_symbols.add(name)
+            return int(super().get_pointer_to_function(name))
+
+    return Library
 
 
 @cache
@@ -258,10 +301,15 @@ def _stored_cache() -> Any:
             self._cache_file = File(self._cache_path, self._impl.filename_base, stamp)
 
         def load_overload(self, signature: Any, target: Any) -> Any:
+            # Numba would get ready to compile, which takes longer than to load all that is stored.
+            import_module("numba.core.runtime").rtsys.initialize(target)
+            target.codegen()._library_class = _loading_library()
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(signature, target)
+                if found is not None:
+                    return found
             _leave_out_blas()
-            found = super().load_overload(signature, target)
-            if found is None:
-                about_to_compile()
-            return found
+            about_to_compile()
+            return None
 
     return Stored

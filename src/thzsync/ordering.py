@@ -32,20 +32,21 @@ def _compiled() -> Callable[[IntArray, IntArray], IntArray]:
 def plain_order(after_start: IntArray, after: IntArray) -> IntArray:
     """The same, in the Python that is compiled."""
     count = len(after_start) - 1
-    successors = np.zeros(count + 1, dtype=np.int64)
+    begin, filled = np.zeros(count + 1, dtype=np.int64), np.empty(count, dtype=np.int64)
     for p in after:
-        successors[p + 1] += 1
-    begin = np.cumsum(successors)
-    filled = begin[:-1].copy()
+        begin[p + 1] += 1
+    for n in range(count):
+        filled[n] = begin[n]
+        begin[n + 1] += begin[n]
     follower = np.empty(len(after), dtype=np.int64)
     for n in range(count):
         for e in range(after_start[n], after_start[n + 1]):
             follower[filled[after[e]]] = n
             filled[after[e]] += 1
-    waiting = after_start[1:] - after_start[:-1]
-    order = np.empty(count, dtype=np.int64)
+    waiting, order = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     found = 0
     for n in range(count):
+        waiting[n] = after_start[n + 1] - after_start[n]
         if waiting[n] == 0:
             order[found] = n
             found += 1

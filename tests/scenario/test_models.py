@@ -7,6 +7,7 @@ import pytest
 
 from thzsync.scenario import Optical, Scenario, Thz, preset_names
 from thzsync.scenario.base import Model
+from thzsync.scenario.described import describe
 
 
 def all_models(model: type[Model] = Model) -> Iterator[type[Model]]:
@@ -17,6 +18,7 @@ def all_models(model: type[Model] = Model) -> Iterator[type[Model]]:
 
 @pytest.mark.parametrize("model", list(all_models()), ids=lambda model: model.__name__)
 def test_every_field_is_described(model: type[Model]) -> None:
+    describe()
     for name, field in model.model_fields.items():
         assert field.description, f"{model.__name__}.{name}"
 
@@ -26,6 +28,7 @@ UNITS = {"_s": "[s]", "_w": "[W]", "_hz": "[Hz]", "_m": "[m]", "_bps": "[bit/s]"
 
 @pytest.mark.parametrize("model", list(all_models()), ids=lambda model: model.__name__)
 def test_a_field_with_a_unit_in_its_name_says_so(model: type[Model]) -> None:
+    describe()
     for name, field in model.model_fields.items():
         for suffix, unit in UNITS.items():
             if name.endswith(suffix) and "_per_" not in name:

@@ -237,6 +237,7 @@ def _simulate(
             show,
             journal=journal,
             stop=stop,
+            detailed=journal is not None,  # without a folder nobody would see more
         )
         return record, policy
 

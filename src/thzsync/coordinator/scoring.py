@@ -214,7 +214,12 @@ def lay(
 ) -> float:
     """Begin the lines of one flow at a share of zero; the share at which the first one bends."""
     features, base, effect, dense = event.features, event.base, event.effect, event.dense
-    bias, siblings, total, largest = event.encoder.dense_bias, rest.siblings, rest.total, rest.largest
+    bias, siblings, total, largest = (
+        event.encoder.dense_bias,
+        rest.siblings,
+        rest.total,
+        rest.largest,
+    )
     none, rise, state, final, turn = lines.none, lines.rise, lines.state, lines.final, lines.turn
     offset, slope = lines.offset, lines.slope
     start, busy = features.start, features.air[flow, level]
@@ -318,7 +323,9 @@ def _turn(rest: Rest, lines: Lines, k: int, per_member: float) -> float:
     """The share at which a unit that has not reached its final state changes."""
     none, rise, missing = lines.none[k], lines.rise[k], lines.state[k] ^ lines.final[k]
     begins = -none / rise if missing & 1 else np.inf
-    leads = (rest.largest[k] / per_member - rest.siblings[k] - none) / rise if missing & 2 else np.inf
+    leads = (
+        (rest.largest[k] / per_member - rest.siblings[k] - none) / rise if missing & 2 else np.inf
+    )
     return min(begins, leads)
 
 

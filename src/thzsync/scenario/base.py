@@ -114,8 +114,6 @@ FileName = Annotated[str, AfterValidator(_file_name)]
 
 
 class Model(BaseModel):
-    """A frozen, closed model: unknown keys are errors and every field has a description."""
+    """A frozen, closed model: unknown keys are errors. A docstring below a field describes it."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)

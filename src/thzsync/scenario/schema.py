@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from thzsync.scenario.described import describe
 from thzsync.scenario.files import preset_names
 from thzsync.scenario.scenario import Scenario
 
@@ -14,6 +15,7 @@ def json_schema() -> dict[str, Any]:
     It is the schema of the models plus the key ``preset``. A file that starts from a preset may
     leave out anything, so the floor's keys are not marked as required here; loading checks them.
     """
+    describe()
     schema = Scenario.model_json_schema()
     preset = {
         "type": "string",

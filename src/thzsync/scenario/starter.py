@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from thzsync.scenario.base import UNITS, Model
+from thzsync.scenario.described import describe
 from thzsync.scenario.files import load_preset, toml_value
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ WIDTH: Final = 96
 
 def starter(preset: str = "paper") -> str:
     """A commented scenario file with the values of a preset."""
+    describe()
     scenario = load_preset(preset)
     head = f"""\
 # A scenario of thzsync, started from the preset "{preset}". A key behind a '#' is not set.
