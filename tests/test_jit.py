@@ -60,6 +60,27 @@ def test_a_kernel_is_renewed_when_a_neighbouring_file_changes(tmp_path: Path) ->
     assert len(list(stored.glob("p/*/*.nbc"))) == 4
 
 
+@pytest.mark.slow  # two interpreters that import Numba
+def test_a_loaded_kernel_can_be_compiled_into_another(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(HELPER.format(factor=7))
+    (tmp_path / "caller.py").write_text(CALLER)
+    programs = (
+        "from helper import factor; print(factor(10))",
+        "from caller import factor, scaled; print(factor(10), scaled(10), scaled(10.0))",
+    )
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""))),
+        "NUMBA_CACHE_DIR": str(tmp_path / "stored"),
+    }
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, check=True, capture_output=True
+        ).stdout.split()
+        for program in programs
+    ]
+    assert said == [[b"7"], [b"compiling", b"7", b"70", b"70.0"]]
+
+
 def test_old_generations_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "stored"))
     monkeypatch.setattr(jit, "GENERATIONS", 3)

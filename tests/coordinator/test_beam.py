@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.reference.beam_search import every_action, representation, slow_search, ucb
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import beam, scoring
-from thzsync.coordinator.beam import Search, search
+from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
-from thzsync.coordinator.features import Features, columns, group_flows
+from thzsync.coordinator.features import Features, columns, group_flows, join
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.training import encode
@@ -60,14 +60,19 @@ def test_the_kernel_finds_what_the_readable_search_finds(
     assert taken(counts, level, features) == action
 
 
-def test_the_uncompiled_kernel_decides_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder, head, features = random_event(7, flows=4)
-    how = Search(4, 3, 0.01)
-    compiled = search(encoder, head, features, LEVELS, how)
+@pytest.fixture
+def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (beam, scoring):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
+
+
+def test_the_uncompiled_kernel_decides_the_same(request: pytest.FixtureRequest) -> None:
+    encoder, head, features = random_event(7, flows=4)
+    how = Search(4, 3, 0.01)
+    compiled = search(encoder, head, features, LEVELS, how)
+    request.getfixturevalue("uncompiled_kernels")
     uncompiled = beam.search(encoder, head, features, LEVELS, how)
     assert taken(*compiled[:2], features) == taken(*uncompiled[:2], features)
     assert compiled[2] == pytest.approx(uncompiled[2], abs=1e-12)
@@ -164,3 +169,60 @@ def test_the_order_of_a_senders_levels_does_not_matter_to_other_senders() -> Non
     action = taken(counts, level, features)
     phi: FloatArray = representation(encoder, features, LEVELS, action, slots=9)
     assert score == pytest.approx(ucb(head, phi), abs=1e-9)
+
+
+def test_many_events_at_once_get_what_each_gets_alone() -> None:
+    encoder, head, _ = random_event(3)
+    how = Search(4, 3, 0.01)
+    events = [
+        random_event(seed, flows=flows, senders=senders, chunks=9)[2]
+        for seed, (flows, senders) in enumerate([(5, 2), (1, 1), (4, 4), (7, 3)])
+    ]
+    counts, level, scores = search_each(encoder, head, join(events), LEVELS, how)
+    alone = [search(encoder, head, features, LEVELS, how) for features in events]
+    assert counts.tolist() == [n for each in alone for n in each[0]]
+    assert level.tolist() == [p for each in alone for p in each[1]]
+    assert scores.tolist() == [each[2] for each in alone]
+
+
+@pytest.mark.parametrize("exploration", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(6))
+def test_estimates_are_the_plain_scores_but_for_rounding(
+    seed: int, exploration: float, uncompiled_kernels: None
+) -> None:
+    """Along the lines of a random action's flows units begin and end, take the lead and lose it."""
+    encoder, head, features = random_event(seed, flows=6, senders=2, chunks=16)
+    head = head._replace(exploration=exploration)
+    survivor, options = 0, 17
+    event, rest, lines = beam.prepare(encoder, features, head, LEVELS)
+    held = beam._empty_beam(1, 6, 2, 6)
+    held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
+    held.level[0] = [seed % 2, 1]
+    for f in range(6):
+        sender, level = features.group[f], held.level[0, features.group[f]]
+        share, air = held.counts[0, f] / features.chunks[f], features.air[f, level]
+        row = held.sums[0, sender]
+        beam.add_flow(event.base, event.effect, f, share, air, LEVELS[level], row)
+    trial = beam.empty_trial(1, options, 6, encoder.size)
+    for j in range(encoder.size):
+        trial.reach[j] = np.linalg.norm(head.inverse_factor[j])
+    for flow in range(6):
+        tried = beam._list_counts(features.chunks[flow], options, trial.value)
+        assert tried == features.chunks[flow] + 1
+        beam._estimate(event, rest, lines, held, flow, tried, 0.01, trial)
+        for option in range(tried):
+            counts = held.counts[0].copy()
+            counts[flow] = trial.value[option]
+            action = taken(counts, held.level[0], features)
+            plain = ucb(head, representation(encoder, features, LEVELS, action, slots=6))
+            assert trial.score[survivor, option] == pytest.approx(plain, abs=1e-12)
+
+
+def test_scores_that_rounding_could_swap_are_contested() -> None:
+    trial = beam.empty_trial.py_func(2, 3, 1, 1)
+    trial.score[:] = [[0.5, -np.inf, 0.1], [-np.inf, 0.3, 0.2]]
+    assert not beam._contested.py_func(trial, 3)
+    trial.score[1, 0] = 0.1 + 1e-15
+    assert beam._contested.py_func(trial, 3)
+    trial.score[1, 0] = np.nan
+    assert beam._contested.py_func(trial, 3)

@@ -5,9 +5,13 @@ import pytest
 
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
+from thzsync.coordinator.choice import search_settings
 from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
+from thzsync.coordinator.features import group_flows
+from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.coordinator.training import encode
+from thzsync.coordinator.views import Flat, Pooled, View
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 
@@ -80,6 +84,26 @@ def test_the_target_network_values_the_online_networks_choice() -> None:
     batch = policy.replay.batch(np.array([1, 2]))
     batch.rows[:, :, -3:] = 0.0  # all values equal: the search keeps everything on the fibre
     np.testing.assert_allclose(following, encode(policy.online.encoder, batch).sum(axis=1))
+
+
+@pytest.mark.parametrize("view", [Pooled(4), Flat(4)], ids=["pooled", "flat"])
+def test_the_best_actions_of_many_events_are_those_of_each(view: View) -> None:
+    settings, draw = Scenario.preset("tiny").coordinator.ddqn, np.random.default_rng(0)
+    encoder = view.roomy(view.new_encoder(settings, draw), 7, draw)
+    head, levels = Head(draw.normal(size=encoder.size), np.zeros((0, 0)), 0.0), np.array([0.5, 1.0])
+    how, contexts = search_settings(settings), view.columns - view.actions
+    events = [
+        group_flows(
+            draw.normal(size=(len(g), contexts)), np.array(g), np.arange(len(g)) + 1, levels
+        )
+        for g in ([0, 1, 1], [0], [2, 0, 1, 0, 2, 1, 0])
+    ]
+    apart = []
+    for features in events:
+        counts, level, _ = view.search(encoder, head, features, levels, how)
+        apart.append(view.found(features, counts, level, levels))
+    together = view.best(encoder, head, events, levels, how)
+    np.testing.assert_array_equal(together, np.concatenate(apart))
 
 
 def test_without_discount_the_goal_is_the_reward_alone() -> None:

@@ -48,7 +48,8 @@ class NeuralLinearUCB:
         if self.decisions <= self.settings.warm_up and exploration:
             return spread_action(situation, self.decisions)
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
-        return chosen_action(situation, self.view, self.encoder, head, self.how)
+        features = self.view.featurise(situation)
+        return chosen_action(situation, features, self.view, self.encoder, head, self.how)
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
         """Update the posterior at once; train the encoder when it is time."""

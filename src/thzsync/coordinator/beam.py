@@ -40,7 +40,6 @@ from thzsync.coordinator.scoring import (
 )
 from thzsync.jit import inner, inner_bare, kernel
 
-
 SLACK: Final = 1e-9
 """More than rounding adds to a score."""
 
@@ -137,14 +136,7 @@ def _search(
     beam = _empty_beam(width, flows, senders, hidden)
     spare = _empty_beam(width, flows, senders, hidden)
     options = max(how.count_levels, len(levels))
-    trial = Trial(
-        np.empty((width, options)),
-        np.empty((width, options, hidden)),
-        np.empty(options, dtype=np.int64),
-        np.empty((options, len(rest.phi))),
-        np.zeros(len(rest.phi)),
-        np.empty(width * options),
-    )
+    trial = empty_trial(width, options, hidden, len(rest.phi))
     _climb(event, rest, lines, beam, spare, trial, how)
     best = spare if (flows + senders) % 2 else beam
     return best, best.score[0] + how.deviation_cost * best.deviations[0]
@@ -188,6 +180,19 @@ def spread_count(chunks: int, step: int, count_levels: int) -> int:
     """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
     steps = count_levels - 1
     return (2 * step * chunks + steps) // (2 * steps)
+
+
+@inner
+def empty_trial(width: int, options: int, hidden: int, size: int) -> Trial:
+    """Room for so many options in so many survivors."""
+    return Trial(
+        np.empty((width, options)),
+        np.empty((width, options, hidden)),
+        np.empty(options, dtype=np.int64),
+        np.empty((options, size)),
+        np.zeros(size),
+        np.empty(width * options),
+    )
 
 
 @inner

@@ -6,6 +6,7 @@ import numpy as np
 
 from thzsync.coordinator.beam import Search
 from thzsync.coordinator.encoder import Encoder
+from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Situation
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.views import View
@@ -19,14 +20,14 @@ def search_settings(settings: Learner, partial: bool = False) -> Search:
 
 
 def chosen_action(
-    situation: Situation, view: View, encoder: Encoder, head: Head, how: Search
+    situation: Situation, features: Features, view: View, encoder: Encoder, head: Head, how: Search
 ) -> Action:
     """The action that the beam search finds best; an event without units gets an empty one."""
     offer = situation.offer
     if offer.units == 0:
         return Action.of(offer, np.zeros(0, dtype=np.int64), np.zeros(len(offer.racks)))
     levels = np.asarray(situation.power_levels, dtype=np.float64)
-    counts, level, _ = view.search(encoder, head, view.featurise(situation), levels, how)
+    counts, level, _ = view.search(encoder, head, features, levels, how)
     return Action.of(offer, counts, levels[level][offer.rack_group])
 
 

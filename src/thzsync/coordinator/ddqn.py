@@ -98,13 +98,13 @@ class DdqnPolicy:
     def decide(self, situation: Situation) -> Action:
         """A random uniform action with probability epsilon, otherwise the best by the search."""
         self._make_room(situation.units)
+        features = self.view.featurise(situation)
         if situation.units and not self.frozen and self.generator.random() < self.epsilon:
             action = uniform_action(situation, *self.generator.random(2))
         else:
             encoder, head = self.online.encoder, self.online.greedy_head()
-            action = chosen_action(situation, self.view, encoder, head, self.how)
+            action = chosen_action(situation, features, self.view, encoder, head, self.how)
         if situation.units and not self.frozen:
-            features = self.view.featurise(situation)
             taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial

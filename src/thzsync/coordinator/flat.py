@@ -22,6 +22,7 @@ from thzsync.coordinator.beam import (
     Trial,
     charge,
     copy_survivor,
+    empty_trial,
     spread_count,
     survive,
 )
@@ -164,14 +165,7 @@ def search_flat(
         beam.sums[0, 0] = board.base
     else:
         _seed(board, beam, how.count_levels)
-    trial = Trial(
-        np.empty((width, options)),
-        np.empty((width, options, hidden)),
-        np.empty(options, dtype=np.int64),
-        np.empty((0, 0)),
-        np.empty(0),
-        np.empty(0),
-    )
+    trial = empty_trial(width, options, hidden, 0)
     for coordinate in range(flows + senders):
         if coordinate < flows:
             group = features.group[coordinate]
