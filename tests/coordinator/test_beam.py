@@ -12,8 +12,9 @@ from thzsync.arrays import FloatArray
 from thzsync.coordinator import beam, scoring
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
-from thzsync.coordinator.features import Features, columns, group_flows, join
+from thzsync.coordinator.features import Features, columns, group_flows
 from thzsync.coordinator.posterior import LinearHead
+from thzsync.coordinator.replay import Contexts
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.training import encode
 
@@ -178,11 +179,17 @@ def test_many_events_at_once_get_what_each_gets_alone() -> None:
         random_event(seed, flows=flows, senders=senders, chunks=9)[2]
         for seed, (flows, senders) in enumerate([(5, 2), (1, 1), (4, 4), (7, 3)])
     ]
-    counts, level, scores = search_each(encoder, head, join(events), LEVELS, how)
-    alone = [search(encoder, head, features, LEVELS, how) for features in events]
-    assert counts.tolist() == [n for each in alone for n in each[0]]
-    assert level.tolist() == [p for each in alone for p in each[1]]
-    assert scores.tolist() == [each[2] for each in alone]
+    memory = Contexts(8)
+    for slot, features in enumerate(events):
+        memory.put(slot, features)
+    assert memory.events is not None
+    which = np.array([3, 0, 2, 1])
+    counts, level, scores = search_each(encoder, head, memory.events, which, LEVELS, how)
+    for n, event in enumerate(which):
+        alone = search(encoder, head, events[event], LEVELS, how)
+        assert counts[n, : len(alone[0])].tolist() == alone[0].tolist()
+        assert level[n, : len(alone[1])].tolist() == alone[1].tolist()
+        assert scores[n] == alone[2]
 
 
 @pytest.mark.parametrize("exploration", [0.0, 0.3])

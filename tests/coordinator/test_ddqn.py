@@ -7,7 +7,8 @@ from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
 from thzsync.coordinator.choice import search_settings
 from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
-from thzsync.coordinator.features import group_flows
+from thzsync.coordinator.features import group_flows, one_of
+from thzsync.coordinator.replay import Contexts
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.coordinator.training import encode
@@ -66,10 +67,11 @@ def test_contexts_that_are_kept_are_those_of_the_memory_when_it_wraps_around() -
     for k in range(30):
         context = floor.context(k, ("p2p", "a2a")[k % 2])
         policy.learn(context, policy.decide(context), Outcome(context.decision, 1.0, 1.0, -0.5))
-    assert policy._features
-    for slot, kept in policy._features.items():
+    events = policy.contexts.events
+    assert events is not None
+    for slot in range(8):
         afresh = policy.replay.features(slot, policy.levels)
-        for name, column in kept._asdict().items():
+        for name, column in one_of(events, slot)._asdict().items():
             np.testing.assert_array_equal(column, getattr(afresh, name))
 
 
@@ -102,8 +104,13 @@ def test_the_best_actions_of_many_events_are_those_of_each(view: View) -> None:
     for features in events:
         counts, level, _ = view.search(encoder, head, features, levels, how)
         apart.append(view.found(features, counts, level, levels))
-    together = view.best(encoder, head, events, levels, how)
-    np.testing.assert_array_equal(together, np.concatenate(apart))
+    memory = Contexts(3)
+    for slot, features in enumerate(events):
+        memory.put(slot, features)
+    assert memory.events is not None
+    together = view.best(encoder, head, memory.events, np.array([2, 0, 1]), levels, how)
+    for number, event in enumerate((2, 0, 1)):
+        np.testing.assert_array_equal(together[number, : len(apart[event])], apart[event])
 
 
 def test_without_discount_the_goal_is_the_reward_alone() -> None:

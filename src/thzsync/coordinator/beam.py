@@ -42,6 +42,7 @@ from thzsync.jit import inner, inner_bare, kernel
 
 SLACK: Final = 1e-9
 """More than rounding adds to a score."""
+FIRST: Final = np.zeros(1, dtype=np.int64)
 
 
 class Beam(NamedTuple):
@@ -93,35 +94,39 @@ def search(
     encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
 ) -> tuple[IntArray, IntArray, float]:
     """THz chunks per flow, level index per sender, and the score of the best action found."""
-    counts, level, score = search_each(encoder, head, alone(features), levels, how)
-    return counts, level, float(score[0])
+    counts, level, score = search_each(encoder, head, alone(features), FIRST, levels, how)
+    return counts[0], level[0, : len(features.start) - 1], float(score[0])
 
 
 @kernel
 def search_each(
-    encoder: Encoder, head: Head, events: Events, levels: FloatArray, how: Search
+    encoder: Encoder,
+    head: Head,
+    events: Events,
+    which: IntArray,
+    levels: FloatArray,
+    how: Search,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """What a search finds for each of many events, one behind the other."""
-    joined, many = events.joined, len(events.flows) - 1
-    counts = np.empty(len(joined.chunks), dtype=np.int64)
-    level = np.empty(len(joined.start) - many, dtype=np.int64)
-    scores = np.empty(many)
-    for e in range(many):
-        first, last = events.flows[e], events.flows[e + 1]
-        begin, end = events.starts[e], events.starts[e + 1]
+    """What a search finds for each of many events, by event and flow, event and sender, event."""
+    shape = (len(which), events.group.shape[1])
+    counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    scores = np.empty(len(which))
+    for n in range(len(which)):
+        e = which[n]
+        flows, senders = events.size[e, 0], events.size[e, 1]
         features = Features(
-            joined.rows[first:last],
-            joined.group[first:last],
-            joined.members[first:last],
-            joined.start[begin:end],
-            joined.chunks[first:last],
-            joined.air[first:last],
+            events.rows[e, :flows],
+            events.group[e, :flows],
+            events.members[e, :flows],
+            events.start[e, : senders + 1],
+            events.chunks[e, :flows],
+            events.air[e, :flows],
         )
-        best, scores[e] = _search(encoder, head, features, levels, how)
-        for f in range(last - first):
-            counts[first + f] = best.counts[0, f]
-        for s in range(end - begin - 1):
-            level[begin - e + s] = best.level[0, s]
+        best, scores[n] = _search(encoder, head, features, levels, how)
+        for f in range(flows):
+            counts[n, f] = best.counts[0, f]
+        for s in range(senders):
+            level[n, s] = best.level[0, s]
     return counts, level, scores
 
 

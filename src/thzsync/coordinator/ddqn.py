@@ -16,10 +16,9 @@ from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
-from thzsync.coordinator.replay import Replay, under
+from thzsync.coordinator.replay import Contexts, Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
@@ -78,7 +77,7 @@ class DdqnPolicy:
         self.frozen = False
         self._restored = False
         self._waiting: dict[int, int] = {}
-        self._features: dict[int, Features] = {}
+        self.contexts = Contexts(settings.replay)
         """By slot of the replay memory; every training looks at hundreds of them again."""
 
     @property
@@ -108,7 +107,7 @@ class DdqnPolicy:
             taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial
-            self._features.pop(serial % self.replay.capacity, None)
+            self.contexts.put(serial % self.replay.capacity, features)
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
@@ -168,17 +167,12 @@ class DdqnPolicy:
         batch = self.replay.batch(following)
         view, encoder, head = self.view, self.online.encoder, self.online.greedy_head()
         how = self.how._replace(beam_width=1)  # targets need no finesse
-        events = [self._stored(slot) for slot in following.tolist()]
-        action = batch.rows[..., self.replay.contexts :]
-        action[batch.group >= 0] = view.best(encoder, head, events, self.levels, how)
+        events = self.contexts.events
+        assert events is not None
+        held, width = batch.group >= 0, batch.group.shape[1]
+        best = view.best(encoder, head, events, following, self.levels, how)[:, :width]
+        batch.rows[..., self.replay.contexts :] = np.where(held[..., None], best, 0.0)
         return self.target.values(batch)
-
-    def _stored(self, slot: int) -> Features:
-        """The context of a stored event."""
-        features = self._features.get(slot)
-        if features is None:
-            features = self._features[slot] = self.replay.features(slot, self.levels)
-        return features
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
@@ -199,7 +193,9 @@ class DdqnPolicy:
         self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
         self._restored = True
         self.replay.restore(under(arrays, "replay."))
-        self._features.clear()
+        self.contexts = Contexts(self.settings.replay)
+        for slot in range(len(self.replay)):
+            self.contexts.put(slot, self.replay.features(slot, self.levels))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
 

@@ -6,7 +6,6 @@ padded vector of the paper may grow without retraining and empty slots change no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -56,34 +55,38 @@ class Features(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The features of many events, one behind the other."""
+    """The features of many events in padded arrays, the event first."""
 
-    joined: Features
-    """Groups, members and starts count from each event's own beginning."""
-    flows: IntArray
-    """Where every event's flows begin (one more entry)."""
-    starts: IntArray
-    """Where every event's ``start`` begins (one more entry); it has one entry per sender and one
-    more."""
-
-
-def join(events: Sequence[Features]) -> Events:
-    """Put events one behind the other."""
-    joined = Features(*(np.concatenate(parts) for parts in zip(*events, strict=True)))
-    return Events(
-        joined, _offsets([len(e.group) for e in events]), _offsets([len(e.start) for e in events])
-    )
+    rows: FloatArray
+    group: IntArray
+    members: IntArray
+    start: IntArray
+    chunks: IntArray
+    air: FloatArray
+    size: IntArray
+    """Flows and senders of every event (event, 2); what is behind them means nothing."""
 
 
 def alone(features: Features) -> Events:
     """One event by itself."""
-    return Events(features, np.array([0, len(features.group)]), np.array([0, len(features.start)]))
+    size = np.array([[len(features.group), len(features.start) - 1]])
+    rows, group, members, start, chunks, air = features
+    return Events(
+        rows[None], group[None], members[None], start[None], chunks[None], air[None], size
+    )
 
 
-def _offsets(lengths: list[int]) -> IntArray:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+def one_of(events: Events, number: int) -> Features:
+    """One of many events."""
+    flows, senders = events.size[number].tolist()
+    return Features(
+        events.rows[number, :flows],
+        events.group[number, :flows],
+        events.members[number, :flows],
+        events.start[number, : senders + 1],
+        events.chunks[number, :flows],
+        events.air[number, :flows],
+    )
 
 
 def columns(subbands: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.coordinator.encoder import Batch
-from thzsync.coordinator.features import ACTION_COLUMNS, Features, group_flows
+from thzsync.coordinator.features import ACTION_COLUMNS, Events, Features, group_flows
 
 
 class Replay:
@@ -95,6 +95,48 @@ class Replay:
         self.group = _grown(self.group, (more, wider), -1)
         self.chunks = _grown(self.chunks, (more, wider), 0)
         self.reward = _grown(self.reward, (more,), np.nan)
+
+
+class Contexts:
+    """The features of the events in a replay memory, by slot, ready to be searched again."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.events: Events | None = None
+
+    def put(self, slot: int, features: Features) -> None:
+        """Take the place of what was in a slot."""
+        flows, senders = len(features.group), len(features.start) - 1
+        events = self.events = self._roomy(slot + 1, flows, features)
+        events.rows[slot, :flows] = features.rows
+        events.group[slot, :flows] = features.group
+        events.members[slot, :flows] = features.members
+        events.start[slot, : senders + 1] = features.start
+        events.chunks[slot, :flows] = features.chunks
+        events.air[slot, :flows] = features.air
+        events.size[slot] = flows, senders
+
+    def _roomy(self, slots: int, flows: int, like: Features) -> Events:
+        """The arrays, large enough; an empty place has a chunk, so that its share is zero."""
+        whole: IntArray = np.zeros((0, 0), dtype=np.int64)
+        held = self.events or Events(
+            np.zeros((0, 0, like.rows.shape[1])), whole, whole, whole, whole,
+            np.zeros((0, 0, like.air.shape[1])), np.zeros((0, 2), dtype=np.int64),
+        )  # fmt: skip
+        old_slots, old_flows = held.group.shape
+        if slots <= old_slots and flows <= old_flows:
+            return held
+        more = min(2 * slots, self.capacity) if slots > old_slots else old_slots
+        wider = max(flows, old_flows)
+        return Events(
+            _grown(held.rows, (more, wider, held.rows.shape[2]), 0),
+            _grown(held.group, (more, wider), 0),
+            _grown(held.members, (more, wider), 0),
+            _grown(held.start, (more, wider + 1), 0),
+            _grown(held.chunks, (more, wider), 1),
+            _grown(held.air, (more, wider, held.air.shape[2]), 0),
+            _grown(held.size, (more, 2), 0),
+        )
 
 
 def under(state: Mapping[str, AnyArray], prefix: str) -> dict[str, AnyArray]:

@@ -6,7 +6,6 @@ else. ``Pooled`` is ours; ``Flat`` is the paper's (see ``coordinator.encoder``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -19,11 +18,12 @@ from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder, represent
 from thzsync.coordinator.features import (
     ACTION_COLUMNS,
+    Events,
     Features,
     action_columns,
     columns,
     featurise,
-    join,
+    one_of,
 )
 from thzsync.coordinator.flat_training import encode_flat, fit_flat
 from thzsync.coordinator.interface import Action, Situation
@@ -80,11 +80,12 @@ class View(Protocol):
         self,
         encoder: Encoder,
         head: Head,
-        events: Sequence[Features],
+        events: Events,
+        which: IntArray,
         levels: FloatArray,
         how: Search,
     ) -> FloatArray:
-        """What searches find for each of some events, as ``taken`` would write it, in one array."""
+        """What searches find for each of some events, as ``taken`` would write it, padded."""
         ...
 
     def represent(self, encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
@@ -141,22 +142,24 @@ class Pooled:
         self, features: Features, counts: IntArray, level: IntArray, levels: FloatArray
     ) -> FloatArray:
         """What a search has found, as ``taken`` would write it."""
-        return _columns(features, counts, level[features.group], levels)
+        chosen = level[features.group]
+        air = features.air[np.arange(len(counts)), chosen]
+        return _columns(counts, features.chunks, air, levels[chosen])
 
     def best(
         self,
         encoder: Encoder,
         head: Head,
-        events: Sequence[Features],
+        events: Events,
+        which: IntArray,
         levels: FloatArray,
         how: Search,
     ) -> FloatArray:
-        """What searches find for each of some events, as ``taken`` would write it, in one array."""
-        many = join(events)
-        counts, level, _ = search_each(encoder, head, many, levels, how)
-        first_sender = many.starts[:-1] - np.arange(len(events))
-        sender = many.joined.group + np.repeat(first_sender, np.diff(many.flows))
-        return _columns(many.joined, counts, level[sender], levels)
+        """What searches find for each of some events, as ``taken`` would write it, padded."""
+        counts, level, _ = search_each(encoder, head, events, which, levels, how)
+        chosen = np.take_along_axis(level, events.group[which], axis=1)
+        air = np.take_along_axis(events.air[which], chosen[..., None], axis=2)[..., 0]
+        return _columns(counts, events.chunks[which], air, levels[chosen])
 
     search = staticmethod(search)
     represent = staticmethod(represent)
@@ -164,15 +167,12 @@ class Pooled:
     fit = staticmethod(fit)
 
 
-def _columns(
-    features: Features, counts: IntArray, chosen: IntArray, levels: FloatArray
-) -> FloatArray:
-    """Share, air time and radiated energy, from the counts and levels that flows are given."""
-    columns = np.empty((len(counts), ACTION_COLUMNS))
-    share, air = columns[:, 0], columns[:, 1]
-    np.divide(counts, features.chunks, out=share)
-    np.multiply(share, features.air[np.arange(len(counts)), chosen], out=air)
-    np.multiply(air, levels[chosen], out=columns[:, 2])
+def _columns(counts: IntArray, chunks: IntArray, air: FloatArray, power: FloatArray) -> FloatArray:
+    """Share, air time and radiated energy, from air times and powers of whole flows."""
+    columns = np.empty((*counts.shape, ACTION_COLUMNS))
+    np.divide(counts, chunks, out=columns[..., 0])
+    np.multiply(columns[..., 0], air, out=columns[..., 1])
+    np.multiply(columns[..., 1], power, out=columns[..., 2])
     return columns
 
 
@@ -226,13 +226,18 @@ class Flat:
         self,
         encoder: Encoder,
         head: Head,
-        events: Sequence[Features],
+        events: Events,
+        which: IntArray,
         levels: FloatArray,
         how: Search,
     ) -> FloatArray:
-        """What searches find for each of some events, as ``taken`` would write it, in one array."""
-        found = [(e, *self.search(encoder, head, e, levels, how)[:2]) for e in events]
-        return np.concatenate([self.found(*each, levels) for each in found])
+        """What searches find for each of some events, as ``taken`` would write it, padded."""
+        action = np.zeros((len(which), events.group.shape[1], self.actions))
+        for number, slot in enumerate(which.tolist()):
+            features = one_of(events, slot)
+            counts, level, _ = self.search(encoder, head, features, levels, how)
+            action[number, : len(counts)] = self.found(features, counts, level, levels)
+        return action
 
     search = staticmethod(flat.search_flat)
     represent = staticmethod(flat.represent_flat)
