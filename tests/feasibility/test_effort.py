@@ -25,8 +25,8 @@ def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:
 
 def told(scenario: Scenario, iterations: int, kept: bool = True) -> str | None:
     flows = changed(scenario, {"optical.fidelity": "flow"}, "test")
-    efforts = (effort_of(each, iterations, learns=False) for each in (scenario, flows))
-    return forewarning(*efforts, kept)
+    own = effort_of(scenario, iterations, learns=False)
+    return forewarning(own, lambda: effort_of(flows, iterations, learns=False), kept)
 
 
 def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:

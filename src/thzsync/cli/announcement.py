@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from thzsync.arrays import size_text
@@ -40,7 +40,7 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
 
 
-def forewarning(effort: Effort, as_flows: Effort, kept: bool) -> str | None:
+def forewarning(effort: Effort, as_flows: Callable[[], Effort], kept: bool) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one.
 
     ``as_flows`` is what the same run would take in flow fidelity; only what is ``kept`` takes disk.
@@ -50,8 +50,9 @@ def forewarning(effort: Effort, as_flows: Effort, kept: bool) -> str | None:
     line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
     if kept:
         line += f", and {size_text(effort.disk_bytes)} on disk"
-    if as_flows.seconds < 0.7 * effort.seconds:
-        line += f"; about {span(as_flows.seconds)} with --set optical.fidelity=flow"
+    in_flows = as_flows()
+    if in_flows.seconds < 0.7 * effort.seconds:
+        line += f"; about {span(in_flows.seconds)} with --set optical.fidelity=flow"
     return line
 
 

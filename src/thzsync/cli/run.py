@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from thzsync.coordinator import Policy
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
+    from thzsync.feasibility import Effort
     from thzsync.records.fidelity import Fidelity
     from thzsync.records.journal import Beginning, Journal
     from thzsync.scenario import Scenario
@@ -146,8 +147,11 @@ def _begin(
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
     effort = effort_of(setting, iterations, learns, seed)
-    flows = setting.with_(optical__fidelity="flow")
-    if warning := forewarning(effort, effort_of(flows, iterations, learns, seed), kept):
+
+    def as_flows() -> Effort:
+        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, seed)
+
+    if warning := forewarning(effort, as_flows, kept):
         note(warning)
     prepare_kernels()
     one = 1 / effort.events
