@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.coordinator import Policy, Situation, make_policy
+from thzsync.experiments.budgets import limit
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.simulation.world import World
@@ -17,7 +18,7 @@ from thzsync.workload import job_graph
 DECISIONS: Final = 300
 TRAINING_ITERATIONS: Final = 2
 """Long enough to leave the warm-up behind, in which nothing is searched."""
-BUDGET_US: Final = {"p2p": 500.0, "a2a": 3000.0, "allreduce": 3000.0}
+BUDGET_US: Final = {k: limit(f"decision.{k}.p50_us") for k in ("p2p", "a2a", "allreduce")}
 
 
 def measure() -> dict[str, Any]:

@@ -42,6 +42,11 @@ BUDGETS: Final = (
 )  # fmt: skip
 
 
+def limit(figure: str) -> float:
+    """The limit of a figure, as it is measured."""
+    return next(budget.limit * budget.per for budget in BUDGETS if budget.figure == figure)
+
+
 def judged(measured: dict[str, Any]) -> list[dict[str, Any]]:
     """Every budget with today's figure and whether it holds; None where nothing was measured."""
     rows = []
