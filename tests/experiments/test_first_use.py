@@ -57,14 +57,14 @@ def test_what_is_missing_is_asked_for_once_it_was_announced(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path / home.name)
     (tmp_path / "wireless").mkdir()
-    (tmp_path / "wireless" / "forming.form_round-1.py311.nbi").touch()
+    (tmp_path / "wireless" / "streaming.stream-1.py311.nbi").touch()
     team, told = Team(), list[str]()
     monkeypatch.setattr("thzsync.workers.executor._make", lambda *_: team)
     jit.tell_before_compiling(lambda: told.append("told"))
     first_use.prepare(1)
     assert (team.asked, told) == ([], []), "one worker compiles on demand"
     first_use.prepare(2)
-    assert team.asked == ["fibre", "search", "training", "streams"]
+    assert team.asked == ["fibre", "search", "learning"]
     assert told == ["told"]
 
 

@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
     folder: str
     kernel: str
-    """The largest of them, ``module.function``; where it is stored, they all are."""
+    """The largest or last of them, ``module.function``; where it is stored, they all are."""
     call: Callable[[], object]
 
 
@@ -76,13 +76,9 @@ def _fibre() -> None:
     simulate(Scenario.preset("tiny"), "all-wired", 1, references={})
 
 
-def _rounds() -> None:
-    _transmit("a2a")
-    _transmit("allreduce")
-
-
-def _streams() -> None:
-    _transmit("p2p")
+def _wireless() -> None:
+    for kind in ("a2a", "allreduce", "p2p"):
+        _transmit(kind)
 
 
 def _transmit(kind: str) -> None:
@@ -112,7 +108,6 @@ def _search() -> None:
     from thzsync.coordinator.choice import search_settings
     from thzsync.coordinator.encoder import random_encoder
     from thzsync.coordinator.features import columns, group_flows
-    from thzsync.coordinator.posterior import LinearHead
     from thzsync.coordinator.scoring import Head
     from thzsync.coordinator.views import Pooled
 
@@ -122,20 +117,23 @@ def _search() -> None:
     )
     levels, group = np.array([0.5, 1.0]), np.arange(2)
     features = group_flows(np.zeros((2, columns(4) - view.actions)), group, group + 1, levels)
-    known = LinearHead(encoder.size, settings.ridge)
-    head = Head(known.weights, known.inverse_factor, settings.exploration)
-    counts, level, _ = view.search(encoder, head, features, levels, search_settings(settings))
-    action = view.found(features, counts, level, levels)
-    known.update(view.represent(encoder, features, action), 0.0)
+    head = Head(np.zeros(encoder.size), np.eye(encoder.size), settings.exploration)
+    view.search(encoder, head, features, levels, search_settings(settings))
 
 
-def _training() -> None:
+def _learning() -> None:
     from thzsync.coordinator.dense import Descent
-    from thzsync.coordinator.encoder import Batch, random_encoder
-    from thzsync.coordinator.features import columns
+    from thzsync.coordinator.encoder import Batch, random_encoder, represent
+    from thzsync.coordinator.features import ACTION_COLUMNS, columns, group_flows
+    from thzsync.coordinator.posterior import LinearHead
     from thzsync.coordinator.training import encode, fit
 
-    encoder = random_encoder(columns(4), 4, 3, np.random.default_rng(0))
+    encoder, group = random_encoder(columns(4), 4, 3, np.random.default_rng(0)), np.arange(2)
+    rows = np.zeros((2, columns(4) - ACTION_COLUMNS))
+    features = group_flows(rows, group, group + 1, np.array([0.5, 1.0]))
+    LinearHead(encoder.size, 1.0).update(
+        represent(encoder, features, np.zeros((2, ACTION_COLUMNS))), 0.0
+    )
     batch = Batch(np.zeros((2, 2, columns(4))), np.zeros((2, 2), dtype=np.int64))
     draws = np.zeros((1, 2), dtype=np.int64)
     fit(encoder, np.zeros(encoder.size), batch, draws, np.zeros((1, 2)), Descent(0.0, 0.0))
@@ -144,9 +142,8 @@ def _training() -> None:
 
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
-    "rounds": Part("wireless", "forming.form_round", _rounds),
+    "wireless": Part("wireless", "streaming.stream", _wireless),
     "search": Part("coordinator", "beam.search_each", _search),
-    "training": Part("coordinator", "training._descend_all", _training),
-    "streams": Part("wireless", "streaming.stream", _streams),
+    "learning": Part("coordinator", "training._encode", _learning),
 }
 """By name, the longest first: the next one is taken by whoever is done."""
