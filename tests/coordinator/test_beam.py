@@ -172,6 +172,40 @@ def test_the_order_of_a_senders_levels_does_not_matter_to_other_senders() -> Non
     assert score == pytest.approx(ucb(head, phi), abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e3, 1e6, 1e9, 1e12])
+def test_large_and_small_scores_are_searched_as_well(scale: float) -> None:
+    for seed in range(60):
+        encoder, head, features = random_event(seed, flows=4, chunks=6)
+        large = Head(head.weights * scale, head.inverse_factor * scale, 0.3)
+        counts, level, score = search(encoder, large, features, LEVELS, Search(4, 3, 0.0))
+        found, slow_score = slow_search(encoder, large, features, LEVELS, Search(4, 3, 0.0))
+        assert score == pytest.approx(slow_score, rel=1e-9)
+        assert taken(counts, level, features) == found
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, -np.inf])
+def test_a_network_that_is_not_finite_still_gives_an_action(broken: float) -> None:
+    for seed in range(60):
+        encoder, head, features = random_event(seed, flows=4, chunks=6)
+        encoder.flow[-1 - seed % 3, seed % 6] = broken
+        counts, level, _ = search(encoder, head, features, LEVELS, Search(4, 3, 0.0))
+        assert (counts >= 0).all()
+        assert (counts <= features.chunks).all()
+        assert set(level.tolist()) <= {0, 1}
+
+
+@pytest.mark.parametrize("exploration", [0.1, 3.0])
+def test_no_candidate_is_left_out_that_would_have_survived(exploration: float) -> None:
+    """The best action often comes from a survivor that was not the best, or from an unsure one."""
+    for seed in range(40):
+        encoder, head, features = random_event(seed, flows=6, senders=3, chunks=6)
+        head, how = head._replace(exploration=exploration), Search(4, 3, 0.0)
+        counts, level, score = search(encoder, head, features, LEVELS, how)
+        action, slow_score = slow_search(encoder, head, features, LEVELS, how)
+        assert score == pytest.approx(slow_score, abs=1e-9)
+        assert taken(counts, level, features) == action
+
+
 def test_many_events_at_once_get_what_each_gets_alone() -> None:
     encoder, head, _ = random_event(3)
     how = Search(4, 3, 0.01)
@@ -216,7 +250,7 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     for flow in range(6):
         tried = beam._list_counts(features.chunks[flow], options, trial.value)
         assert tried == features.chunks[flow] + 1
-        beam._estimate(event, rest, lines, held, flow, tried, 0.01, trial)
+        beam._estimate(event, rest, lines, held, flow, tried, 0.01, 0.0, trial)
         for option in range(tried):
             counts = held.counts[0].copy()
             counts[flow] = trial.value[option]
@@ -228,8 +262,8 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
 def test_scores_that_rounding_could_swap_are_contested() -> None:
     trial = beam.empty_trial.py_func(2, 3, 1, 1)
     trial.score[:] = [[0.5, -np.inf, 0.1], [-np.inf, 0.3, 0.2]]
-    assert not beam._contested.py_func(trial, 3)
+    assert not beam._contested.py_func(trial, 3, 1e-9)
     trial.score[1, 0] = 0.1 + 1e-15
-    assert beam._contested.py_func(trial, 3)
+    assert beam._contested.py_func(trial, 3, 1e-9)
     trial.score[1, 0] = np.nan
-    assert beam._contested.py_func(trial, 3)
+    assert beam._contested.py_func(trial, 3, 1e-9)

@@ -27,11 +27,13 @@ from thzsync.coordinator.scoring import (
     Rest,
     Searched,
     add_flow,
+    are_finite,
     clear,
     dot,
     farthest,
     follow,
     lay,
+    magnitude,
     prepare,
     represent_change,
     settle,
@@ -41,7 +43,7 @@ from thzsync.coordinator.scoring import (
 from thzsync.jit import inner, inner_bare, kernel
 
 SLACK: Final = 1e-9
-"""More than rounding adds to a score."""
+"""More than rounding changes a score, as part of the numbers that it is summed up from."""
 FIRST: Final = np.zeros(1, dtype=np.int64)
 
 
@@ -154,6 +156,7 @@ def _climb(
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
     features, levels = event.features, event.levels
     flows, senders = len(features.chunks), len(features.start) - 1
+    always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
     if event.head.exploration > 0.0:
         for j in range(len(trial.reach)):
             row = event.head.inverse_factor[j]
@@ -167,9 +170,11 @@ def _climb(
         if coordinate < flows:
             group = features.group[coordinate]
             tried = _list_counts(features.chunks[coordinate], how.count_levels, trial.value)
-            _estimate(event, rest, lines, beam, coordinate, tried, how.deviation_cost, trial)
+            slack = _estimate(
+                event, rest, lines, beam, coordinate, tried, how.deviation_cost, always, trial
+            )
             charge(beam, trial, tried, coordinate, group, how.deviation_cost)
-            if _contested(trial, tried):
+            if _contested(trial, tried, slack):
                 _judge(event, rest, beam, coordinate, tried, lines.none, trial)
                 charge(beam, trial, tried, coordinate, group, how.deviation_cost)
         else:
@@ -294,13 +299,14 @@ def _estimate(
     flow: int,
     tried: int,
     deviation_cost: float,
+    slack: float,
     trial: Trial,
-) -> None:
+) -> float:
     """Score the counts of one flow in every survivor, but for rounding; the hopeless not at all.
 
     The survivors as they are would fill the next beam: what is worse than all of them is not in
     it. Uncertainty is a norm, so it differs from that of the survivor itself by no more than the
-    norm of the difference.
+    norm of the difference. Returns what rounding cannot exceed, at least ``slack``.
     """
     features, sender = event.features, event.features.group[flow]
     base, effect, levels, air = event.base, event.effect, event.levels, features.air
@@ -309,11 +315,11 @@ def _estimate(
     offset, slope, exploration = lines.offset, lines.slope, event.head.exploration
     per_flow = 1.0 / len(chunks)
     per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
-    least = beam.score[len(beam.score) - 1] - SLACK
     for b in range(len(scores)):
         p, here, own = beam.level[b, sender], 0, 0.0
         _add_siblings(event, beam, b, flow, siblings)
         nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
+        scale = magnitude(weights, lines)
         for option in range(tried):
             share = values[option] / chunks[flow]
             if share >= nearest:
@@ -325,11 +331,15 @@ def _estimate(
             here = option if values[option] == beam.counts[b, flow] else here
         if exploration > 0.0:
             own = uncertainty(event.head.inverse_factor, phis[here], rest.rotated)
+        charged = abs(deviation_cost) * (beam.deviations[b] + 1)
+        slack = max(slack, SLACK * (1.0 + scale + exploration * own + charged))
+        least = beam.score[len(beam.score) - 1] - slack
         for option in range(tried):
             far, deviations = own, beam.deviations[b] + (option != here)
             if exploration > 0.0 and option != here:
                 far += farthest(trial.reach, phis[option], phis[here])
-            if scores[b, option] + exploration * far - deviation_cost * deviations < least:
+            most = scores[b, option] + exploration * far - deviation_cost * deviations
+            if most < least and option != here:
                 scores[b, option] = -np.inf
                 continue
             if exploration > 0.0 and option != here:
@@ -339,10 +349,11 @@ def _estimate(
             for k in range(len(siblings)):
                 sums[b, option, k] = siblings[k]
             add_flow(base, effect, flow, share, air[flow, p], levels[p], sums[b, option])
+    return slack
 
 
 @inner_bare
-def _contested(trial: Trial, tried: int) -> bool:
+def _contested(trial: Trial, tried: int, slack: float) -> bool:
     """Whether two scores are so close that rounding could decide between them."""
     scores, rivals, found = trial.score, trial.rivals, 0
     for b in range(len(scores)):
@@ -350,7 +361,7 @@ def _contested(trial: Trial, tried: int) -> bool:
             score = scores[b, option]
             if score != -np.inf:
                 for other in range(found):
-                    if not abs(score - rivals[other]) > SLACK:
+                    if not abs(score - rivals[other]) > slack:
                         return True
                 rivals[found] = score
                 found += 1
@@ -361,7 +372,7 @@ def _contested(trial: Trial, tried: int) -> bool:
 def _judge(
     event: Searched, rest: Rest, beam: Beam, flow: int, tried: int, varied: FloatArray, trial: Trial
 ) -> None:
-    """Score once more, exactly, what an estimate has left."""
+    """Score once more, exactly, what an estimate has left; ``varied`` is scratch."""
     features, sender = event.features, event.features.group[flow]
     per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
     for b in range(len(trial.score)):

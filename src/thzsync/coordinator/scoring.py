@@ -150,7 +150,7 @@ def add_flow(
 
 @inner_bare
 def pool(start: IntArray, sums: FloatArray, sender: int, rest: Rest) -> None:
-    """Sum up ``rest.siblings`` and every sender but this one, and find the largest mean."""
+    """Total and largest mean of the hidden units of all but the varied flows."""
     siblings, total, largest = rest.siblings, rest.total, rest.largest
     hidden = len(siblings)
     for k in range(hidden):
@@ -258,6 +258,30 @@ def lay(
             for j in range(size):
                 offset[j] += average * dense[k, j] + most * dense[hidden + k, j]
     return nearest
+
+
+@inner_bare
+def are_finite(table: FloatArray) -> bool:
+    """Whether all numbers are."""
+    total = 0.0
+    for row in range(table.shape[0]):
+        for column in range(table.shape[1]):
+            total += abs(table[row, column])
+    return total < np.inf
+
+
+@inner_bare
+def magnitude(weights: FloatArray, lines: Lines) -> float:
+    """How large the numbers are that a mean is summed up from; infinite if some are not finite."""
+    total = 0.0
+    for k in range(len(lines.rise)):
+        total += abs(lines.rise[k])
+    if not total < np.inf:
+        return np.inf
+    total = 0.0
+    for j in range(len(weights)):
+        total += abs(weights[j]) * (abs(lines.offset[j]) + abs(lines.slope[j]))
+    return total if total < np.inf else np.inf
 
 
 @inner_bare
