@@ -60,6 +60,18 @@ def test_a_kernel_is_renewed_when_a_neighbouring_file_changes(tmp_path: Path) ->
     assert len(list(stored.glob("p/*/*.nbc"))) == 4
 
 
+@pytest.mark.slow  # five interpreters that import Numba
+def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
+    here, stored = tmp_path / "p", tmp_path / "stored"
+    here.mkdir()
+    assert answer(here, stored, 2) == ["compiling", "20"]
+    for pattern in ("*.nbc", "*.nbi"):
+        for file in stored.rglob(pattern):
+            file.write_bytes(file.read_bytes()[:-20])
+        assert answer(here, stored, 2) == ["compiling", "20"]
+        assert answer(here, stored, 2) == ["20"]
+
+
 @pytest.mark.slow  # two interpreters that import Numba
 def test_a_loaded_kernel_can_be_compiled_into_another(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text(HELPER.format(factor=7))

@@ -14,6 +14,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -303,13 +304,19 @@ def _stored_cache() -> Any:
         def load_overload(self, signature: Any, target: Any) -> Any:
             # Numba would get ready to compile, which takes longer than to load all that is stored.
             import_module("numba.core.runtime").rtsys.initialize(target)
-            target.codegen()._library_class = _loading_library()
-            with self._guard_against_spurious_io_errors():
+            codegen = target.codegen()
+            usual, codegen._library_class = codegen._library_class, _loading_library()
+            try:
                 found = self._load_overload(signature, target)
-                if found is not None:
-                    return found
-            _leave_out_blas()
-            about_to_compile()
-            return None
+            except Exception:  # whatever a damaged file causes: it is made anew
+                found = None
+                with suppress(OSError):
+                    self._cache_file.flush()
+            finally:
+                codegen._library_class = usual
+            if found is None:
+                _leave_out_blas()
+                about_to_compile()
+            return found
 
     return Stored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -25,3 +26,30 @@ def test_the_bar_moves_by_events_and_ends_full(monkeypatch: pytest.MonkeyPatch) 
     for total, steps in bars.values():
         assert sum(steps) == pytest.approx(total)
         assert len(steps) > 4 * total
+
+
+def test_a_run_without_a_folder_shows_the_same_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "tiny", "--policy", "fixed-ratio", "--iterations", "2", "--json"]
+    assert main([*words, "--out", str(tmp_path / "kept")]) == 0
+    kept = capsys.readouterr().out
+    assert main(words) == 0
+    assert capsys.readouterr().out == kept
+
+
+def test_flows_beyond_the_tolerance_end_with_status_3_with_and_without_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {
+        "optical.fidelity": "flow", "optical.fidelity_tolerance": "1e-9",
+        "optical.background.load": "0.3", "optical.replayed_share": "1",
+    }  # fmt: skip
+    words = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]
+    for key, value in settings.items():
+        words += ["--set", f"{key}={value}"]
+    for where in ([], ["--out", str(tmp_path / "kept")]):
+        assert main([*words, *where]) == 3
+        said = capsys.readouterr()
+        assert "beyond optical.fidelity_tolerance" in said.err
+        assert '"fidelity"' in said.out

@@ -67,7 +67,7 @@ def test_contexts_that_are_kept_are_those_of_the_memory_when_it_wraps_around() -
     for k in range(30):
         context = floor.context(k, ("p2p", "a2a")[k % 2])
         policy.learn(context, policy.decide(context), Outcome(context.decision, 1.0, 1.0, -0.5))
-    events = policy.contexts.events
+    events = policy._contexts.events
     assert events is not None
     for slot in range(8):
         afresh = policy.replay.features(slot, policy.levels)

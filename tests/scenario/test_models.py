@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
+from pydantic import Field, create_model
 
-from thzsync.scenario import Optical, Scenario, Thz, preset_names
+from thzsync.scenario import Optical, Scenario, Thz, described, preset_names
 from thzsync.scenario.base import Model
 from thzsync.scenario.described import describe
 
@@ -77,3 +79,29 @@ def test_a_scenario_is_frozen() -> None:
 def test_fibre_rates_are_whole_bits_per_second() -> None:
     """The packet kernel rounds them, and an audit that did not would find other utilisations."""
     assert Optical(access_bps=137851735.3).access_bps == 137851735.0
+
+
+def test_odd_models_do_not_keep_others_from_being_described() -> None:
+    class Odd(Model):
+        constant: ClassVar[int] = 3
+        """Not a field."""
+        told: int = Field(default=1, description="given")
+        """Not asked for."""
+
+    create_model("Made", __base__=Model, key=(int, 1))
+    describe()
+    assert Odd.model_fields["told"].description == "given"
+    assert Scenario.model_fields["floor"].description
+
+
+def test_without_sources_there_are_no_descriptions_and_no_complaint(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    described._classes.cache_clear()
+    monkeypatch.setattr("inspect.getsource", _no_source)
+    assert described._docstrings.__wrapped__("thzsync.scenario.floor", "Floor") == ()
+    described._classes.cache_clear()
+
+
+def _no_source(module: object) -> str:
+    raise OSError("could not get source code")

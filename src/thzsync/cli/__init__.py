@@ -11,14 +11,13 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from thzsync.errors import ThzSyncError, interrupted, printable
 
 INTERRUPTED = 130
 OBJECTS_PER_COLLECTION = 100_000
-"""Python looks for garbage after every 700 new objects."""
+"""New objects after which Python looks for garbage; by itself it does a hundred times as often."""
 _heard: list[int] = []
 """Signals that asked this command to end."""
 COMPILING = "compiling kernels, once for this version: this run takes a while longer"
@@ -59,7 +58,6 @@ def _interruptible(arguments: Sequence[str] | None) -> int:
         return _stopped()
 
 
-@cache
 def _collect_seldom() -> None:
     """Look for garbage less often, and not once more at the end: a fifth of a short command."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
@@ -67,7 +65,8 @@ def _collect_seldom() -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    _collect_seldom()
+    if arguments is None:  # a process of its own
+        _collect_seldom()
     import typer
 
     from thzsync.cli.app import app

@@ -210,6 +210,7 @@ def tell_fidelity(found: Fidelity) -> bool:
 def _simulate(
     policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
 ) -> tuple[Run, Policy]:
+    from thzsync.scenario.fidelity import in_flows
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
@@ -232,6 +233,7 @@ def _simulate(
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
             return wish.asked()
 
+        # Without a folder nobody sees more than a summary; flows are certified by a whole record.
         record = simulate(
             beginning.scenario,
             policy,
@@ -241,7 +243,7 @@ def _simulate(
             show,
             journal=journal,
             stop=stop,
-            detailed=journal is not None,  # without a folder nobody would see more
+            detailed=journal is not None or in_flows(beginning.scenario),
         )
         return record, policy
 

@@ -77,7 +77,7 @@ class DdqnPolicy:
         self.frozen = False
         self._restored = False
         self._waiting: dict[int, int] = {}
-        self.contexts = Contexts(settings.replay)
+        self._contexts = Contexts(settings.replay)
         """By slot of the replay memory; every training looks at hundreds of them again."""
 
     @property
@@ -107,7 +107,7 @@ class DdqnPolicy:
             taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial
-            self.contexts.put(serial % self.replay.capacity, features)
+            self._contexts.put(serial % self.replay.capacity, features)
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
@@ -167,8 +167,7 @@ class DdqnPolicy:
         batch = self.replay.batch(following)
         view, encoder, head = self.view, self.online.encoder, self.online.greedy_head()
         how = self.how._replace(beam_width=1)  # targets need no finesse
-        events = self.contexts.events
-        assert events is not None
+        events = self._contexts.of(self.replay, self.levels)
         held, width = batch.group >= 0, batch.group.shape[1]
         best = view.best(encoder, head, events, following, self.levels, how)[:, :width]
         batch.rows[..., self.replay.contexts :] = np.where(held[..., None], best, 0.0)
@@ -193,9 +192,7 @@ class DdqnPolicy:
         self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
         self._restored = True
         self.replay.restore(under(arrays, "replay."))
-        self.contexts = Contexts(self.settings.replay)
-        for slot in range(len(self.replay)):
-            self.contexts.put(slot, self.replay.features(slot, self.levels))
+        self._contexts = Contexts(self.settings.replay)
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
 

@@ -116,6 +116,17 @@ class Contexts:
         events.air[slot, :flows] = features.air
         events.size[slot] = flows, senders
 
+    def of(self, replay: Replay, levels: FloatArray) -> Events:
+        """All events of a memory; those that are not here yet, as it was restored, are added."""
+        held = np.zeros(len(replay), dtype=np.bool_)
+        if self.events is not None:
+            flows = self.events.size[: len(replay), 0]
+            held[: len(flows)] = flows > 0
+        for slot in np.flatnonzero(~held).tolist():
+            self.put(slot, replay.features(slot, levels))
+        assert self.events is not None
+        return self.events
+
     def _roomy(self, slots: int, flows: int, like: Features) -> Events:
         """The arrays, large enough; an empty place has a chunk, so that its share is zero."""
         whole: IntArray = np.zeros((0, 0), dtype=np.int64)

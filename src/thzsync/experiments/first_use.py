@@ -57,11 +57,13 @@ def prepare(workers: int | None = None) -> None:
 
 def compile_part(name: bytes) -> bytes:
     """Compile one part here; looking for garbage would only cost time."""
+    collects = gc.isenabled()
     gc.disable()
     try:
         PARTS[name.decode()].call()
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
     return b""
 
 

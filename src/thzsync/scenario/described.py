@@ -8,37 +8,54 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
+import sys
 from collections.abc import Iterator
 from functools import cache
 
 from thzsync.scenario.base import Model
 
 
-@cache
 def describe() -> None:
-    """Give every field of every model its description."""
+    """Give every field of every model its description, as far as there are sources to read."""
     for model in dict.fromkeys(_models(Model)):
-        for parent in reversed(model.__mro__):
-            if issubclass(parent, Model):
-                for name, text in _docstrings(parent):
-                    model.model_fields[name].description = text
-        model.model_rebuild(force=True)
+        found = False
+        for parent in model.__mro__[: model.__mro__.index(Model)]:
+            for name, text in _docstrings(parent.__module__, parent.__qualname__):
+                field = model.model_fields.get(name)
+                if field is not None and field.description is None:
+                    field.description, found = text, True
+        if found:
+            model.model_rebuild(force=True, raise_errors=False)
 
 
 def _models(model: type[Model]) -> Iterator[type[Model]]:
-    """In the order in which they were made: what a model holds comes before it."""
+    """As they were made, and each after those that are derived from it."""
     for child in model.__subclasses__():
-        yield child
         yield from _models(child)
+        yield child
 
 
-def _docstrings(model: type[Model]) -> Iterator[tuple[str, str]]:
-    """The model's own fields that have a docstring."""
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    assert isinstance(definition, ast.ClassDef)
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
-            value = below.value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                yield ast.unparse(field.target), inspect.cleandoc(value.value)
+@cache
+def _docstrings(module: str, name: str) -> tuple[tuple[str, str], ...]:
+    """The names in a class below which there is a docstring, and the docstring."""
+    definition = _classes(module).get(name)
+    if definition is None:
+        return ()
+    return tuple(
+        (ast.unparse(field.target), inspect.cleandoc(below.value.value))
+        for field, below in zip(definition.body, definition.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    )
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes at the top of a module."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, SyntaxError, TypeError):
+        return {}
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
