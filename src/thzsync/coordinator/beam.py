@@ -226,7 +226,7 @@ def _seed(event: Searched, rest: Rest, beam: Beam, spare: Beam, count_levels: in
             count = spread_count(chunks[f], step, count_levels)
             silent = silent and count == 0
             changed = changed or count != counts[f]
-            counts[f] = count
+            counts[f], rest.shares[f] = count, count / chunks[f]
         for level in range(len(event.levels)):
             # Without THz chunks every power is the same action.
             if changed and (level == last or not silent):
@@ -235,15 +235,17 @@ def _seed(event: Searched, rest: Rest, beam: Beam, spare: Beam, count_levels: in
 
 @inner_bare
 def _insert_uniform(event: Searched, rest: Rest, beam: Beam, spare: Beam, level: int) -> None:
-    """Score one uniform action, ``spare.counts[0]`` at one level, and put it in its place."""
+    """Score one uniform action, ``spare.counts[0]`` at one level, and put it in its place.
+
+    ``rest.shares`` are the counts as parts of the flows; both are zero at first.
+    """
     chunks, group, air = event.features.chunks, event.features.group, event.features.air
     base, effect, power = event.base, event.effect, event.levels[level]
     counts, sums = spare.counts[0], spare.sums[0]
     for s in range(len(sums)):
         clear(sums[s])
     for f in range(len(chunks)):
-        share = counts[f] / chunks[f]
-        add_flow(base, effect, f, share, air[f, level], power, sums[group[f]])
+        add_flow(base, effect, f, rest.shares[f], air[f, level], power, sums[group[f]])
     clear(rest.siblings)
     settle(event, sums, len(sums), rest)
     value = _score(event, rest, rest.siblings, 1.0)

@@ -61,6 +61,8 @@ class Rest(NamedTuple):
     """Dense layer before its rectifier, without the varied flows."""
     phi: FloatArray
     rotated: FloatArray
+    shares: FloatArray
+    """THz share of every flow in a uniform action."""
 
 
 class Lines(NamedTuple):
@@ -109,6 +111,7 @@ def prepare(
         np.zeros(units + 1),
         np.zeros(units + 1),
         np.zeros(units + 1),
+        np.zeros(flows),
     )
     lines = Lines(
         np.zeros(hidden),
@@ -273,15 +276,21 @@ def are_finite(table: FloatArray) -> bool:
 @inner_bare
 def magnitude(weights: FloatArray, lines: Lines) -> float:
     """How large the numbers are that a mean is summed up from; infinite if some are not finite."""
-    total = 0.0
-    for k in range(len(lines.rise)):
-        total += abs(lines.rise[k])
-    if not total < np.inf:
-        return np.inf
-    total = 0.0
-    for j in range(len(weights)):
-        total += abs(weights[j]) * (abs(lines.offset[j]) + abs(lines.slope[j]))
-    return total if total < np.inf else np.inf
+    rise, offset, slope = lines.rise, lines.offset, lines.slope
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0  # at once, as in a scalar product
+    even = len(weights) // 2 * 2
+    for j in range(0, even, 2):
+        first += abs(weights[j]) * (abs(offset[j]) + abs(slope[j]))
+        second += abs(weights[j + 1]) * (abs(offset[j + 1]) + abs(slope[j + 1]))
+    for j in range(even, len(weights)):
+        first += abs(weights[j]) * (abs(offset[j]) + abs(slope[j]))
+    even = len(rise) // 2 * 2
+    for k in range(0, even, 2):
+        third += abs(rise[k])
+        fourth += abs(rise[k + 1])
+    for k in range(even, len(rise)):
+        third += abs(rise[k])
+    return first + second if first + second + third + fourth < np.inf else np.inf
 
 
 @inner_bare
