@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.reference.beam_search import every_action, representation, slow_search, ucb
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import beam, scoring
+from thzsync.coordinator import beam, lines, scoring, survivors
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, columns, group_flows
@@ -63,7 +63,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(
 
 @pytest.fixture
 def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, scoring):
+    for module in (beam, lines, scoring, survivors):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
@@ -235,7 +235,8 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     encoder, head, features = random_event(seed, flows=6, senders=2, chunks=16)
     head = head._replace(exploration=exploration)
     survivor, options = 0, 17
-    event, rest, lines = beam.prepare(encoder, features, head, LEVELS)
+    event, rest = beam.prepare(encoder, features, head, LEVELS)
+    held_lines = beam.empty_lines(6, encoder.size)
     held = beam._empty_beam(1, 6, 2, 6)
     held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
     held.level[0] = [seed % 2, 1]
@@ -250,7 +251,7 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     for flow in range(6):
         tried = beam._list_counts(features.chunks[flow], options, trial.value)
         assert tried == features.chunks[flow] + 1
-        beam._estimate(event, rest, lines, held, flow, tried, 0.01, 0.0, trial)
+        beam._estimate(event, rest, held_lines, held, flow, tried, 0.01, 0.0, trial)
         for option in range(tried):
             counts = held.counts[0].copy()
             counts[flow] = trial.value[option]

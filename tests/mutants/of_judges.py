@@ -131,7 +131,7 @@ MUTANTS = (
         "a narrow sample keeps flows of a wider one",
     ),
     Mutant(
-        "coordinator/beam.py",
+        "coordinator/survivors.py",
         "            deviations = beam.deviations[b] + (trial.value[option] != uniform)\n",
         "            deviations = beam.deviations[b]\n",
         (f"{BEAM}::test_the_kernel_finds_what_the_readable_search_finds",),
@@ -152,14 +152,14 @@ MUTANTS = (
         "a candidate is thought to be no more uncertain than its survivor",
     ),
     Mutant(
-        "coordinator/scoring.py",
+        "coordinator/lines.py",
         "    alive = (now & 1) - (before & 1)\n",
         "    alive = now & 1\n",
         (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),
         "a unit that ends goes on adding to the mean",
     ),
     Mutant(
-        "coordinator/scoring.py",
+        "coordinator/lines.py",
         "            turn[k] = _turn(rest, lines, k, per_member)\n        nearest",
         "            turn[k] = np.inf\n        nearest",
         (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),

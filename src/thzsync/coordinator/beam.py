@@ -21,45 +21,42 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Events, Features, alone
-from thzsync.coordinator.scoring import (
-    Head,
+from thzsync.coordinator.lines import (
     Lines,
-    Rest,
-    Searched,
-    add_flow,
     are_finite,
-    clear,
-    dot,
-    farthest,
+    empty_lines,
     follow,
     lay,
     magnitude,
+)
+from thzsync.coordinator.scoring import (
+    Head,
+    Rest,
+    Searched,
+    add_flow,
+    clear,
+    dot,
+    farthest,
     prepare,
     represent_change,
     settle,
     uncertainty,
     upper_confidence,
 )
+from thzsync.coordinator.survivors import (
+    Beam,
+    Trial,
+    charge,
+    copy_survivor,
+    empty_trial,
+    survive,
+)
 from thzsync.jit import inner, inner_bare, kernel
 
 SLACK: Final = 1e-9
 """More than rounding changes a score, as part of the numbers that it is summed up from."""
 FIRST: Final = np.zeros(1, dtype=np.int64)
-
-
-class Beam(NamedTuple):
-    """The survivors, best first; an empty place has a score of minus infinity."""
-
-    counts: IntArray
-    """THz chunks (survivor, flow)."""
-    level: IntArray
-    """Power level (survivor, sender), also of senders that are silent so far."""
-    sums: FloatArray
-    """Hidden units summed over each sender's flows (survivor, sender, unit)."""
-    score: FloatArray
-    """UCB score less what the deviations cost."""
-    deviations: IntArray
-    """Coordinates that have left the uniform action."""
+"""The number of an event that is alone."""
 
 
 class Search(NamedTuple):
@@ -73,23 +70,6 @@ class Search(NamedTuple):
     """What a coordinate must gain to leave the uniform action."""
     partial: bool = False
     """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
-
-
-class Trial(NamedTuple):
-    """Every value of one coordinate in every survivor."""
-
-    score: FloatArray
-    """(survivor, option)."""
-    sums: FloatArray
-    """Hidden units of the varied sender (survivor, option, unit)."""
-    value: IntArray
-    """What an option stands for: a chunk count, or a level index."""
-    phi: FloatArray
-    """The options of one survivor (option, unit)."""
-    reach: FloatArray
-    """Uncertainty of a phi that has nothing but one unit."""
-    rivals: FloatArray
-    """Scratch: the scores that are in question."""
 
 
 def search(
@@ -139,7 +119,8 @@ def _search(
     """The last survivors, and the score of the best without what its deviations cost."""
     flows, senders = len(features.chunks), len(features.start) - 1
     width, hidden = how.beam_width, len(encoder.flow_bias)
-    event, rest, lines = prepare(encoder, features, head, levels)
+    event, rest = prepare(encoder, features, head, levels)
+    lines = empty_lines(hidden, len(rest.phi))
     beam = _empty_beam(width, flows, senders, hidden)
     spare = _empty_beam(width, flows, senders, hidden)
     options = max(how.count_levels, len(levels))
@@ -190,19 +171,6 @@ def spread_count(chunks: int, step: int, count_levels: int) -> int:
     """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
     steps = count_levels - 1
     return (2 * step * chunks + steps) // (2 * steps)
-
-
-@inner
-def empty_trial(width: int, options: int, hidden: int, size: int) -> Trial:
-    """Room for so many options in so many survivors."""
-    return Trial(
-        np.empty((width, options)),
-        np.empty((width, options, hidden)),
-        np.empty(options, dtype=np.int64),
-        np.empty((options, size)),
-        np.zeros(size),
-        np.empty(width * options),
-    )
 
 
 @inner
@@ -431,75 +399,3 @@ def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Tri
             if active or p == beam.level[b, sender]:
                 trial.score[b, p] = _score(event, rest, varied, 1.0 / (last - first))
     return len(levels)
-
-
-@inner_bare
-def charge(
-    beam: Beam, trial: Trial, tried: int, coordinate: int, group: int, deviation_cost: float
-) -> None:
-    """Take off what deviations cost; places that nobody holds cannot be continued."""
-    flows = beam.counts.shape[1]
-    for b in range(len(beam.score)):
-        uniform = beam.counts[b, coordinate] if coordinate < flows else beam.level[b, group]
-        for option in range(tried):
-            deviations = beam.deviations[b] + (trial.value[option] != uniform)
-            trial.score[b, option] -= deviation_cost * deviations
-            if beam.score[b] == -np.inf:
-                trial.score[b, option] = -np.inf
-
-
-@inner_bare
-def survive(
-    beam: Beam, after: Beam, trial: Trial, tried: int, coordinate: int, group: int, held: int
-) -> None:
-    """Write the best distinct candidates of one coordinate into ``after``.
-
-    ``held`` is the row of hidden units that the coordinate changes.
-    """
-    flows = beam.counts.shape[1]
-    for place in range(len(after.score)):
-        parent, option = 0, 0
-        for b in range(len(beam.score)):
-            for o in range(tried):
-                if trial.score[b, o] > trial.score[parent, option]:
-                    parent, option = b, o
-        copy_survivor(beam, parent, after, place)
-        after.score[place] = trial.score[parent, option]
-        for k in range(beam.sums.shape[2]):
-            after.sums[place, held, k] = trial.sums[parent, option, k]
-        value = trial.value[option]
-        if coordinate < flows:
-            after.deviations[place] += value != beam.counts[parent, coordinate]
-            after.counts[place, coordinate] = value
-        else:
-            after.deviations[place] += value != beam.level[parent, group]
-            after.level[place, group] = value
-        for b in range(len(beam.score)):
-            if _agree(beam, parent, b, coordinate):
-                trial.score[b, option] = -np.inf  # the same action from another survivor
-
-
-@inner_bare
-def copy_survivor(source: Beam, a: int, target: Beam, b: int) -> None:
-    """Put survivor ``a`` into place ``b``."""
-    target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
-    for f in range(source.counts.shape[1]):
-        target.counts[b, f] = source.counts[a, f]
-    for s in range(source.level.shape[1]):
-        target.level[b, s] = source.level[a, s]
-    for s in range(source.sums.shape[1]):
-        for k in range(source.sums.shape[2]):
-            target.sums[b, s, k] = source.sums[a, s, k]
-
-
-@inner_bare
-def _agree(beam: Beam, a: int, b: int, coordinate: int) -> bool:
-    """Whether two survivors are the same action but for one coordinate."""
-    flows = beam.counts.shape[1]
-    for f in range(flows):
-        if f != coordinate and beam.counts[a, f] != beam.counts[b, f]:
-            return False
-    for s in range(beam.level.shape[1]):
-        if flows + s != coordinate and beam.level[a, s] != beam.level[b, s]:
-            return False
-    return True
