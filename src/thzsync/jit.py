@@ -13,9 +13,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -26,6 +26,9 @@ SHARED: Final = ("channel", "transfers", "hashing.py")
 """Folders and files whose kernels are used in others."""
 GENERATIONS: Final = 12
 """States of one folder's sources whose code is kept, the most recently used."""
+
+UNUSED: Final = ("InlineClosureLikes", "InlineInlinables", "InlineOverloads", "NopythonRewrites")
+"""Passes of Numba's compiler that change nothing in kernels like ours."""
 
 _waiting: list[Callable[[], None]] = []
 
@@ -81,17 +84,28 @@ def compiled(function: F, closed: bool = False, **options: Any) -> F:
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
     """
     njit: Any = import_module("numba").njit  # its annotations leave out the options used here
-    options |= {"nogil": True, "no_cpython_wrapper": closed, "no_cfunc_wrapper": True}
-    if closed:
-        options["pipeline_class"] = _parts_compiler()
-    made = njit(**options)(function)
+    made = njit(
+        nogil=True,
+        no_cpython_wrapper=closed,
+        no_cfunc_wrapper=True,
+        pipeline_class=_parts_compiler() if closed else _kernels_compiler(),
+        **options,
+    )(function)
     if not hasattr(made, "_cache"):  # compiling is switched off
         return cast(F, made)
     if closed:
         _close(made)
     else:
         made._cache = _stored_cache()(function)
+        _lend(made, partial(compiled, function, closed=True, **options))
     return cast(F, made)
+
+
+def _lend(made: Any, make_part: Callable[[], Any]) -> None:
+    """Let kernels that call a kernel take it as a part; for Python it has code of its own."""
+    part = cache(make_part)
+    made.get_call_template = lambda args, kws: part().get_call_template(args, kws)
+    made.get_overload = lambda signature: part().get_overload(signature)
 
 
 def _close(made: Any) -> None:
@@ -113,6 +127,60 @@ def _close(made: Any) -> None:
     made.get_call_template = get_call_template
 
 
+@contextmanager
+def _remembering_types() -> Iterator[None]:
+    """Resolve an operator or function once per types of its arguments.
+
+    Numba tries all its definitions of an operator wherever it occurs, a sixth of the time that
+    compiling takes.
+    """
+    function: Any = import_module("numba.core.types.functions").BaseFunction
+    flags: Any = import_module("numba.core.targetconfig").ConfigStack.top_or_none
+    resolve = function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        what = (self, context, tuple(args), tuple(kws.items()), flags().nrt)
+        if what not in _resolved:
+            _resolved[what] = resolve(self, context, args, kws)
+        return _resolved[what]
+
+    function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        function.get_call_type = resolve
+
+
+_resolved: dict[Any, Any] = {}
+
+
+@cache
+def _compiler() -> Any:
+    """Numba's compiler without the passes that our kernels do not need."""
+    compiler: Any = import_module("numba.core.compiler")
+
+    class Lean(compiler.Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            pipelines = super().define_pipelines()
+            for pipeline in pipelines:
+                pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in UNUSED]
+            return pipelines
+
+    return Lean
+
+
+@cache
+def _kernels_compiler() -> Any:
+    """Compiles what Python calls, and with it the parts that it calls."""
+
+    class Kernels(_compiler()):  # type: ignore[misc]
+        def _compile_core(self) -> Any:
+            with _remembering_types():
+                return super()._compile_core()
+
+    return Kernels
+
+
 @cache
 def _parts_compiler() -> Any:
     """Compiles what only other kernels call, up to where its callers take it over.
@@ -120,7 +188,6 @@ def _parts_compiler() -> Any:
     Numba would optimise every function, emit its machine code and store it, and its callers', which
     contain it, again. A part is linked into its callers as it is, and optimised there, once.
     """
-    compiler: Any = import_module("numba.core.compiler")
     codegen: Any = import_module("numba.core.codegen")
 
     class Environments:
@@ -151,7 +218,7 @@ def _parts_compiler() -> Any:
             self._ensure_finalized()
             return 0
 
-    class Parts(compiler.Compiler):  # type: ignore[misc]
+    class Parts(_compiler()):  # type: ignore[misc]
         def define_pipelines(self) -> Any:
             target = self.state.targetctx.codegen()
             self.state.library = Part(target, self.state.func_id.func_qualname)
@@ -222,42 +289,24 @@ def _leave_out_blas() -> None:
 
 @cache
 def _loading_library() -> Any:
-    """A library that is loaded without what its kernel is linked from when another one calls it.
-
-    That is parsed when it is asked for: only while something is being compiled.
-    """
+    """A library that is loaded without what its kernel is linked from: kernels call parts only."""
     codegen: Any = import_module("numba.core.codegen")
-    parse = import_module("llvmlite.binding").parse_bitcode
 
     class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
-        _bitcode = b""
-        _parsed = None
-
-        @property
-        def _shared_module(self) -> Any:
-            if self._parsed is None and self._bitcode:
-                self._parsed = parse(self._bitcode)
-            return self._parsed
-
-        @_shared_module.setter
-        def _shared_module(self, module: Any) -> None:
-            self._parsed = module
-
         @classmethod
         def _unserialize(cls, codegen: Any, state: Any) -> Any:
             name, kind, data = state
             if kind != "object":
                 return super()._unserialize(codegen, state)
             library = cls(codegen, name)
-            machine_code, library._bitcode = data
             library.enable_object_caching()
-            library._set_compiled_object(machine_code)
+            library._set_compiled_object(data[0])
             library._finalize_final_module()
             return library
 
         def get_pointer_to_function(self, name: str) -> int:
-            if self._bitcode:  # a loaded library is asked for nothing but its entry
-                self._codegen._engine._defined_symbols.add(name)
+            # a loaded library is asked for nothing but its entry
+            self._codegen._engine._defined_symbols.add(name)
             return int(super().get_pointer_to_function(name))
 
     return Library

@@ -215,6 +215,17 @@ def test_chunks_that_have_not_left_can_go_to_the_air() -> None:
     assert fabric.link_bytes().foreground[0] == sent * CHUNK
 
 
+@pytest.mark.parametrize("fabric", [FlowFabric(network()), OpticalFabric(network())])
+def test_chunks_can_go_to_the_air_before_anything_has_moved(fabric: Fabric) -> None:
+    base = fabric.submit(flows((0, 1, 10)), 0)
+    chunks = np.arange(base, base + 10)
+    assert fabric.to_air(chunks, 0).all()
+    assert fabric.advance(0).node.tolist() == chunks.tolist()
+    fabric.complete(chunks, 0)
+    assert fabric.advance(LONG_PS).what.tolist() == [DONE]
+    assert fabric.link_bytes().foreground.sum() == 0
+
+
 def test_a_waiting_rack_whose_chunk_goes_to_the_air_leaves_the_line() -> None:
     """Everybody sends to rack 0 until the queue is full; who waits there may still go."""
     fabric = FlowFabric(network())

@@ -9,7 +9,7 @@ from thzsync.optical import layout as c
 from thzsync.optical.ahead import give_back, look, stop_gliding
 from thzsync.optical.layout import State
 from thzsync.optical.nic import free_ticket, push_ticket
-from thzsync.optical.nodes import kick
+from thzsync.optical.nodes import kick, take_fresh
 from thzsync.optical.packets import is_down, mark, service_ps, settle
 from thzsync.optical.queues import head_hop, rekey
 from thzsync.optical.tournament import set_key
@@ -89,6 +89,7 @@ def leave_flow(st: State, n: int) -> None:
 @kernel
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Chunks of which no packet has begun to leave the rack change to the air."""
+    take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
         task = st.task[n]
@@ -133,6 +134,7 @@ def reschedule_down(st: State, ln: int) -> None:
 @kernel
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Packets that start from now on take the new rate; with rate 0 none starts."""
+    take_fresh(st)  # racks with something new are served before this link
     link = st.link
     if ln >= st.ctl[c.RACKS]:
         look(st, ln, st.clock[pre.NOW])

@@ -80,7 +80,7 @@ class Doors(Generic[S]):
         raise NotImplementedError
 
     def _look_again(self) -> None:
-        """Take what became ready, and have the next ``advance`` look at this instant again."""
+        """Have the next ``advance`` look at this instant again."""
         raise NotImplementedError
 
     @property

@@ -13,11 +13,10 @@ from thzsync.optical.doors import Doors, LinkBytes
 from thzsync.optical.layout import State
 from thzsync.optical.lowering import BurstClock, chain, lower
 from thzsync.optical.network import Network
-from thzsync.optical.nodes import take_fresh
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import AIR, FRESH, HEAP_AT, NOW, REPORTS, TIMERS
+from thzsync.transfers.precedence import AIR, HEAP_AT, NOW, REPORTS, TIMERS
 
 
 class Bursts(Protocol):
@@ -78,8 +77,6 @@ class OpticalFabric(Doors[State]):
         node[:, c.FLOW] = flow + batch.flow
 
     def _look_again(self) -> None:
-        if self.ledger.clock[FRESH]:
-            take_fresh(self._st)
         self._st.ctl[c.STAGE] = c.NODES
 
     def advance(self, until_ps: int) -> Reports:

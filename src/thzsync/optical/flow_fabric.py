@@ -15,12 +15,11 @@ from thzsync.optical.background import Background
 from thzsync.optical.doors import Doors, LinkBytes
 from thzsync.optical.flow_layout import State
 from thzsync.optical.flow_lowering import chain, lower, write_nodes
-from thzsync.optical.flow_racks import take_fresh
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import FRESH, HEAP_AT, NOW, TIMERS
+from thzsync.transfers.precedence import HEAP_AT, NOW, TIMERS
 
 
 class FlowFabric(Doors[State]):
@@ -52,8 +51,6 @@ class FlowFabric(Doors[State]):
         write_nodes(node, batch, self.network, flow, self.pieces)
 
     def _look_again(self) -> None:
-        if self.ledger.clock[FRESH]:
-            take_fresh(self._st)
         self._settled = False
 
     def advance(self, until_ps: int) -> Reports:

@@ -104,6 +104,7 @@ def advance(
 @kernel
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Nodes of which nothing has begun to leave the rack change to the air."""
+    take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
         task = st.task[n]
@@ -122,6 +123,7 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
 @kernel
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
+    take_fresh(st)  # racks with something new are served before this link
     link, now = st.link, st.clock[pre.NOW]
     if ln >= st.ctl[f.RACKS]:
         catch_up(st, ln, now)

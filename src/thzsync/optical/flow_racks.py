@@ -6,7 +6,6 @@ next (start-time fair queueing). With equal trains that is the packet fabric's r
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import append, free_train, take_train
@@ -117,7 +116,7 @@ def join_flow(st: State, n: int) -> None:
         kick(st, rack)
 
 
-@kernel
+@inner_bare
 def take_fresh(st: State) -> None:
     """Let the nodes that the ledger found ready for the fibre join their flows, in order."""
     for k in range(st.clock[pre.FRESH]):

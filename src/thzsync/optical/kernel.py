@@ -141,6 +141,7 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
         if ctl[c.STAGE] == c.NODES:
             if pre.due(clock, st.slots, now):
                 pre.serve(clock, st.task, st.edge, st.slots, now)
+            if clock[pre.FRESH] > 0:
                 take_fresh(st)
             ctl[c.STAGE] = c.KICKS
         if ctl[c.STAGE] == c.KICKS:

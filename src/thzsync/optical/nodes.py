@@ -5,7 +5,6 @@ A ready chunk waits in its flow, a flow with ready chunks in its rack's round-ro
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
@@ -40,7 +39,7 @@ def join_flow(st: State, node: int) -> None:
         kick(st, rack)
 
 
-@kernel
+@inner_bare
 def take_fresh(st: State) -> None:
     """Let the chunks that the ledger found ready for the fibre join their flows, in order."""
     for k in range(st.clock[pre.FRESH]):
