@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from thzsync import jit
+from thzsync.jit import stored
 
 CALLER = """
 from thzsync.jit import kernel, tell_before_compiling
@@ -95,7 +97,7 @@ def test_a_loaded_kernel_can_be_compiled_into_another(tmp_path: Path) -> None:
 
 def test_old_generations_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "stored"))
-    monkeypatch.setattr(jit, "GENERATIONS", 3)
+    monkeypatch.setattr(stored, "GENERATIONS", 3)
     source = tmp_path / "sources"
     source.mkdir()
     folders = []
@@ -151,3 +153,31 @@ def test_a_part_has_no_machine_code_of_its_own() -> None:
     assert part.library.get_pointer_to_function(part.fndesc.llvm_func_name) == 0
     (whole,) = root.overloads.values()  # type: ignore[attr-defined]
     assert whole.library.get_pointer_to_function(whole.fndesc.llvm_func_name) != 0
+
+
+def test_a_kernel_that_a_kernel_calls_has_code_of_its_own_when_python_calls_it() -> None:
+    @jit.kernel
+    def halved(x: float) -> float:
+        return x / 2
+
+    @jit.kernel
+    def quartered(x: float) -> float:
+        return halved(halved(x))
+
+    assert quartered(10.0) == 2.5
+    assert not halved.overloads  # type: ignore[attr-defined]
+    assert halved(10.0) == 5.0
+    assert len(halved.overloads) == 1  # type: ignore[attr-defined]
+
+
+def test_numba_is_as_it_was_after_compiling() -> None:
+    function = import_module("numba.core.types.functions").BaseFunction
+    before = function.get_call_type
+
+    @jit.kernel
+    def wrong(x: float) -> float:
+        return x + "one"  # type: ignore[operator, no-any-return]
+
+    with pytest.raises(Exception, match="No implementation of function"):
+        wrong(1.0)
+    assert function.get_call_type is before

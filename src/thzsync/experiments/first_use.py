@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -51,8 +52,10 @@ def prepare(workers: int | None = None) -> None:
         return
     about_to_compile()
     with open_executor(count, most=len(names)) as executor:
-        for _ in executor.run([Call(_CALLED, name.encode()) for name in names]):
-            """A part that failed is compiled, and fails with its own words, when it is needed."""
+        # A part that failed is compiled, and fails with its own words, when it is needed.
+        for done, _ in enumerate(executor.run([Call(_CALLED, name.encode()) for name in names]), 1):
+            if done == len(names) - 1:  # nobody needs this core any more
+                import_module("thzsync.simulation")
 
 
 def compile_part(name: bytes) -> bytes:
@@ -78,9 +81,13 @@ def _fibre() -> None:
     simulate(Scenario.preset("tiny"), "all-wired", 1, references={})
 
 
-def _wireless() -> None:
-    for kind in ("a2a", "allreduce", "p2p"):
-        _transmit(kind)
+def _rounds() -> None:
+    _transmit("a2a")
+    _transmit("allreduce")
+
+
+def _streams() -> None:
+    _transmit("p2p")
 
 
 def _transmit(kind: str) -> None:
@@ -144,8 +151,10 @@ def _learning() -> None:
 
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
-    "wireless": Part("wireless", "streaming.stream", _wireless),
     "search": Part("coordinator", "beam.search_each", _search),
     "learning": Part("coordinator", "training._encode", _learning),
+    "rounds": Part("wireless", "forming.form_round", _rounds),
+    "streams": Part("wireless", "streaming.stream", _streams),
 }
-"""By name, the longest first: the next one is taken by whoever is done."""
+"""In an order that keeps two cores busy equally long; what fibre and wireless share is stored by
+the time that the second asks for it."""

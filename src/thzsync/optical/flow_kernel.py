@@ -9,6 +9,7 @@ from __future__ import annotations
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import hot
+from thzsync.jit.slim import slim
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import catch_up
 from thzsync.optical.flow_layout import State
@@ -98,12 +99,13 @@ def advance(
         clock, task, edge, slots, ctl, link, train, node, flow, switch, key, tree, wait, kicked,
         outputs, gap_ps, draws,
     )  # fmt: skip
-    return run(st, until_ps)
+    return run(slim(st), until_ps)
 
 
 @kernel
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Nodes of which nothing has begun to leave the rack change to the air."""
+    st = slim(st)
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
@@ -123,6 +125,7 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
 @kernel
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
+    st = slim(st)
     take_fresh(st)  # racks with something new are served before this link
     link, now = st.link, st.clock[pre.NOW]
     if ln >= st.ctl[f.RACKS]:
@@ -138,6 +141,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
 @kernel
 def carried(st: State, foreground: IntArray, background: IntArray) -> None:
     """Bytes that every link has carried up to now, trains in service in proportion."""
+    st = slim(st)
     link, now = st.link, st.clock[pre.NOW]
     for ln in range(len(link)):
         if ln >= st.ctl[f.RACKS] and link[ln, f.BG_NEXT] <= now:
@@ -163,6 +167,7 @@ def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> None:
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
+    st = slim(st)
     racks, rings = st.ctl[f.RACKS], st.ctl[f.RINGS]
     link, switch = st.link, st.switch
     for k in range(len(src)):

@@ -23,6 +23,7 @@ from __future__ import annotations
 from thzsync.arrays import AnyArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import hot, inner_bare
+from thzsync.jit.slim import slim
 from thzsync.optical import layout as c
 from thzsync.optical.ahead import count_ahead, glide, look, take_in
 from thzsync.optical.grants import serve_grants
@@ -182,4 +183,4 @@ def advance(
         clock, task, edge, slots, ctl, link, ticket, admitted, pkt, node, flow, switch, key, tree,
         wait, todo, bg_key, bg_tree, burst, trace,
     )  # fmt: skip
-    return run(st, until_ps)
+    return run(slim(st), until_ps)

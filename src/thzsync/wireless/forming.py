@@ -6,6 +6,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import inner, kernel
+from thzsync.jit.slim import slim
 from thzsync.wireless.assignment import assign
 from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
 from thzsync.wireless.matching import match
@@ -19,6 +20,7 @@ def form_round(
     channel_aware: bool, optimal: bool, now_ps: int,
 ) -> Sent:  # fmt: skip
     """The next round of an event from what is ready and free; empty when nothing fits."""
+    air, web, frontier = slim(air), slim(web), slim(frontier)
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)

@@ -18,6 +18,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
+from thzsync.jit.slim import slim
 from thzsync.wireless.bookkeeping import (
     Sent,
     begin,
@@ -44,6 +45,7 @@ def stream(
     choice. ``far`` is for flows with one flight at a time: their trains may run beside what others
     hold, until that is given back.
     """
+    air, web, frontier = slim(air), slim(web), slim(frontier)
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     flights = min(flights, frontier.snr_per_w.shape[1])

@@ -1,0 +1,111 @@
+"""How kernels are compiled: flat arrays in and out, no objects, no files.
+
+Decorators only; what is behind them is compiled on first use (compiler.py) and stored until its
+sources change (stored.py). slim.py hands large tuples of arrays from kernel to kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+from thzsync.jit.compiler import kernels_compiler, parts_compiler
+from thzsync.jit.stored import about_to_compile, code_folder, stored_cache, tell_before_compiling
+
+__all__ = [
+    "about_to_compile",
+    "bare",
+    "code_folder",
+    "hot",
+    "inner",
+    "inner_bare",
+    "kernel",
+    "tell_before_compiling",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """A kernel that Python calls, and other kernels may."""
+    return _compiled(function)
+
+
+def bare(function: F) -> F:
+    """A kernel that never allocates, without Numba's reference counting.
+
+    That costs two atomic operations per array and call: in the packet kernel, ten times the
+    simulation itself.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def inner(function: F) -> F:
+    """A kernel that only other kernels call.
+
+    It has no code that takes its arguments out of Python objects, and is not optimised by itself
+    but with its callers.
+    """
+    return _compiled(function, closed=True)
+
+
+def inner_bare(function: F) -> F:
+    """A bare kernel that only other kernels call."""
+    return _compiled(function, closed=True, _nrt=False)
+
+
+def hot(function: F) -> F:
+    """A piece of an inner loop, always inlined into the kernel that calls it; never allocates."""
+    return _compiled(function, closed=True, _nrt=False, forceinline=True)
+
+
+def _compiled(function: F, closed: bool = False, forceinline: bool = False, **options: Any) -> F:
+    """Compile on first use, and keep the machine code until its sources change.
+
+    A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
+    """
+    njit: Any = import_module("numba").njit  # its annotations leave out the options used here
+    made = njit(
+        nogil=True,
+        no_cpython_wrapper=closed,
+        no_cfunc_wrapper=True,
+        forceinline=forceinline,  # said either way: else callees would do as their callers do
+        pipeline_class=parts_compiler() if closed else kernels_compiler(),
+        **options,
+    )(function)
+    if not hasattr(made, "_cache"):  # compiling is switched off
+        return cast(F, made)
+    if closed:
+        _close(made)
+    else:
+        made._cache = stored_cache()(function)
+        _lend(made, partial(_compiled, function, closed=True, **options))
+    return cast(F, made)
+
+
+def _lend(made: Any, make_part: Callable[[], Any]) -> None:
+    """Let kernels that call a kernel take it as a part; for Python it has code of its own."""
+    part = cache(make_part)
+    made.get_call_template = lambda args, kws: part().get_call_template(args, kws)
+    made.get_overload = lambda signature: part().get_overload(signature)
+
+
+def _close(made: Any) -> None:
+    """Let kernels find a kernel, but not Python: a call without unpacking would be a crash."""
+
+    def add_overload(result: Any) -> None:
+        made.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*_: object, **__: object) -> None:
+        name = made.py_func.__qualname__
+        raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        # a constant as an argument would have a version of its own
+        return template(tuple(map(plain, args)), {name: plain(kws[name]) for name in kws})
+
+    plain, template = import_module("numba.core.types").unliteral, made.get_call_template
+    made.add_overload, made._compile_for_args = add_overload, refuse
+    made.get_call_template = get_call_template

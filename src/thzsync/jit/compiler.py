@@ -1,0 +1,111 @@
+"""Numba's compiler without what our kernels do not need; it takes two thirds of the time.
+
+Kernels call kernels. Numba would optimise every function, emit its machine code, and do the same
+again for its callers, which contain it. Here what kernels call is a *part*: it is linked into its
+callers as it is, and optimised there, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+UNUSED: Final = ("InlineClosureLikes", "InlineInlinables", "InlineOverloads", "NopythonRewrites")
+"""Passes for closures and whole-array expressions, of which our kernels have none."""
+
+
+@cache
+def kernels_compiler() -> Any:
+    """Compiles what Python calls, and with it the parts that it calls."""
+
+    class Kernels(_lean()):  # type: ignore[misc]
+        def _compile_core(self) -> Any:
+            with _resolving_once():
+                return super()._compile_core()
+
+    return Kernels
+
+
+@cache
+def parts_compiler() -> Any:
+    """Compiles what only other kernels call, up to where its callers take it over."""
+    codegen: Any = import_module("numba.core.codegen")
+
+    class Environments:
+        """Takes a part's environment; the code that needs one is in the callers."""
+
+        def __init__(self, codegen: Any) -> None:
+            self._codegen = codegen
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._codegen, name)
+
+        def set_env(self, name: str, environment: Any) -> None:
+            """There is no machine code to tell."""
+
+    class Part(codegen.JITCodeLibrary):  # type: ignore[misc]
+        @property
+        def codegen(self) -> Any:
+            return Environments(self._codegen)
+
+        def _optimize_final_module(self) -> None:
+            """Callers optimise it together with themselves."""
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def get_pointer_to_function(self, name: str) -> int:
+            self._ensure_finalized()
+            return 0
+
+    class Parts(_lean()):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            target = self.state.targetctx.codegen()
+            self.state.library = Part(target, self.state.func_id.func_qualname)
+            return super().define_pipelines()
+
+    return Parts
+
+
+@cache
+def _lean() -> Any:
+    compiler: Any = import_module("numba.core.compiler")
+
+    class Lean(compiler.Compiler):  # type: ignore[misc]
+        def define_pipelines(self) -> Any:
+            pipelines = super().define_pipelines()
+            for pipeline in pipelines:
+                pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in UNUSED]
+            return pipelines
+
+    return Lean
+
+
+@contextmanager
+def _resolving_once() -> Iterator[None]:
+    """Resolve an operator or function once per types of its arguments.
+
+    Numba tries all its definitions of an operator wherever it occurs.
+    """
+    function: Any = import_module("numba.core.types.functions").BaseFunction
+    flags: Any = import_module("numba.core.targetconfig").ConfigStack.top_or_none
+    resolve = function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        what = (self, context, tuple(args), tuple(kws.items()), flags().nrt)
+        if what not in _resolved:
+            _resolved[what] = resolve(self, context, args, kws)
+        return _resolved[what]
+
+    function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        function.get_call_type = resolve
+
+
+_resolved: dict[Any, Any] = {}
