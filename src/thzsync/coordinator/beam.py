@@ -52,6 +52,7 @@ from thzsync.coordinator.survivors import (
     survive,
 )
 from thzsync.jit import inner, inner_bare, kernel
+from thzsync.jit.slim import slim
 
 SLACK: Final = 1e-9
 """More than rounding changes a score, as part of the numbers that it is summed up from."""
@@ -135,6 +136,8 @@ def _climb(
     event: Searched, rest: Rest, lines: Lines, beam: Beam, spare: Beam, trial: Trial, how: Search
 ) -> None:
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
+    event, rest, lines, trial = slim(event), slim(rest), slim(lines), slim(trial)
+    beam, spare = slim(beam), slim(spare)
     features, levels = event.features, event.levels
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates

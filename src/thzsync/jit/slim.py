@@ -23,9 +23,10 @@ T = TypeVar("T")
 
 
 def slim(arrays: T) -> T:
-    """A kernel's named tuple of arrays without gaps (and numbers), to be handed on to its parts.
+    """An argument of a kernel, to be handed on to its parts: a named tuple of arrays without gaps.
 
-    Whoever called the kernel keeps the arrays. Those that a kernel made itself would be gone.
+    It may have numbers and such tuples, too. Only for arguments, which the caller keeps: arrays
+    that a kernel has made itself would be gone.
     """
     return arrays
 
@@ -39,7 +40,8 @@ class Slim(types.Type):  # type: ignore[misc]
 
     def member(self, name: str) -> Any:
         """The type of one of its members."""
-        return self.full.types[self.full.fields.index(name)]
+        kind = self.full.types[self.full.fields.index(name)]
+        return Slim(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @extending.register_model(Slim)
@@ -63,18 +65,23 @@ def _length(name: str, axis: int) -> str:
 @extending.type_callable(slim)
 def _type_of_slim(context: Any) -> Any:
     def typed(arrays: Any) -> Any:
-        return Slim(arrays) if all(map(_is_simple, arrays.types)) else None
+        return Slim(arrays) if _is_simple(arrays) else None
 
     return typed
 
 
 def _is_simple(kind: Any) -> bool:
+    if isinstance(kind, types.BaseNamedTuple):
+        return all(map(_is_simple, kind.types))
     return isinstance(kind, types.Number | types.Boolean) or getattr(kind, "layout", "") == "C"
 
 
 @extending.lower_builtin(slim, types.BaseNamedTuple)
 def _make(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    slim, full = signature.return_type, args[0]
+    return _packed(context, builder, signature.return_type, args[0])
+
+
+def _packed(context: Any, builder: Any, slim: Slim, full: Any) -> Any:
     model = context.data_model_manager[slim]
     made = ir.Constant(model.get_value_type(), ir.Undefined)
     for place, name in enumerate(slim.full.fields):
@@ -86,6 +93,8 @@ def _make(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 length = builder.extract_value(shape, axis)
                 made = model.set(builder, made, length, _length(name, axis))
             value = array.get(builder, value, "data")
+        elif isinstance(kind, Slim):
+            value = _packed(context, builder, kind, value)
         made = model.set(builder, made, value, name)
     return made
 
