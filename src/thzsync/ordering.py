@@ -11,13 +11,15 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 
+FEW: Final = 128
+"""Dependencies that are ordered before machine code could be loaded, let alone made."""
 WORTH_COMPILING: Final = 50_000
 """Dependencies from which on it pays to load the compiler, if nobody has done so."""
 
 
 def topological_order(after_start: IntArray, after: IntArray) -> IntArray:
     """Numbers so that each comes after those in its row of ``after``; fewer than all on a cycle."""
-    if "numba" in sys.modules or len(after) > WORTH_COMPILING:
+    if len(after) > (FEW if "numba" in sys.modules else WORTH_COMPILING):
         return _compiled()(after_start, after)
     return plain_order(after_start, after)
 

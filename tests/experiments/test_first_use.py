@@ -64,7 +64,7 @@ def test_what_is_missing_is_asked_for_once_it_was_announced(
     first_use.prepare(1)
     assert (team.asked, told) == ([], []), "one worker compiles on demand"
     first_use.prepare(2)
-    assert team.asked == ["fibre", "search", "learning", "rounds"]
+    assert team.asked == ["fibre", "search", "rounds", "learning", "iteration"]
     assert told == ["told"]
 
 

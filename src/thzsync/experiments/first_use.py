@@ -76,6 +76,16 @@ def _stored(part: Part) -> bool:
 
 
 def _fibre() -> None:
+    """Look at an instant of a fabric at which nothing happens."""
+    from thzsync.optical import Network, OpticalFabric
+
+    fabric = OpticalFabric(Network.build(np.zeros(2, dtype=np.int64)))
+    fabric.complete(np.zeros(0, dtype=np.int64), 0)
+    fabric.advance(0)
+    fabric.occupancy(0, 1)
+
+
+def _iteration() -> None:
     from thzsync.simulation import simulate
 
     simulate(Scenario.preset("tiny"), "all-wired", 1, references={})
@@ -94,7 +104,6 @@ def _transmit(kind: str) -> None:
     """Form transmissions of a collective whose chunks are all ready, and end them."""
     from thzsync.experiments.single_ring import Instance
     from thzsync.synthesis import Setting, find_method
-    from thzsync.transfers.ledger import Ledger
     from thzsync.wireless import Overlay
     from thzsync.wireless.bookkeeping import numbered
 
@@ -110,7 +119,6 @@ def _transmit(kind: str) -> None:
     for sent in overlay.dispatch(0):
         numbered(graph.first_chunk, 0, sent.table, sent.delivers)
         overlay.finish(sent)
-    Ledger().complete(np.zeros(0, dtype=np.int64), 0)
 
 
 def _search() -> None:
@@ -152,9 +160,10 @@ def _learning() -> None:
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
     "search": Part("coordinator", "beam.search_each", _search),
-    "learning": Part("coordinator", "training._encode", _learning),
     "rounds": Part("wireless", "forming.form_round", _rounds),
+    "learning": Part("coordinator", "training._encode", _learning),
     "streams": Part("wireless", "streaming.stream", _streams),
+    "iteration": Part("transfers", "laying.lay_out", _iteration),
 }
-"""In an order that keeps two cores busy equally long; what fibre and wireless share is stored by
-the time that the second asks for it."""
+"""In an order that keeps two cores busy equally long, and in which what several parts need is
+stored when the second one asks for it."""
