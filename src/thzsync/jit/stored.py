@@ -1,12 +1,12 @@
 """Where the machine code of kernels is kept, and how it is loaded.
 
-Compiling all kernels takes half a minute, so their machine code is stored. Numba would keep it
-beside the sources, know it by the file of the function and its time stamp, and so compile anew in
-every checkout. Here stored code is known by what it was made from: a folder in the user's cache
-named after the contents of the kernel's folder and of everything that kernels share (the rate
-formulas of ``channel/``, the precedence of ``transfers/``, the hash, and how they are compiled).
-Checkouts, workers and installations of the same sources share it; an edit makes a new folder, and
-old ones are removed.
+Compiling kernels takes a quarter of a minute on two cores, so their machine code is stored. Numba
+would keep it beside the sources, know it by the file of the function and its time stamp, and so
+compile anew in every checkout. Here stored code is known by what it was made from: a folder in the
+user's cache named after the contents of the kernel's folder and of everything that kernels share
+(the rate formulas of ``channel/``, the precedence of ``transfers/``, the hash, and how they are
+compiled). Checkouts, workers and installations of the same sources share it; an edit makes a new
+folder, and old ones are removed.
 """
 
 from __future__ import annotations
