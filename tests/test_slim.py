@@ -89,3 +89,8 @@ def test_a_tuple_of_like_arrays_is_a_tuple_all_the_same() -> None:
 def test_arrays_with_gaps_are_refused() -> None:
     with pytest.raises(Exception, match="slim"):
         swapped(Alike(np.arange(8)[::2], np.arange(4)))
+
+
+def test_an_array_without_axes_is_refused() -> None:
+    with pytest.raises(Exception, match="slim"):
+        swapped(Alike(np.array(1), np.array(2)))

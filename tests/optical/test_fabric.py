@@ -372,3 +372,12 @@ def test_bursts_are_the_same_however_few_are_drawn_at_a_time(
         carried.append(fabric.link_bytes().background)
     assert carried[0].sum() > 0
     assert all(np.array_equal(carried[0], other) for other in carried[1:])
+
+
+def test_counters_of_a_switch_without_racks_are_brought_up_to_date() -> None:
+    carried = []
+    for trains in (True, False):  # counted ahead, and one by one
+        fabric = OpticalFabric(network([0, 0, 2, 2]), Background(0.5, PACKET), 1, trains=trains)
+        fabric.advance(20_000)
+        carried.append(fabric.link_bytes().background.tolist())
+    assert carried[0] == carried[1]

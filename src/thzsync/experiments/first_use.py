@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
     folder: str
     kernel: str
-    """The largest or last of them, ``module.function``; where it is stored, they all are."""
+    """The largest or last of them, ``module.function``; where it is stored, nothing is missing."""
     call: Callable[[], object]
 
 
@@ -54,7 +54,7 @@ def prepare(workers: int | None = None) -> None:
     with open_executor(count, most=len(names)) as executor:
         # A part that failed is compiled, and fails with its own words, when it is needed.
         for done, _ in enumerate(executor.run([Call(_CALLED, name.encode()) for name in names]), 1):
-            if done == len(names) - 1:  # nobody needs this core any more
+            if done == len(names) - 1:  # one worker is busy, the others' cores are free
                 import_module("thzsync.simulation")
 
 
@@ -81,8 +81,9 @@ def _fibre() -> None:
 
     fabric = OpticalFabric(Network.build(np.zeros(2, dtype=np.int64)))
     fabric.complete(np.zeros(0, dtype=np.int64), 0)
-    fabric.advance(0)
     fabric.occupancy(0, 1)
+    fabric.link_bytes()
+    fabric.advance(0)
 
 
 def _iteration() -> None:

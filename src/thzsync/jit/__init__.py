@@ -29,7 +29,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """A kernel that Python calls, and other kernels may."""
+    """A kernel that Python calls, and other kernels may: loops over numbers and arrays.
+
+    Closures and comprehensions are not compiled, nor kernels that call each other in a circle; a
+    kernel may call itself.
+    """
     return _compiled(function)
 
 

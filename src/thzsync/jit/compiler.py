@@ -109,3 +109,4 @@ def _resolving_once() -> Iterator[None]:
 
 
 _resolved: dict[Any, Any] = {}
+"""Kept for the next kernel; some hundred entries once all are compiled."""

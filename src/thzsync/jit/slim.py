@@ -26,7 +26,8 @@ def slim(arrays: T) -> T:
     """An argument of a kernel, to be handed on to its parts: a named tuple of arrays without gaps.
 
     It may have numbers and such tuples, too. Only for arguments, which the caller keeps: arrays
-    that a kernel has made itself would be gone.
+    that a kernel has made itself would be gone. What is taken out of it cannot be returned to
+    Python, since nobody owns it.
     """
     return arrays
 
@@ -73,7 +74,9 @@ def _type_of_slim(context: Any) -> Any:
 def _is_simple(kind: Any) -> bool:
     if isinstance(kind, types.BaseNamedTuple):
         return all(map(_is_simple, kind.types))
-    return isinstance(kind, types.Number | types.Boolean) or getattr(kind, "layout", "") == "C"
+    if isinstance(kind, types.Array):
+        return bool(kind.layout == "C" and kind.ndim > 0)
+    return isinstance(kind, types.Number | types.Boolean)
 
 
 @extending.lower_builtin(slim, types.BaseNamedTuple)

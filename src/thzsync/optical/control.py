@@ -168,6 +168,14 @@ def look_at(st: State, s: int) -> None:
 
 
 @kernel
+def look_at_all(st: State) -> None:
+    """Bring the counters of every link up to now."""
+    st = slim(st)
+    for s in range(len(st.switch)):
+        look_at(st, s)
+
+
+@kernel
 def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.optical import control, kernel
@@ -63,7 +61,7 @@ class OpticalFabric(Doors[State]):
     @property
     def packet_hops(self) -> int:
         """Packets that have passed a link so far, background included."""
-        self._look_at_all()
+        control.look_at_all(self._st)
         return int(self._st.ctl[c.HOPS])
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
@@ -111,18 +109,13 @@ class OpticalFabric(Doors[State]):
 
     def link_bytes(self) -> LinkBytes:
         """Bytes of all packets that have passed every link."""
-        self._look_at_all()
+        control.look_at_all(self._st)
         link = self._st.link
         return LinkBytes(link[:, c.CARRIED].copy(), link[:, c.BG_CARRIED].copy())
 
-    def _look_at_all(self) -> None:
-        """Bring the counters of every link up to now: who asks for paths looks at their ends."""
-        racks = np.arange(self.network.racks)
-        self.occupancy(racks, racks)
-
     def packet_trace(self) -> IntArray:
         """Packets sent: rows of (link, node, bytes left of it, bytes, ready, start, end)."""
-        self._look_at_all()
+        control.look_at_all(self._st)
         return self._st.trace[: self._st.ctl[c.TRACED]].copy()
 
     def _provide(self, need: int) -> State:
