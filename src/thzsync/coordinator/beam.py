@@ -21,14 +21,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Events, Features, alone
-from thzsync.coordinator.lines import (
-    Lines,
-    are_finite,
-    empty_lines,
-    follow,
-    lay,
-    magnitude,
-)
+from thzsync.coordinator.lines import Lines, are_finite, empty_lines, follow, lay, magnitude
 from thzsync.coordinator.scoring import (
     Head,
     Rest,
@@ -43,14 +36,7 @@ from thzsync.coordinator.scoring import (
     uncertainty,
     upper_confidence,
 )
-from thzsync.coordinator.survivors import (
-    Beam,
-    Trial,
-    charge,
-    copy_survivor,
-    empty_trial,
-    survive,
-)
+from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.jit.slim import slim
 

@@ -20,14 +20,7 @@ from thzsync.coordinator.beam import Search, spread_count
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import FIXED_COLUMNS, Features
 from thzsync.coordinator.scoring import Head, upper_confidence
-from thzsync.coordinator.survivors import (
-    Beam,
-    Trial,
-    charge,
-    copy_survivor,
-    empty_trial,
-    survive,
-)
+from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
 from thzsync.jit import kernel
 
 ACTIONS: Final = 2

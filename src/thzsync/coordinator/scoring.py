@@ -3,9 +3,6 @@
 A candidate differs from its survivor in the flows of one sender. What all other flows add to the
 dense layer is summed once per coordinate (``settle``); each candidate then adds only the hidden
 units of the changed flows, and to the largest-sender pool only where that sender is the largest.
-
-The innermost functions take bare arrays: taking an array out of a tuple counts references, which
-would cost more than the arithmetic.
 """
 
 from __future__ import annotations
