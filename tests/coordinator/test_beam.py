@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference.beam_search import every_action, representation, slow_search, ucb
+from tests.reference.beam_search import (
+    every_action,
+    representation,
+    slow_search,
+    ucb,
+    uniform_actions,
+)
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import beam, lines, scoring, survivors
+from thzsync.coordinator import beam, lines, scoring, survivors, uniform
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, columns, group_flows
@@ -38,6 +44,14 @@ def random_event(
     return encoder, head, group_flows(rows, group, counts, LEVELS)
 
 
+def searched(encoder: Encoder, head: Head, features: Features) -> scoring.Searched:
+    """An event as the kernels see it while they search."""
+    base = scoring.context_units(encoder, features.rows)
+    effect = encoder.flow[features.rows.shape[1] :]
+    dense = scoring.padded(encoder.dense)
+    return scoring.Searched(base, effect, dense, features, encoder, head, LEVELS)
+
+
 def taken(counts: Any, level: Any, features: Features) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(map(int, counts)), tuple(map(int, level))
 
@@ -63,7 +77,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(
 
 @pytest.fixture
 def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, lines, scoring, survivors):
+    for module in (beam, lines, scoring, survivors, uniform):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
@@ -228,6 +242,24 @@ def test_many_events_at_once_get_what_each_gets_alone() -> None:
 
 @pytest.mark.parametrize("exploration", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(6))
+def test_uniform_actions_side_by_side_score_as_each_does_alone(
+    seed: int, exploration: float, uncompiled_kernels: None
+) -> None:
+    encoder, head, features = random_event(seed, flows=5 + seed % 2, senders=3, chunks=9)
+    event, levels = searched(encoder, head._replace(exploration=exploration), features), len(LEVELS)
+    room = uniform.empty_uniform(5 * levels, 1, 6, encoder.size)
+    tried = uniform.list_uniform(features.chunks, levels, 5, room)
+    actions = np.empty((len(features.chunks), 3, 5 * levels))
+    uniform.score_uniform(event, tried, 5, actions, room)
+    listed = list(uniform_actions(features, LEVELS, Search(5, 1, 0.0)))
+    assert tried == len(listed)
+    for number, action in enumerate(listed):
+        plain = ucb(event.head, representation(encoder, features, LEVELS, action, slots=6))
+        assert room.score[number] == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize("exploration", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(6))
 def test_estimates_are_the_plain_scores_but_for_rounding(
     seed: int, exploration: float, uncompiled_kernels: None
 ) -> None:
@@ -235,7 +267,7 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     encoder, head, features = random_event(seed, flows=6, senders=2, chunks=16)
     head = head._replace(exploration=exploration)
     survivor, options = 0, 17
-    event, rest = beam.prepare(encoder, features, head, LEVELS)
+    event, rest = searched(encoder, head, features), scoring.empty_rest(6, encoder.size)
     held_lines = beam.empty_lines(6, encoder.size)
     held = beam._empty_beam(1, 6, 2, 6)
     held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
@@ -249,7 +281,7 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     for j in range(encoder.size):
         trial.reach[j] = np.linalg.norm(head.inverse_factor[j])
     for flow in range(6):
-        tried = beam._list_counts(features.chunks[flow], options, trial.value)
+        tried = beam._list_counts(features.chunks[flow], options, trial)
         assert tried == features.chunks[flow] + 1
         beam._estimate(event, rest, held_lines, held, flow, tried, 0.01, 0.0, trial)
         for option in range(tried):

@@ -28,15 +28,24 @@ from thzsync.coordinator.scoring import (
     Searched,
     add_flow,
     clear,
+    context_units,
     dot,
+    empty_rest,
     farthest,
-    prepare,
+    padded,
     represent_change,
     settle,
     uncertainty,
     upper_confidence,
 )
-from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
+from thzsync.coordinator.survivors import Beam, Trial, charge, empty_trial, survive
+from thzsync.coordinator.uniform import (
+    Uniform,
+    empty_uniform,
+    list_uniform,
+    score_uniform,
+    spread_count,
+)
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.jit.slim import slim
 
@@ -67,6 +76,16 @@ def search(
     return counts[0], level[0, : len(features.start) - 1], float(score[0])
 
 
+class Room(NamedTuple):
+    """What is made once for all events that are searched together."""
+
+    dense: FloatArray
+    rest: Rest
+    lines: Lines
+    uniform: Uniform
+    trial: Trial
+
+
 @kernel
 def search_each(
     encoder: Encoder,
@@ -80,6 +99,7 @@ def search_each(
     shape = (len(which), events.group.shape[1])
     counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     scores = np.empty(len(which))
+    room = _make_room(encoder, head, len(levels), how)
     for n in range(len(which)):
         e = which[n]
         flows, senders = events.size[e, 0], events.size[e, 1]
@@ -91,7 +111,7 @@ def search_each(
             events.chunks[e, :flows],
             events.air[e, :flows],
         )
-        best, scores[n] = _search(encoder, head, features, levels, how)
+        best, scores[n] = _search(encoder, head, features, levels, how, room)
         for f in range(flows):
             counts[n, f] = best.counts[0, f]
         for s in range(senders):
@@ -100,46 +120,56 @@ def search_each(
 
 
 @inner
+def _make_room(encoder: Encoder, head: Head, levels: int, how: Search) -> Room:
+    hidden, size, width = len(encoder.flow_bias), encoder.dense.shape[1] + 1, how.beam_width
+    trial = empty_trial(width, max(how.count_levels, levels), hidden, size)
+    if head.exploration > 0.0:
+        for j in range(size):
+            row = head.inverse_factor[j]
+            trial.reach[j] = math.sqrt(dot(row, row))
+    return Room(
+        padded(encoder.dense),
+        empty_rest(hidden, size),
+        empty_lines(hidden, size),
+        empty_uniform(how.count_levels * levels, width, hidden, size),
+        trial,
+    )
+
+
+@inner
 def _search(
-    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
+    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search, room: Room
 ) -> tuple[Beam, float]:
     """The last survivors, and the score of the best without what its deviations cost."""
-    flows, senders = len(features.chunks), len(features.start) - 1
-    width, hidden = how.beam_width, len(encoder.flow_bias)
-    event, rest = prepare(encoder, features, head, levels)
-    lines = empty_lines(hidden, len(rest.phi))
-    beam = _empty_beam(width, flows, senders, hidden)
-    spare = _empty_beam(width, flows, senders, hidden)
-    options = max(how.count_levels, len(levels))
-    trial = empty_trial(width, options, hidden, len(rest.phi))
-    _climb(event, rest, lines, beam, spare, trial, how)
+    flows, contexts = features.rows.shape
+    senders, hidden = len(features.start) - 1, len(encoder.flow_bias)
+    base, effect = context_units(encoder, features.rows), encoder.flow[contexts:]
+    event = Searched(base, effect, room.dense, features, encoder, head, levels)
+    beam = _empty_beam(how.beam_width, flows, senders, hidden)
+    spare = _empty_beam(how.beam_width, flows, senders, hidden)
+    actions = np.empty((flows, 3, how.count_levels * len(levels)))
+    _climb(event, room, actions, beam, spare, how)
     best = spare if (flows + senders) % 2 else beam
     return best, best.score[0] + how.deviation_cost * best.deviations[0]
 
 
 @inner_bare
 def _climb(
-    event: Searched, rest: Rest, lines: Lines, beam: Beam, spare: Beam, trial: Trial, how: Search
+    event: Searched, room: Room, actions: FloatArray, beam: Beam, spare: Beam, how: Search
 ) -> None:
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
-    event, rest, lines, trial = slim(event), slim(rest), slim(lines), slim(trial)
-    beam, spare = slim(beam), slim(spare)
-    features, levels = event.features, event.levels
+    event, room, beam, spare = slim(event), slim(room), slim(beam), slim(spare)
+    features, rest, lines, trial = event.features, room.rest, room.lines, room.trial
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
-    if event.head.exploration > 0.0:
-        for j in range(len(trial.reach)):
-            row = event.head.inverse_factor[j]
-            trial.reach[j] = math.sqrt(dot(row, row))
-    if how.partial:
-        # The empty action; a sender's level is open until its turn, and its full power assumed.
-        _insert_uniform(event, rest, beam, spare, len(levels) - 1)
-    else:
-        _seed(event, rest, beam, spare, how.count_levels)
+    _seed(event, room.uniform, actions, beam, how)
+    listed, tried = 0, 0
     for coordinate in range(flows + senders):
         if coordinate < flows:
             group = features.group[coordinate]
-            tried = _list_counts(features.chunks[coordinate], how.count_levels, trial.value)
+            if features.chunks[coordinate] != listed:
+                listed = features.chunks[coordinate]
+                tried = _list_counts(listed, how.count_levels, trial)
             slack = _estimate(
                 event, rest, lines, beam, coordinate, tried, how.deviation_cost, always, trial
             )
@@ -155,13 +185,6 @@ def _climb(
         beam, spare = spare, beam
 
 
-@kernel
-def spread_count(chunks: int, step: int, count_levels: int) -> int:
-    """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
-    steps = count_levels - 1
-    return (2 * step * chunks + steps) // (2 * steps)
-
-
 @inner
 def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
     return Beam(
@@ -174,52 +197,44 @@ def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
 
 
 @inner_bare
-def _seed(event: Searched, rest: Rest, beam: Beam, spare: Beam, count_levels: int) -> None:
-    """Fill the beam with the best uniform actions; the other beam is scratch."""
-    chunks, counts, last = event.features.chunks, spare.counts[0], len(event.levels) - 1
-    for step in range(count_levels):
-        changed, silent = step == 0, True
-        for f in range(len(chunks)):
-            count = spread_count(chunks[f], step, count_levels)
-            silent = silent and count == 0
-            changed = changed or count != counts[f]
-            counts[f], rest.shares[f] = count, count / chunks[f]
-        for level in range(len(event.levels)):
-            # Without THz chunks every power is the same action.
-            if changed and (level == last or not silent):
-                _insert_uniform(event, rest, beam, spare, level)
+def _seed(event: Searched, uniform: Uniform, actions: FloatArray, beam: Beam, how: Search) -> None:
+    """Fill the beam with the best uniform actions, or with the empty one."""
+    levels = len(event.levels)
+    if how.partial:
+        # A sender's level is open until its turn, and its full power assumed.
+        tried, uniform.step[0], uniform.level[0] = 1, 0, levels - 1
+    else:
+        tried = list_uniform(event.features.chunks, levels, how.count_levels, uniform)
+    score_uniform(event, tried, how.count_levels, actions, uniform)
+    score, chosen = beam.score, uniform.chosen
+    for a in range(tried):
+        place = len(score)
+        while place > 0 and uniform.score[a] > score[place - 1]:
+            place -= 1
+        if place < len(score):
+            for b in range(len(score) - 1, place, -1):
+                score[b], chosen[b] = score[b - 1], chosen[b - 1]
+            score[place], chosen[place] = uniform.score[a], a
+    for b in range(len(score)):
+        if score[b] > -np.inf:
+            step, level = uniform.step[chosen[b]], uniform.level[chosen[b]]
+            _write_uniform(event, step, level, how.count_levels, beam, b)
 
 
 @inner_bare
-def _insert_uniform(event: Searched, rest: Rest, beam: Beam, spare: Beam, level: int) -> None:
-    """Score one uniform action, ``spare.counts[0]`` at one level, and put it in its place.
-
-    ``rest.shares`` are the counts as parts of the flows; both are zero at first.
-    """
-    chunks, group, air = event.features.chunks, event.features.group, event.features.air
-    base, effect, power = event.base, event.effect, event.levels[level]
-    counts, sums = spare.counts[0], spare.sums[0]
-    for s in range(len(sums)):
-        clear(sums[s])
-    for f in range(len(chunks)):
-        add_flow(base, effect, f, rest.shares[f], air[f, level], power, sums[group[f]])
-    clear(rest.siblings)
-    settle(event, sums, len(sums), rest)
-    value = _score(event, rest, rest.siblings, 1.0)
-    place = len(beam.score)
-    while place > 0 and value > beam.score[place - 1]:
-        place -= 1
-    if place == len(beam.score):
-        return
-    for b in range(len(beam.score) - 1, place, -1):
-        copy_survivor(beam, b - 1, beam, b)
-    beam.score[place] = value
-    for f in range(len(chunks)):
-        beam.counts[place, f] = counts[f]
-    for s in range(len(sums)):
-        beam.level[place, s] = level
-        for k in range(sums.shape[1]):
-            beam.sums[place, s, k] = sums[s, k]
+def _write_uniform(
+    event: Searched, step: int, level: int, count_levels: int, beam: Beam, b: int
+) -> None:
+    """Make a uniform action one of the survivors."""
+    features, power = event.features, event.levels[level]
+    for s in range(beam.sums.shape[1]):
+        beam.level[b, s] = level
+        clear(beam.sums[b, s])
+    for f in range(len(features.chunks)):
+        count = spread_count(features.chunks[f], step, count_levels)
+        beam.counts[b, f] = count
+        share, sums = count / features.chunks[f], beam.sums[b, features.group[f]]
+        add_flow(event.base, event.effect, f, share, features.air[f, level], power, sums)
 
 
 @inner_bare
@@ -240,12 +255,13 @@ def _score(event: Searched, rest: Rest, varied: FloatArray, per_member: float) -
 
 
 @inner_bare
-def _list_counts(chunks: int, count_levels: int, values: IntArray) -> int:
+def _list_counts(chunks: int, count_levels: int, trial: Trial) -> int:
     """The counts that a flow tries: all if they are few, otherwise an even spread; how many."""
     tried = min(chunks, count_levels - 1) + 1
     for option in range(tried):
         few = chunks < count_levels
-        values[option] = option if few else spread_count(chunks, option, count_levels)
+        trial.value[option] = option if few else spread_count(chunks, option, count_levels)
+        trial.share[option] = trial.value[option] / chunks
     return tried
 
 
@@ -269,10 +285,10 @@ def _estimate(
     """
     features, sender = event.features, event.features.group[flow]
     base, effect, levels, air = event.base, event.effect, event.levels, features.air
-    chunks, values, scores, phis = features.chunks, trial.value, trial.score, trial.phi
+    values, shares, scores, phis = trial.value, trial.share, trial.score, trial.phi
     dense, siblings, weights, sums = event.dense, rest.siblings, event.head.weights, trial.sums
     offset, slope, exploration = lines.offset, lines.slope, event.head.exploration
-    per_flow = 1.0 / len(chunks)
+    per_flow = 1.0 / len(features.chunks)
     per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
     for b in range(len(scores)):
         p, here, own = beam.level[b, sender], 0, 0.0
@@ -280,7 +296,7 @@ def _estimate(
         nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
         scale = magnitude(weights, lines)
         for option in range(tried):
-            share = values[option] / chunks[flow]
+            share = shares[option]
             if share >= nearest:
                 nearest = follow(dense, rest, lines, share, per_flow, per_member)
             for j in range(len(offset)):
@@ -304,10 +320,9 @@ def _estimate(
             if exploration > 0.0 and option != here:
                 far = uncertainty(event.head.inverse_factor, phis[option], rest.rotated)
             scores[b, option] += exploration * far
-            share = values[option] / chunks[flow]
             for k in range(len(siblings)):
                 sums[b, option, k] = siblings[k]
-            add_flow(base, effect, flow, share, air[flow, p], levels[p], sums[b, option])
+            add_flow(base, effect, flow, shares[option], air[flow, p], levels[p], sums[b, option])
     return slack
 
 
@@ -344,7 +359,7 @@ def _judge(
                 settle(event, beam.sums[b], sender, rest)
                 settled = True
             clear(varied)
-            share, air = trial.value[option] / features.chunks[flow], features.air[flow, p]
+            share, air = trial.share[option], features.air[flow, p]
             add_flow(event.base, event.effect, flow, share, air, event.levels[p], varied)
             trial.score[b, option] = _score(event, rest, varied, per_member)
 

@@ -16,11 +16,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.beam import Search, spread_count
+from thzsync.coordinator.beam import Search
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import FIXED_COLUMNS, Features
 from thzsync.coordinator.scoring import Head, upper_confidence
 from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
+from thzsync.coordinator.uniform import spread_count
 from thzsync.jit import kernel
 
 ACTIONS: Final = 2

@@ -13,7 +13,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.scoring import Rest, Searched, pool
-from thzsync.jit import inner, inner_bare
+from thzsync.jit import apart, inner
 
 
 class Lines(NamedTuple):
@@ -49,7 +49,7 @@ def empty_lines(hidden: int, size: int) -> Lines:
     )
 
 
-@inner_bare
+@apart
 def are_finite(table: FloatArray) -> bool:
     """Whether all numbers are."""
     total = 0.0
@@ -59,7 +59,7 @@ def are_finite(table: FloatArray) -> bool:
     return total < np.inf
 
 
-@inner_bare
+@apart
 def lay(
     event: Searched, sums: FloatArray, sender: int, flow: int, level: int, rest: Rest, lines: Lines
 ) -> float:
@@ -111,7 +111,7 @@ def lay(
     return nearest
 
 
-@inner_bare
+@apart
 def magnitude(weights: FloatArray, lines: Lines) -> float:
     """How large the numbers are that a mean is summed up from; infinite if some are not finite."""
     rise, offset, slope = lines.rise, lines.offset, lines.slope
@@ -131,7 +131,7 @@ def magnitude(weights: FloatArray, lines: Lines) -> float:
     return first + second if first + second + third + fourth < np.inf else np.inf
 
 
-@inner_bare
+@apart
 def follow(
     dense: FloatArray,
     rest: Rest,
@@ -155,7 +155,7 @@ def follow(
     return nearest
 
 
-@inner_bare
+@apart
 def bend(
     dense: FloatArray,
     rest: Rest,
@@ -182,7 +182,7 @@ def bend(
         slope[j] += gain * dense[k, j] + climb * dense[hidden + k, j]
 
 
-@inner_bare
+@apart
 def _state(siblings: float, unit: float, per_member: float, largest: float) -> int:
     """What ``Lines.state`` says of a unit that has this value before its rectifier."""
     alive = unit if unit > 0.0 else 0.0
@@ -190,7 +190,7 @@ def _state(siblings: float, unit: float, per_member: float, largest: float) -> i
     return (1 if unit > 0.0 else 0) + (2 if leads else 0)
 
 
-@inner_bare
+@apart
 def _turn(rest: Rest, lines: Lines, k: int, per_member: float) -> float:
     """The share at which a unit that has not reached its final state changes."""
     none, rise, missing = lines.none[k], lines.rise[k], lines.state[k] ^ lines.final[k]

@@ -15,7 +15,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
-from thzsync.jit import inner, inner_bare
+from thzsync.jit import apart, inner
 
 
 class Head(NamedTuple):
@@ -54,18 +54,37 @@ class Rest(NamedTuple):
     """Dense layer before its rectifier, without the varied flows."""
     phi: FloatArray
     rotated: FloatArray
-    shares: FloatArray
-    """THz share of every flow in a uniform action."""
 
 
 @inner
-def prepare(
-    encoder: Encoder, features: Features, head: Head, levels: FloatArray
-) -> tuple[Searched, Rest]:
-    """The context's part of the first layer, computed once per event, and scratch space."""
-    flows, contexts = features.rows.shape
-    hidden, units = len(encoder.flow_bias), len(encoder.dense_bias)
-    rows, flow, bias = features.rows, encoder.flow, encoder.flow_bias
+def empty_rest(hidden: int, size: int) -> Rest:
+    """Room for one coordinate after the other."""
+    return Rest(
+        np.zeros(hidden),
+        np.zeros(hidden),
+        np.zeros(hidden),
+        np.zeros(size),
+        np.zeros(size),
+        np.zeros(size),
+    )
+
+
+@inner
+def padded(dense: FloatArray) -> FloatArray:
+    """The dense layer with a column of zeros for the constant in phi."""
+    pooled, units = dense.shape
+    wider = np.zeros((pooled, units + 1))
+    for k in range(pooled):
+        for j in range(units):
+            wider[k, j] = dense[k, j]
+    return wider
+
+
+@inner
+def context_units(encoder: Encoder, rows: FloatArray) -> FloatArray:
+    """What the context alone adds to every flow's hidden units, worked out once per event."""
+    flows, contexts = rows.shape
+    hidden, flow, bias = len(encoder.flow_bias), encoder.flow, encoder.flow_bias
     base = np.empty((flows, hidden))
     for f in range(flows):
         for k in range(hidden):
@@ -74,30 +93,17 @@ def prepare(
             value = rows[f, c]
             for k in range(hidden):
                 base[f, k] += value * flow[c, k]
-    dense = np.zeros((2 * hidden, units + 1))
-    for k in range(2 * hidden):
-        for j in range(units):
-            dense[k, j] = encoder.dense[k, j]
-    scratch = Rest(
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(units + 1),
-        np.zeros(units + 1),
-        np.zeros(units + 1),
-        np.zeros(flows),
-    )
-    return Searched(base, flow[contexts:], dense, features, encoder, head, levels), scratch
+    return base
 
 
-@inner_bare
+@apart
 def clear(values: FloatArray) -> None:
     """Set all to zero; an assignment of slices would bring seconds of compiling."""
     for k in range(len(values)):
         values[k] = 0.0
 
 
-@inner_bare
+@apart
 def add_flow(
     base: FloatArray,
     effect: FloatArray,
@@ -115,7 +121,7 @@ def add_flow(
         total[k] += unit if unit > 0.0 else 0.0
 
 
-@inner_bare
+@apart
 def pool(start: IntArray, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Total and largest mean of the hidden units of all but the varied flows."""
     siblings, total, largest = rest.siblings, rest.total, rest.largest
@@ -131,7 +137,7 @@ def pool(start: IntArray, sums: FloatArray, sender: int, rest: Rest) -> None:
                 largest[k] = mean if mean > largest[k] else largest[k]
 
 
-@inner_bare
+@apart
 def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
     """Sum up what does not vary: ``rest.siblings`` and every sender but this one."""
     dense, bias = event.dense, event.encoder.dense_bias
@@ -149,7 +155,7 @@ def settle(event: Searched, sums: FloatArray, sender: int, rest: Rest) -> None:
                 fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
-@inner_bare
+@apart
 def represent_change(
     dense: FloatArray,
     fixed: FloatArray,
@@ -175,7 +181,7 @@ def represent_change(
                 phi[j] += average * dense[k, j]
 
 
-@inner_bare
+@apart
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,
@@ -198,7 +204,7 @@ def upper_confidence(
     return value + exploration * math.sqrt(square)
 
 
-@inner_bare
+@apart
 def rotate(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> None:
     """A rectified phi in coordinates in which the posterior is the same in all directions."""
     clear(rotated)
@@ -209,14 +215,14 @@ def rotate(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> 
                 rotated[i] += unit * inverse_factor[j, i]
 
 
-@inner_bare
+@apart
 def uncertainty(inverse_factor: FloatArray, phi: FloatArray, rotated: FloatArray) -> float:
     """How far the mean of a rectified phi may be off: ||phi inverse_factor||."""
     rotate(inverse_factor, phi, rotated)
     return math.sqrt(dot(rotated, rotated))
 
 
-@inner_bare
+@apart
 def dot(a: FloatArray, b: FloatArray) -> float:
     """Their scalar product; four sums at once, since each waits for its last addition."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -231,7 +237,7 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return (first + second) + (third + fourth)
 
 
-@inner_bare
+@apart
 def farthest(reach: FloatArray, a: FloatArray, b: FloatArray) -> float:
     """No less than the difference of two uncertainties; ``reach`` has that of every unit alone."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0

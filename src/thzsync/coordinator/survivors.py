@@ -34,6 +34,8 @@ class Trial(NamedTuple):
     """Hidden units of the varied sender (survivor, option, unit)."""
     value: IntArray
     """What an option stands for: a chunk count, or a level index."""
+    share: FloatArray
+    """A chunk count as part of its flow."""
     phi: FloatArray
     """The options of one survivor (option, unit)."""
     reach: FloatArray
@@ -49,6 +51,7 @@ def empty_trial(width: int, options: int, hidden: int, size: int) -> Trial:
         np.empty((width, options)),
         np.empty((width, options, hidden)),
         np.empty(options, dtype=np.int64),
+        np.empty(options),
         np.empty((options, size)),
         np.zeros(size),
         np.empty(width * options),

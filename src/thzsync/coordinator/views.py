@@ -6,8 +6,10 @@ else. ``Pooled`` is ours; ``Flat`` is the paper's (see ``coordinator.encoder``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -33,6 +35,18 @@ from thzsync.scenario import Learner, Scenario
 
 Found = tuple[IntArray, IntArray, float]
 """THz chunks per flow, level index per sender, and the score."""
+
+
+_read: WeakKeyDictionary[Situation, tuple[View, Features]] = WeakKeyDictionary()
+"""Situations that still have a decision or an outcome before them: each is looked at for both."""
+
+
+def _read_once(view: View, situation: Situation, read: Callable[[Situation], Features]) -> Features:
+    """What was made of a situation before; nobody changes it."""
+    known = _read.get(situation)
+    if known is None or known[0] != view:
+        known = _read[situation] = (view, read(situation))
+    return known[1]
 
 
 class View(Protocol):
@@ -132,6 +146,9 @@ class Pooled:
 
     def featurise(self, situation: Situation) -> Features:
         """The context."""
+        return _read_once(self, situation, self._read)
+
+    def _read(self, situation: Situation) -> Features:
         return featurise(situation, self.best_gain_first)
 
     def taken(self, features: Features, situation: Situation, action: Action) -> FloatArray:
@@ -199,6 +216,9 @@ class Flat:
 
     def featurise(self, situation: Situation) -> Features:
         """The context, with a mask where the pooled view has the number of flows."""
+        return _read_once(self, situation, self._read)
+
+    def _read(self, situation: Situation) -> Features:
         features = featurise(situation, self.best_gain_first)
         features.rows[:, flat.MASK] = 1.0
         return features

@@ -60,12 +60,26 @@ def inner_bare(function: F) -> F:
     return _compiled(function, closed=True, _nrt=False)
 
 
+def apart(function: F) -> F:
+    """A bare kernel for other kernels, none of whose arrays overlaps one that it writes to.
+
+    Loops over them need not look first whether they do.
+    """
+    return _compiled(function, closed=True, apart=True, _nrt=False)
+
+
 def hot(function: F) -> F:
     """A piece of an inner loop, always inlined into the kernel that calls it; never allocates."""
     return _compiled(function, closed=True, _nrt=False, forceinline=True)
 
 
-def _compiled(function: F, closed: bool = False, forceinline: bool = False, **options: Any) -> F:
+def _compiled(
+    function: F,
+    closed: bool = False,
+    apart: bool = False,
+    forceinline: bool = False,
+    **options: Any,
+) -> F:
     """Compile on first use, and keep the machine code until its sources change.
 
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
@@ -76,7 +90,7 @@ def _compiled(function: F, closed: bool = False, forceinline: bool = False, **op
         no_cpython_wrapper=closed,
         no_cfunc_wrapper=True,
         forceinline=forceinline,  # said either way: else callees would do as their callers do
-        pipeline_class=parts_compiler() if closed else kernels_compiler(),
+        pipeline_class=parts_compiler(apart) if closed else kernels_compiler(),
         **options,
     )(function)
     if not hasattr(made, "_cache"):  # compiling is switched off

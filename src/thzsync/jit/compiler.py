@@ -30,7 +30,7 @@ def kernels_compiler() -> Any:
 
 
 @cache
-def parts_compiler() -> Any:
+def parts_compiler(apart: bool = False) -> Any:
     """Compiles what only other kernels call, up to where its callers take it over."""
     codegen: Any = import_module("numba.core.codegen")
 
@@ -66,6 +66,7 @@ def parts_compiler() -> Any:
         def define_pipelines(self) -> Any:
             target = self.state.targetctx.codegen()
             self.state.library = Part(target, self.state.func_id.func_qualname)
+            self.state.flags.noalias = apart
             return super().define_pipelines()
 
     return Parts
