@@ -42,7 +42,16 @@ def test_every_recorded_number_comes_out_again(group: str, computations: dict[st
     mine = [name for name in computations if name == group or name.startswith(f"{group} ")]
     assert mine
     for name in mine:
-        assert json.loads(json.dumps(computations[name]())) == RECORD[name], name
+        assert json.loads(json.dumps(computations[name]())) == expected(name), name
+
+
+def expected(name: str) -> Any:
+    """What was recorded: bit for bit, but for bounds, whose last digits are the solver's."""
+    recorded = RECORD[name]
+    if " proposed " not in name:
+        return recorded
+    *schedule, bound = recorded
+    return [*schedule, pytest.approx(bound, rel=1e-9)]
 
 
 def test_the_record_covers_every_case(computations: dict[str, Any]) -> None:

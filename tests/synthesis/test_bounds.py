@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.transfers.build import play, random_parent, ring_plan, transfers, tree_plan
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Tensor, Transfer
+from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario, Thz
 from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, turns
 from thzsync.synthesis.program import AirtimeProgram, Links, Span
@@ -455,3 +456,34 @@ def test_one_link_that_the_solver_got_wrong_costs_only_its_own_demands():
     assert program._prove(price, fair) == pytest.approx(one_s, rel=1e-6)
     assert program._prove(price, fair * [1.0, 100.0]) == pytest.approx(one_s, rel=1e-3)
     assert program._prove(price, fair * [1.0, 0.0]) == pytest.approx(one_s / 2, rel=1e-6)
+
+
+@pytest.mark.parametrize("racks", [4, 9, 12])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_bound_is_no_lower_than_that_of_a_part_of_its_demand(racks, seed):
+    """It was half as high where a solver had left a gap in a link worth next to nothing."""
+    instance = Instance(Scenario.preset("single-ring"), "p2p", racks, False, seed)
+    gains, thz = instance.channel.gain_matrix(instance.members, 0), instance.scenario.thz
+    columns = instance.demand.src, instance.demand.dst, instance.demand.size_bytes
+
+    def bound(src, dst, size_bytes):
+        part = Transfer.of(src, dst, size_bytes)
+        return bound_s("p2p", part, instance.members, gains, thz, np.zeros(racks), guarded=False)
+
+    lanes = [bound(*lane) for lane in zip(*columns, strict=True)]
+    assert bound(*columns) >= max(lanes) * (1 - 1e-6)
+
+
+def test_gaps_in_multipliers_are_mended_at_next_to_no_cost():
+    thz = Thz(subbands=1)
+    links = Links.of(flat(4, 1), thz, np.eye(4, k=1, dtype=bool) & (np.arange(4) % 2 == 0)[:, None])
+    program = AirtimeProgram(links)
+    program.limit_occupancy(np.ones(2, dtype=bool), np.zeros(4, dtype=np.int64), Span(0.0))
+    bits, one_s = 8.0 * MEGABYTE, 8.0 * MEGABYTE / rate_bps(thz, thz.max_power_w)
+    program.demand(np.ones(2, dtype=bool), bits)  # either link may carry it
+    gap = np.array([1.0, 0.0, 0.0, 0.0])  # the second link costs nothing, and is worth a little
+    worth = np.array([1e-7 * one_s / bits])
+    assert program._prove(gap, worth) == 0.0
+    mended = program._mended(gap, worth)
+    assert mended == pytest.approx([1.0, 0.0, 1e-7, 0.0])
+    assert program._prove(mended, worth) == pytest.approx(1e-7 * one_s, rel=1e-5)

@@ -15,6 +15,7 @@ import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
 from thzsync.channel.propagation import NEVER_PS
+from thzsync.elementary import ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 
@@ -109,7 +110,7 @@ def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
     link, time_ps, gain_db = link[keep], time_ps[keep], gain_db[keep]
     first_row = np.searchsorted(link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
     _refuse_missing(path, racks, subbands, first_row, time_ps)
-    gain: FloatArray = 10 ** (gain_db / 10)
+    gain = ten_to(gain_db / 10)
     return RecordedGains(racks, subbands, first_row, time_ps, gain, np.unique(time_ps))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.elementary import log10, ten_to
 from thzsync.scenario import Thz
 
 
@@ -27,9 +28,7 @@ class PathLossLaw:
 
     def loss_db(self, distance_m: FloatArray, ratio: float | FloatArray = 1.0) -> FloatArray:
         """Path loss [dB] at a distance [m] and at ``ratio`` = f / f0."""
-        loss: FloatArray = (
-            self.slope_db * np.log10(distance_m) + self.intercept_db + 20 * np.log10(ratio)
-        )
+        loss: FloatArray = self.slope_db * log10(distance_m) + self.intercept_db + 20 * log10(ratio)
         return loss
 
 
@@ -46,8 +45,8 @@ def composite_gain(
     """
     apart = np.asarray(distance_m, dtype=np.float64) > 0
     distance_m = np.where(apart, distance_m, 1.0)
-    direct = 10 ** (-LOS.loss_db(distance_m, ratio) / 10)
-    indirect = nlos_paths * 10 ** (-NLOS.loss_db(distance_m, ratio) / 10)
+    direct = ten_to(-LOS.loss_db(distance_m, ratio) / 10)
+    indirect = nlos_paths * ten_to(-NLOS.loss_db(distance_m, ratio) / 10)
     gain: FloatArray = np.where(apart, direct + indirect, 0.0)
     return gain
 

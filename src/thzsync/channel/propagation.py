@@ -91,8 +91,8 @@ class PropagationGains:
         self._reference_gain = np.zeros((rings, rings, topology.lanes))
         self._known = np.zeros((rings, rings), dtype=np.bool_)
         # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
-        ratio = np.array(thz.centres_hz) / channel.reference_hz
-        self._subband_factor = ratio**-2.0
+        ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
+        self._subband_factor = np.array([ratio**-2.0 for ratio in ratios])
         self._keys = np.array([streams.key("channel"), streams.key("blockage")], dtype=np.uint64)
         entries = min(topology.racks**2, _CACHE_ENTRIES)
         self._cached_pair = np.full(entries, -1, dtype=np.int64)

@@ -23,6 +23,7 @@ from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
 from thzsync.coordinator.views import Manner, View, manner_of
+from thzsync.elementary import product
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 
@@ -45,8 +46,7 @@ class QNetwork:
 
     def values(self, batch: Batch) -> FloatArray:
         """Q of every sample."""
-        product: FloatArray = self.view.encode(self.encoder, batch) @ self.head
-        return product
+        return product(self.view.encode(self.encoder, batch), self.head)
 
 
 class DdqnPolicy:

@@ -16,6 +16,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.coordinator.interface import Action, Situation, Terms
+from thzsync.elementary import log2, product, ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.synthesis import Offer
@@ -77,13 +78,13 @@ class Estimate:
     def cost(self, counts: IntArray, level: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Time on fibre, time on THz [s] and energy [J] of actions in rows."""
         share = counts / self.chunks
-        fibre = ((1 - share) @ self.fibre_s).max(axis=1, initial=0.0)
+        fibre = product(1 - share, self.fibre_s).max(axis=1, initial=0.0)
         air = np.empty(len(counts))
-        energy = (1 - share) @ self.fibre_j
+        energy = product(1 - share, self.fibre_j)
         for k in np.unique(level):
             at = level == k
-            air[at] = (share[at] @ self.air_s[k]).max(axis=1, initial=0.0)
-            energy[at] += share[at] @ self.air_j[k]
+            air[at] = product(share[at], self.air_s[k]).max(axis=1, initial=0.0)
+            energy[at] += product(share[at], self.air_j[k])
         return fibre, air, energy
 
     def candidates(self, budgets: int, even_too: bool = False) -> Candidates:
@@ -166,10 +167,10 @@ def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArr
     # A rack that sends and receives gives each its part of the subbands.
     sending = out.sum(axis=0) / np.maximum(out.sum(axis=0) + into.sum(axis=0), 1.0)
     sent = out.sum(axis=1)
-    subbands = np.maximum(thz.subbands * (out @ sending) / np.maximum(sent, 1.0), 1.0)
+    subbands = np.maximum(thz.subbands * product(out, sending) / np.maximum(sent, 1.0), 1.0)
     power_w = situation.power_levels[:, None] * thz.max_power_w
-    snr = 10 ** (situation.snr_db_per_w / 10)
-    per_hz = np.log2(1 + snr * (power_w / subbands)[:, :, None]).mean(axis=2)
+    snr = ten_to(situation.snr_db_per_w / 10)
+    per_hz = log2(1 + snr * (power_w / subbands)[:, :, None]).mean(axis=2)
     bps = thz.subband_hz * np.maximum(per_hz, SLOWEST)
     return (out + into) / (thz.subbands * bps[:, :, None]), power_w * sent / (subbands * bps)
 

@@ -6,12 +6,14 @@ padded vector of the paper may grow without retraining and empty slots change no
 
 from __future__ import annotations
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.interface import Action, Situation
+from thzsync.elementary import log2, ten_to
 
 FEATURE_VERSION: Final = 1
 """Raised whenever a column changes its meaning; saved policies name the one they were made with."""
@@ -105,11 +107,11 @@ def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
     rows[:, 0] = offer.src
     rows[:, 1] = offer.dst
     rows[:, :2] /= situation.racks
-    rows[:, 2] = np.log2(offer.chunks) / LOG_COUNT
+    rows[:, 2] = log2(offer.chunks) / LOG_COUNT
     rows[:, 3] = situation.straggler
     rows[:, 4] = situation.queued_bytes / QUEUE_BYTES
     rows[:, 5] = situation.shared_occupancy
-    rows[:, 6] = np.log2(max(flows, 1)) / LOG_COUNT
+    rows[:, 6] = math.log2(max(flows, 1)) / LOG_COUNT
     gains = situation.snr_db_per_w
     if best_gain_first:  # the executor takes the best free subband, whichever it is
         best_first = -np.sort(-situation.snr_db_per_w, axis=1)
@@ -138,9 +140,9 @@ def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
     """
     best = rows[:, FIXED_COLUMNS:].max(axis=1)
     gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * best[:, None]
-    snr = power * 10 ** ((gain_db + FULL_POWER_DB) / 10)
+    snr = power * ten_to((gain_db + FULL_POWER_DB) / 10)
     shortest = REFERENCE_EFFICIENCY / LONGEST_AIR
-    efficiency = np.maximum(np.log2(1 + snr), shortest)
+    efficiency = np.maximum(log2(1 + snr), shortest)
     time: FloatArray = REFERENCE_EFFICIENCY / efficiency
     return time
 

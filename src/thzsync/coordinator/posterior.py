@@ -7,9 +7,12 @@ rounding has spoilt it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.elementary import product
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 
@@ -35,14 +38,28 @@ def stable_factor(precision: FloatArray) -> FloatArray:
         raise ThzSyncError("policy: its posterior overflowed; use a smaller learning_rate")
     symmetric = (precision + precision.T) / 2
     scale = max(float(np.trace(symmetric)) / len(symmetric), np.finfo(np.float64).tiny)
-    jitter = 0.0
-    while True:
-        try:
-            lower = np.linalg.cholesky(symmetric + jitter * np.eye(len(symmetric)))
-        except np.linalg.LinAlgError:
-            jitter = max(10 * jitter, 1e-12 * scale)
-            continue
-        return np.ascontiguousarray(lower.T)
+    jitter, identity = 0.0, np.eye(len(symmetric))
+    while not factorise(upper := symmetric + jitter * identity):
+        jitter = max(10 * jitter, 1e-12 * scale)
+    return upper
+
+
+@kernel
+def factorise(matrix: FloatArray) -> bool:
+    """Turn a symmetric matrix into its upper Cholesky factor, in place, where it has one."""
+    size = len(matrix)
+    for k in range(size):
+        pivot = matrix[k, k]
+        if not pivot > 0.0:
+            return False
+        root = np.sqrt(pivot)
+        for j in range(k, size):
+            matrix[k, j] /= root
+        for i in range(k + 1, size):
+            matrix[i, k] = 0.0
+            for j in range(i, size):
+                matrix[i, j] -= matrix[k, i] * matrix[k, j]
+    return True
 
 
 class LinearHead:
@@ -69,25 +86,27 @@ class LinearHead:
 
     def rebuild(self, phi: FloatArray, reward: FloatArray) -> None:
         """Forget the old representation: the posterior of these samples, one row each."""
-        self.precision = self.ridge * np.eye(len(self.moment)) + phi.T @ phi
-        self.moment = phi.T @ reward
+        self.precision = self.ridge * np.eye(len(self.moment)) + product(phi.T, phi)
+        self.moment = product(phi.T, reward)
         self.factor = stable_factor(self.precision)
         self._solve()
 
     def mean(self, phi: FloatArray) -> float:
         """Expected reward (eq:bandit_mean)."""
-        return float(self.weights @ phi)
+        return float(product(self.weights, phi))
 
     def uncertainty(self, phi: FloatArray) -> float:
         """Width of the confidence interval (eq:bandit_uncertainty)."""
-        return float(np.linalg.norm(phi @ self.inverse_factor))
+        rotated = product(phi, self.inverse_factor)
+        return math.sqrt(product(rotated, rotated))
 
     def _solve(self) -> None:
         """Weights and R^-1 from the factor; a factor that rounding has spoilt is made anew."""
         if not self._healthy():
             self.factor = stable_factor(self.precision)
         self.inverse_factor: FloatArray = _inverse_upper(self.factor)
-        self.weights: FloatArray = self.inverse_factor @ (self.moment @ self.inverse_factor)
+        rotated = product(self.moment, self.inverse_factor)
+        self.weights = product(self.inverse_factor, rotated)
 
     def _healthy(self) -> bool:
         diagonal = np.diagonal(self.factor)

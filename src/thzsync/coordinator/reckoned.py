@@ -22,6 +22,7 @@ from thzsync.coordinator.reckoner import Reckoner
 from thzsync.coordinator.rewards import compress, learnable_reward
 from thzsync.coordinator.store import Shape
 from thzsync.coordinator.views import Manner
+from thzsync.elementary import product
 from thzsync.scenario import Bandit
 from thzsync.streams import Streams
 
@@ -58,9 +59,9 @@ class ReckonedBandits(BanditPolicy):
         if model.decisions <= model.settings.warm_up and not self.frozen:
             return spread_action(situation, model.decisions)
         phi = model.view.encode(model.encoder, _batch(situation, tried, model))
-        worth = self._worth(situation, tried) + phi @ model.head.weights
+        worth = self._worth(situation, tried) + product(phi, model.head.weights)
         if not self.frozen:
-            spread = np.linalg.norm(phi @ model.head.inverse_factor, axis=1)
+            spread = np.linalg.norm(product(phi, model.head.inverse_factor), axis=1)
             worth += model.settings.exploration * spread
         return tried.action(situation, int(np.argmax(worth)))
 

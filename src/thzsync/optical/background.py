@@ -7,12 +7,17 @@ order of asking can change it: every policy meets the same background.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.hashing import GOLDEN, mix64
+from thzsync.jit import bare, hot
+
+_mix = hot(mix64)
+_ONE, _ELEVEN = np.uint64(1), np.uint64(11)
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,36 @@ class Background:
         return 8e12 * self.burst_bytes / (self.load * rate_bps)
 
 
+@hot
+def one_gap_ps(start: np.uint64, number: int, mean_ps: float) -> int:
+    """Time before burst ``number`` of the link whose draws begin at ``start``, at least 1 [ps]."""
+    bits = _mix(start + (np.uint64(number) + _ONE) * GOLDEN)
+    uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53
+    return int(max(np.rint(-log(uniform) * mean_ps), 1.0))
+
+
+def starts(key: int, link: IntArray) -> AnyArray:
+    """Where the draws of links begin."""
+    seed = mix64(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
+    begin: AnyArray = mix64(seed + (link + 1).astype(np.uint64) * GOLDEN)
+    return begin
+
+
 def gaps_ps(
     key: int, link: int | IntArray, first: int | IntArray, count: int, mean_ps: float | FloatArray
 ) -> IntArray:
     """Times before bursts ``first`` .. ``first + count - 1``, at least 1 [ps]; a row per link."""
-    seed = mix64(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
-    names = np.atleast_1d(np.asarray(link) + 1).astype(np.uint64)
-    start = mix64(seed + names * GOLDEN)
-    index = (np.atleast_1d(first)[:, None] + np.arange(1, count + 1)).astype(np.uint64)
-    bits = mix64(start[:, None] + index * GOLDEN)
-    uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-    gaps = np.rint(-np.log(uniform) * np.atleast_1d(mean_ps)[:, None])
-    whole: IntArray = np.maximum(gaps, 1.0).astype(np.int64)
-    return whole
+    begin = starts(key, np.atleast_1d(np.asarray(link, dtype=np.int64)))
+    number, mean = np.empty(len(begin), dtype=np.int64), np.empty(len(begin))
+    number[:], mean[:] = first, mean_ps
+    gaps = np.empty((len(begin), count), dtype=np.int64)
+    with np.errstate(over="ignore"):  # hashes wrap around, of which Python warns uncompiled
+        _fill(begin, number, mean, gaps)
+    return gaps
+
+
+@bare
+def _fill(start: AnyArray, first: IntArray, mean_ps: FloatArray, gaps: IntArray) -> None:
+    for q in range(len(start)):
+        for k in range(gaps.shape[1]):
+            gaps[q, k] = one_gap_ps(start[q], first[q] + k, mean_ps[q])

@@ -6,18 +6,12 @@ somebody looks. Where chunks queue, bursts stand in the same line, as whole item
 
 from __future__ import annotations
 
-from math import ceil, log
+from math import ceil
 
-import numpy as np
-
-from thzsync.hashing import GOLDEN, mix64
 from thzsync.jit import hot
 from thzsync.optical import flow_layout as f
+from thzsync.optical.background import one_gap_ps
 from thzsync.optical.flow_layout import State
-
-_mix = hot(mix64)
-_ONE = np.uint64(1)
-_ELEVEN = np.uint64(11)
 
 
 @hot
@@ -29,11 +23,8 @@ def service_ps(st: State, ln: int, size_bytes: int) -> int:
 
 @hot
 def gap_ps(st: State, q: int, ahead: int) -> int:
-    """Time between two bursts, so many after a link's last drawn one [ps]; see `gaps_ps`."""
-    index = np.uint64(st.link[q, f.BG_DRAWN] + ahead) + _ONE
-    bits = _mix(st.draws[q] + index * GOLDEN)
-    uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53
-    return int(max(np.rint(-log(uniform) * st.gap_ps[q]), 1.0))
+    """Time between two bursts, so many after a link's last drawn one [ps]; see `one_gap_ps`."""
+    return one_gap_ps(st.draws[q], st.link[q, f.BG_DRAWN] + ahead, st.gap_ps[q])
 
 
 @hot

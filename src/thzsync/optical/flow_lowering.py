@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.hashing import GOLDEN, mix64
 from thzsync.jit import kernel
 from thzsync.optical import flow_layout as f
-from thzsync.optical.background import Background, gaps_ps
+from thzsync.optical.background import Background, gaps_ps, starts
 from thzsync.optical.flow_layout import State
 from thzsync.optical.network import Network
 from thzsync.optical.tournament import empty_tree
@@ -72,7 +71,6 @@ def lower(network: Network, background: Background | None, key: int, ledger: Led
         for rate in np.unique(network.rate_bps[network.rate_bps > 0]):
             gap_ps[network.rate_bps == rate] = background.mean_gap_ps(int(rate))
         first_bursts(link, gap_ps, key)
-    seed = mix64(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
     train = zero_rows(int(ctl[f.FLOOR]) + 1024, f.TRAIN_COLUMNS)
     chain(ctl, train, 0)
     return State(
@@ -92,7 +90,7 @@ def lower(network: Network, background: Background | None, key: int, ledger: Led
         kicked=np.zeros(2 * network.links, dtype=np.int64),
         outputs=outputs,
         gap_ps=gap_ps,
-        draws=mix64(seed + np.arange(1, network.links + 1, dtype=np.uint64) * GOLDEN),
+        draws=starts(key, np.arange(network.links)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +11,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
+from thzsync.elementary import log10
 from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
 from thzsync.scenario.fidelity import in_flows
@@ -94,9 +96,9 @@ class World:
         thz, src, dst = self.scenario.thz, offer.link_src, offer.link_dst
         queued, shared = self.fabric.occupancy(src, dst)
         late = late_ps[np.searchsorted(offer.racks, src)] > 0
-        with np.errstate(divide="ignore"):  # a dead link has minus infinitely many decibels
-            gain_db = 10 * np.log10(self.channel.gains(src, dst, now_ps))
-        snr_db = gain_db + thz.receive_gain_db - 10 * np.log10(thz.noise_w)
+        # a dead link has minus infinitely many decibels
+        gain_db = 10 * log10(self.channel.gains(src, dst, now_ps))
+        snr_db = gain_db + thz.receive_gain_db - 10 * math.log10(thz.noise_w)
         if len(src) > offer.units:
             first = offer.link_start[:-1]
             late = np.logical_or.reduceat(late, first)

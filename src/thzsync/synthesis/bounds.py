@@ -16,6 +16,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Blocks, Demand, Tensor, Transfer, find_collective
+from thzsync.elementary import log2, product
 from thzsync.scenario import Thz
 from thzsync.synthesis.program import AirtimeProgram, Links, Span, proper_sets
 
@@ -125,7 +126,7 @@ def _latest_source_s(
     """Every source sends its bits after its release, on every subband to whom it hears best [s]."""
     snr = thz.max_power_w * link_budget_per_w(thz) * gains
     snr[np.arange(len(snr)), np.arange(len(snr))] = 0.0
-    best_bps = thz.subband_hz * np.log2(1 + snr.max(axis=1)).sum(axis=1)
+    best_bps = thz.subband_hz * log2(1 + snr.max(axis=1)).sum(axis=1)
     senders = np.flatnonzero(sends)
     return float((release_s[senders] + sends[senders] / best_bps[senders]).max(initial=0.0))
 
@@ -181,7 +182,7 @@ def a2a_bound_s(
 def _slowest_pair_s(bits: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray) -> float:
     """Every pair needs its bits at the rate of all subbands with all power on each [s]."""
     snr = thz.max_power_w * link_budget_per_w(thz) * gains
-    rate_bps = thz.subband_hz * np.log2(1 + snr).sum(axis=2)
+    rate_bps = thz.subband_hz * log2(1 + snr).sum(axis=2)
     i, j = np.nonzero(bits)
     return float((release_s[i] + bits[i, j] / rate_bps[i, j]).max())
 
@@ -297,8 +298,8 @@ def _cut_sets(
     """Demand a tensor into the sets that receive least in the latest solution."""
     sets, links, found = proper_sets(len(late)), program.links, False
     carried = program.carried_bits(window)
-    inflow = (((1.0 - sets) @ carried) * sets).sum(axis=1)
-    inflow[sets @ late >= late.sum()] = np.inf
+    inflow = (product(1.0 - sets, carried) * sets).sum(axis=1)
+    inflow[(sets * late).sum(axis=1) >= late.sum()] = np.inf
     for row in np.argsort(inflow, kind="stable")[:_CUTS]:
         if inflow[row] < (1 - 1e-3) * tensor_bits:
             inside = sets[row] > 0

@@ -50,7 +50,8 @@ def pack(
     _begin(inverse, value, cost, basic, columns[0], n, len(late))
     made = 1
     for _ in range(most):
-        price = -(cost @ inverse)  # of every rack's time; the last is what a column must be worth
+        # of every rack's time; the last is what a column must be worth
+        price = -_row_times(cost, inverse)
         slack = int(np.argmin(price[: rows - 1]))
         if price[slack] < -1e-9:
             entering, number = np.zeros(rows), -1
@@ -61,7 +62,7 @@ def pack(
             if (price * entering).sum() > -1e-6 * abs(price[rows - 1]):
                 break
             made += 1
-        step = inverse @ entering
+        step = _times_column(inverse, entering)
         leaving = _leaving(step, value)
         if leaving < 0:
             break
@@ -81,7 +82,7 @@ def _begin(
 ) -> None:  # fmt: skip
     """The first basis: one column for all, and both times as long as it takes."""
     rows = len(value)
-    _pivot(inverse, value, inverse @ column, rows - 1)
+    _pivot(inverse, value, _times_column(inverse, column), rows - 1)
     basic[rows - 1] = 0
     for first, end, extra, weight in ((0, n, late, 1.0), (n, 2 * n, 0, SUMS_WEIGHT)):
         longest = np.zeros(rows)
@@ -91,8 +92,28 @@ def _begin(
         for k in range(2 * n, 2 * n + extra):
             if value[k] < value[worst]:
                 worst = k
-        _pivot(inverse, value, inverse @ longest, worst)
+        _pivot(inverse, value, _times_column(inverse, longest), worst)
         cost[worst] = weight
+
+
+@inner
+def _row_times(row: FloatArray, matrix: FloatArray) -> FloatArray:
+    """``row @ matrix``; Numba's own would come from a library whose sums suit the processor."""
+    found = np.zeros(matrix.shape[1])
+    for k in range(len(row)):
+        for j in range(len(found)):
+            found[j] += row[k] * matrix[k, j]
+    return found
+
+
+@inner
+def _times_column(matrix: FloatArray, column: FloatArray) -> FloatArray:
+    """``matrix @ column``."""
+    found = np.zeros(len(matrix))
+    for i in range(len(found)):
+        for k in range(len(column)):
+            found[i] += matrix[i, k] * column[k]
+    return found
 
 
 @inner

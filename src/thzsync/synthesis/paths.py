@@ -13,6 +13,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand, find_collective
+from thzsync.elementary import log2
 from thzsync.synthesis.method import Setting
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
@@ -53,7 +54,7 @@ def link_rates(setting: Setting) -> FloatArray:
     from thzsync.channel import link_budget_per_w
 
     snr = setting.gains * (link_budget_per_w(setting.thz) * setting.thz.max_power_w / 2)
-    rates: FloatArray = np.log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+    rates: FloatArray = log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
     return rates
 
 

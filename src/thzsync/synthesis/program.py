@@ -34,6 +34,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import link_budget_per_w
+from thzsync.elementary import log1p, product
 from thzsync.scenario import Thz
 
 _ROUNDS: Final = 4
@@ -84,7 +85,7 @@ class Links:
 
     def rate_bps(self, power: FloatArray | float) -> FloatArray:
         """Rate of every link [bit/s] at a share of the largest power (eq:thz_rate)."""
-        rate: FloatArray = self.thz.subband_hz / math.log(2) * np.log1p(self.snr * power)
+        rate: FloatArray = self.thz.subband_hz / math.log(2) * log1p(self.snr * power)
         return rate
 
     def corners(self) -> tuple[FloatArray, FloatArray]:
@@ -97,7 +98,7 @@ class Links:
         touch = np.unique([0.0, usual / 3, usual, 1.0])
         s = self.snr[:, None]
         slope = s / (1 + s * touch)
-        height = np.log1p(s * touch) - slope * touch
+        height = log1p(s * touch) - slope * touch
         bend = s**2 * np.diff(touch) / ((1 + s * touch[1:]) * (1 + s * touch[:-1]))
         # A nearly straight curve has its corners half way, as far as rounding can tell. A
         # misplaced corner does no harm, since the higher of its two tangents is taken there.
@@ -110,7 +111,7 @@ class Links:
                     height[:, :-1] + slope[:, :-1] * power[:, :-1],
                     height[:, 1:] + slope[:, 1:] * power[:, :-1],
                 ),
-                np.log1p(s),
+                log1p(s),
             )
         )
         return power, self.thz.subband_hz / math.log(2) * nats
@@ -210,7 +211,7 @@ class AirtimeProgram:
         rounds = _ROUNDS if len(self._column_link) <= _LARGEST_WITH_CUTS else least_rounds
         for k in range(rounds):
             value_s, w, u = self._solve()
-            best_s = max(best_s, self._prove(w, u))
+            best_s = max(best_s, self._prove(w, u), self._prove(self._mended(w, u), u))
             if k + 1 == rounds or not cut(self.link_airtime_s(), value_s):
                 break
         return best_s
@@ -254,35 +255,61 @@ class AirtimeProgram:
         w, u = np.split(multipliers, [len(limits)])
         return float(solution.x[-1]) * unit_s, w, u * unit_s / size
 
+    def _mended(self, w: FloatArray, u: FloatArray) -> FloatArray:
+        """Multipliers that cover every link: solvers leave gaps as small as their tolerance.
+
+        A gap in a link that is worth next to nothing would cost all links of its demand.
+        """
+        occupancy = np.array(self._occupancy)
+        worth = product(u, np.array(self._carrier, dtype=np.float64))
+        slope, energy = self._slope(worth), product(w, np.array(self._energy))
+        power = self._worst_power(slope, energy)
+        missing = slope * log1p(self.links.snr * power) - energy * power - product(w, occupancy)
+        covered = (missing <= 0) | ~occupancy.any(axis=0)
+        raised = w.copy()
+        for link in np.flatnonzero(~covered):
+            row = int(np.argmax(occupancy[:, link]))
+            raised[row] = max(raised[row], w[row] + missing[link] * (1 + 1e-12))
+        return raised
+
     def _prove(self, w: FloatArray, u: FloatArray) -> float:
         """The bound that the multipliers prove for true rates at all powers [s]."""
-        scale = float(w @ np.array(self._window))
+        scale = float(product(w, np.array(self._window)))
         if scale <= 0:
             return 0.0
         w, u = w / scale, u / scale
-        occupancy, energy = w @ np.array(self._occupancy), w @ np.array(self._energy)
-        worth = u @ np.array(self._carrier, dtype=np.float64)
+        occupancy = product(w, np.array(self._occupancy))
+        energy = product(w, np.array(self._energy))
+        worth = product(u, np.array(self._carrier, dtype=np.float64))
         low, high = np.zeros(len(worth)), np.full(len(worth), 2.0)
         for _ in range(30):  # theta of every link by bisection: its lower end is always proven
             theta = (low + high) / 2
             covered = self._covered(theta * worth, occupancy, energy)
             low, high = np.where(covered, theta, low), np.where(covered, high, theta)
         if self._one_theta:
-            proven = float(low.min()) * float(u @ np.array(self._bits))
+            proven = float(low.min()) * float(product(u, np.array(self._bits)))
         else:
             least = np.array([low[carriers].min(initial=2.0) for carriers in self._carrier])
-            proven = float((least * u) @ np.array(self._bits))
-        return (float(w @ np.array(self._lost_s)) + proven) * (1 - 1e-12)
+            proven = float(product(least * u, np.array(self._bits)))
+        return (float(product(w, np.array(self._lost_s))) + proven) * (1 - 1e-12)
 
     def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> BoolArray:
         """For which links worth * rate(p) <= occupancy + energy * p for every p in [0, 1]."""
-        links = self.links
-        slope = worth * links.thz.subband_hz / math.log(2)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            power = np.where(energy > 0, slope / energy - 1 / links.snr, 1.0)
-        power = np.clip(power, 0.0, 1.0)  # where the concave difference is largest
-        covered: BoolArray = slope * np.log1p(links.snr * power) <= occupancy + energy * power
+        slope = self._slope(worth)
+        power = self._worst_power(slope, energy)
+        covered: BoolArray = slope * log1p(self.links.snr * power) <= occupancy + energy * power
         return covered
+
+    def _slope(self, worth: FloatArray) -> FloatArray:
+        """What a link's rate is worth per nat of its logarithm."""
+        slope: FloatArray = worth * self.links.thz.subband_hz / math.log(2)
+        return slope
+
+    def _worst_power(self, slope: FloatArray, energy: FloatArray) -> FloatArray:
+        """Where the concave difference of worth and price is largest, as a share in [0, 1]."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            power = np.where(energy > 0, slope / energy - 1 / self.links.snr, 1.0)
+        return np.clip(power, 0.0, 1.0)
 
     def cut_odd_sets(
         self, members: BoolArray, airtime_s: FloatArray, span: Span, end_s: float
@@ -298,7 +325,7 @@ class AirtimeProgram:
             np.add.at(
                 shared_s, (links.src[on_subband], links.dst[on_subband]), airtime_s[on_subband]
             )
-            excess_s = ((sets @ shared_s) * sets).sum(axis=1) - allowed * length_s
+            excess_s = (product(sets, shared_s) * sets).sum(axis=1) - allowed * length_s
             worst = int(np.argmax(excess_s)) if len(sets) else -1
             if worst >= 0 and excess_s[worst] > 1e-3 * end_s:
                 self._limit_odd_set(on_subband, sets[worst] > 0, span)

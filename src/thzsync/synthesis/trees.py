@@ -9,6 +9,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand, Tensor, find_collective, split_bytes
+from thzsync.elementary import log10
 from thzsync.synthesis.method import Setting
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
@@ -196,7 +197,7 @@ def spread_flows(
 def link_db_of(gains: FloatArray) -> FloatArray:
     """Mean gain of every pair over the subbands [dB]."""
     floor = np.finfo(np.float64).tiny  # a dead link is very weak, not an error
-    mean_db: FloatArray = (10 * np.log10(np.maximum(gains, floor))).mean(axis=2)
+    mean_db: FloatArray = (10 * log10(np.maximum(gains, floor))).mean(axis=2)
     return mean_db
 
 

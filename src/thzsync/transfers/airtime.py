@@ -8,6 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from thzsync.arrays import PS_PER_S, FloatArray, IntArray
+from thzsync.elementary import log1p
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
 from thzsync.transfers.schedule import Schedule
@@ -59,7 +60,7 @@ def _check_bytes(schedule: Schedule, thz: Thz) -> None:
         )
     receive_gain = 10 ** (thz.receive_gain_db / 10)
     snr = schedule.power_w * receive_gain * schedule.gain / thz.noise_w
-    sent_bits = thz.subband_hz * np.log1p(snr) / math.log(2) * airtime_s
+    sent_bits = thz.subband_hz * log1p(snr) / math.log(2) * airtime_s
     first = plan.first_chunk[schedule.flow] + schedule.first_chunk
     offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(plan.chunk_sizes)))
     size_bits = 8 * (offset[first + schedule.chunks] - offset[first])

@@ -6,6 +6,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Transfer, split_bytes
+from thzsync.elementary import exp
 
 
 def handover(src: IntArray, dst: IntArray, size_bytes: int) -> Transfer:
@@ -25,7 +26,7 @@ def skewed_exchange(
     """All-to-All with log-normal shares per pair; every rack still sends the same sum [bytes]."""
     src, dst = _pairs(racks, group)
     exponents = sigma * rng.standard_normal((len(racks), group - 1))
-    weights = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+    weights = exp(exponents - exponents.max(axis=1, keepdims=True))
     return Transfer(src, dst, apportion(bytes_per_rack, weights).ravel())
 
 
