@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -181,3 +183,81 @@ def test_numba_is_as_it_was_after_compiling() -> None:
     with pytest.raises(Exception, match="No implementation of function"):
         wrong(1.0)
     assert function.get_call_type is before
+
+
+def doubled(x: float) -> float:
+    return 2 * x
+
+
+def with_list(x: float) -> int:
+    return len([v * x for v in (1.0, 2.0)])
+
+
+def with_set(x: float) -> int:
+    return len({v * x for v in (1.0, 2.0)})
+
+
+def with_dict(x: float) -> int:
+    return len({v: v * x for v in (1.0, 2.0)})
+
+
+def with_generator(x: float) -> float:
+    return sum(v * x for v in (1.0, 2.0))
+
+
+def with_lambda(x: float) -> float:
+    return max((1.0, 2.0), key=lambda v: v * x)
+
+
+def with_function(x: float) -> float:
+    def scaled(v: float) -> float:
+        return v * x
+
+    return scaled(2.0)
+
+
+INLINED = pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="comprehensions are loops of their function since then"
+)
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        pytest.param(with_list, "a list comprehension", marks=INLINED),
+        pytest.param(with_set, "a set comprehension", marks=INLINED),
+        pytest.param(with_dict, "a dict comprehension", marks=INLINED),
+        (with_generator, "a generator expression"),
+        (with_lambda, "a lambda"),
+        (with_function, "the function scaled"),
+    ],
+)
+@pytest.mark.parametrize(
+    "decorate", [jit.kernel, jit.bare, jit.inner, jit.inner_bare, jit.apart, jit.hot]
+)
+def test_a_kernel_with_functions_inside_is_refused_when_it_is_decorated(
+    decorate: Any, function: Any, what: str
+) -> None:
+    line = function.__code__.co_firstlineno + 1
+    name = f"{function.__module__}.{function.__name__}"
+    with pytest.raises(TypeError, match=re.escape(f"{name}: line {line} has {what}, and")):
+        decorate(function)
+
+
+def test_a_kernel_may_take_constants_from_around_it() -> None:
+    factor = 3.0
+
+    @jit.kernel
+    def tripled(x: float) -> float:
+        return factor * x
+
+    assert tripled(2.0) == 6.0
+
+
+def test_nested_functions_are_refused_without_compiling_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(import_module("numba.core.config"), "DISABLE_JIT", True)
+    assert jit.kernel(doubled) is doubled
+    with pytest.raises(TypeError, match="a generator expression"):
+        jit.kernel(with_generator)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from thzsync.cli import main, run
+from thzsync import simulation
+from thzsync.cli import announcement, main, run
+from thzsync.simulation import Run, simulate
 
 
 def test_the_bar_moves_by_events_and_ends_full(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +39,28 @@ def test_a_run_without_a_folder_shows_the_same_numbers(
     kept = capsys.readouterr().out
     assert main(words) == 0
     assert capsys.readouterr().out == kept
+
+
+def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
+    made: list[bool] = []
+
+    def watched(*given: Any, detailed: bool, **named: Any) -> Run:
+        made.append(detailed)
+        return simulate(*given, detailed=detailed, **named)
+
+    monkeypatch.setattr(simulation, "simulate", watched)
+    words = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]
+    said = []
+    for where in ([], ["--out", str(tmp_path / "kept")]):
+        for flows in ([], ["--set", "optical.fidelity=flow"]):
+            assert main([*words, *flows, *where]) == 0
+            said.append(capsys.readouterr().err)
+    assert all("of memory" in line for line in said)
+    assert ["on disk" in line for line in said] == [False, False, True, True]
+    assert made == [False, True, True, True]
 
 
 def test_flows_beyond_the_tolerance_end_with_status_3_with_and_without_a_folder(

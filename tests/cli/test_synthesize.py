@@ -52,6 +52,62 @@ def test_the_table_shows_rounds_and_the_picture_is_written(
     assert picture.exists()
 
 
+BLOCKED = [
+    "--set", "channel.blockage.share=0.3",
+    "--set", "channel.blockage.mean_duration_s=5 ms",
+    "--set", "channel.blockage.loss_db=60",
+]  # fmt: skip
+"""In seed 0, pairs that an AllReduce of four racks cannot do without are blocked at its start."""
+
+
+def line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What is said of the bound."""
+    assert main(["synthesize", *arguments]) == 0
+    return " ".join(capsys.readouterr().out.split("done after")[-1].split())
+
+
+def test_where_a_blockage_lifts_the_bound_of_the_first_gains_is_no_measure(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = ["allreduce", "--racks", "4", "--size", "4 MiB", *BLOCKED]
+    found = document(capsys, "synthesize", *case)
+    assert found["completion_ms"] < 0.01 * found["bound_ms"]
+    assert found["times_bound"] is None
+    assert found["gains_change"] is True
+    said = line(capsys, *case)
+    assert (
+        f"; with the gains at its start it could not have ended before {found['bound_ms']:.3f}"
+        in said
+    )
+    assert "times" not in said
+
+
+def test_gains_that_change_are_told_beside_the_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    changing = ["a2a", "--racks", "3", "--size", "4 MiB", "--set", "channel.coherence_s=1 ms"]
+    for case, told in ((changing, True), (changing[:-2], False)):
+        found = document(capsys, "synthesize", *case)
+        assert found["gains_change"] is told
+        assert found["times_bound"] == found["completion_ms"] / found["bound_ms"] > 1
+        said = line(capsys, *case)
+        assert f"{found['times_bound']:.2f} times the lower bound" in said
+        assert ("for the gains at its start" in said) == told
+
+
+def test_a_link_that_is_dead_at_the_start_has_no_bound_to_compare_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gains = tmp_path / "gains.csv"
+    rows = ["rack_a,rack_b,subband,time_s,gain_db", "0,1,0,0,-inf", "0,1,0,0.002,-80"]
+    gains.write_text("\n".join(rows))
+    own = ["--set", "floor.slots_per_ring=2", "--set", "thz.subbands=1"]
+    own += ["--set", f"channel.gains_file={gains}"]
+    case = ["p2p", "--racks", "2", "--size", "1 MiB", *own]
+    found = document(capsys, "synthesize", *case)
+    assert found["bound_ms"] is None
+    assert found["times_bound"] is None
+    assert "; with the gains at its start it could not have ended at all;" in line(capsys, *case)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

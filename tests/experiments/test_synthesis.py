@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from thzsync.collectives import Tensor, Transfer
@@ -14,6 +16,7 @@ from thzsync.experiments.rounds import round_rows
 from thzsync.experiments.single_ring import Instance, late_racks_s, uneven_a2a
 from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.scenario import Scenario
+from thzsync.scenario.changes import changed
 
 KINDS = ("p2p", "a2a", "allreduce")
 
@@ -29,6 +32,31 @@ KEYS = [
     "paper_ms",
     "deviation_pct",
 ]
+
+
+def with_gains(folder: Path, *later: tuple[float, int, int, float]) -> Scenario:
+    """A ring of four racks and one subband, at -80 dB until later: time [s], pair, gain [dB]."""
+    rows = [(0.0, a, b, -80.0) for a in range(4) for b in range(a + 1, 4)] + [*later]
+    file = folder / "gains.csv"
+    names = ["time_s", "rack_a", "rack_b", "gain_db"]
+    pl.DataFrame(rows, schema=names, orient="row").with_columns(subband=0).write_csv(file)
+    keys = {"floor.slots_per_ring": 4, "thz.subbands": 1, "channel.gains_file": str(file)}
+    return changed(RING, keys, "test")
+
+
+def test_gains_change_from_the_first_instant_at_which_one_is_another(tmp_path: Path) -> None:
+    scenario = with_gains(tmp_path, (1e-3, 0, 1, -80.0), (2e-3, 0, 1, -90.0), (3e-3, 0, 1, -80.0))
+    instance = Instance(scenario, "p2p", 3, False, 0)
+    assert [instance.gains_change(ms * 10**9 + 1) for ms in (0, 1, 2, 3, 9)] == [
+        False, False, True, True, True,
+    ]  # fmt: skip
+    assert not instance.gains_change(2 * 10**9)
+
+
+def test_gains_of_racks_that_take_no_part_do_not_count(tmp_path: Path) -> None:
+    scenario = with_gains(tmp_path, (1e-3, 0, 3, -90.0))
+    assert not Instance(scenario, "p2p", 3, False, 0).gains_change(10**12)
+    assert Instance(scenario, "p2p", 4, False, 0).gains_change(10**12)
 
 
 @pytest.mark.parametrize("racks", [2, 3, 12])

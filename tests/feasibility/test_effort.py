@@ -2,44 +2,106 @@
 
 from __future__ import annotations
 
+import pytest
+
+from thzsync.arrays import size_text
 from thzsync.cli.announcement import forewarning
-from thzsync.feasibility import effort_of
+from thzsync.feasibility import Effort, effort_of, recorded_whole
 from thzsync.feasibility.effort import REFERENCES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.simulation.simulator import REFERENCE_ITERATIONS
 
-TINY, POD = Scenario.preset("tiny"), Scenario.preset("pod-1024")
+TINY, PAPER, POD = (Scenario.preset(name) for name in ("tiny", "paper", "pod-1024"))
+
+
+def in_fidelity(scenario: Scenario, fidelity: str) -> Scenario:
+    return changed(scenario, {"optical.fidelity": fidelity}, "test")
+
+
+def takes(scenario: Scenario, iterations: int, learns: bool = False, kept: bool = True) -> Effort:
+    return effort_of(scenario, iterations, learns, kept)
 
 
 def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:
-    small, large = effort_of(TINY, 5, learns=False), effort_of(POD, 5, learns=False)
+    small, large = takes(TINY, 5), takes(POD, 5)
     assert large.seconds > 100 * small.seconds
     assert large.memory_bytes > small.memory_bytes
-    assert effort_of(TINY, 5, learns=True).seconds > small.seconds
-    longer = effort_of(TINY, 10, learns=False)
+    assert takes(TINY, 5, learns=True).seconds > small.seconds
+    longer = takes(TINY, 10)
     assert longer.disk_bytes == 2 * small.disk_bytes
     assert small.events == 16
     assert REFERENCES == REFERENCE_ITERATIONS
 
 
+# Peak memory of `thzsync run PRESET --policy all-wired` on one machine [MB], read off once.
+MEASURED = [
+    (PAPER, "packet", 100, False, 251),
+    (PAPER, "packet", 100, True, 608),
+    (TINY, "packet", 1500, False, 277),
+    (POD, "packet", 1, False, 492),
+    (POD, "flow", 1, False, 757),
+    (POD, "flow", 1, True, 742),
+]
+
+
+@pytest.mark.parametrize(("scenario", "fidelity", "iterations", "kept", "measured_mb"), MEASURED)
+def test_memory_is_near_what_was_measured_with_and_without_a_record(
+    scenario: Scenario, fidelity: str, iterations: int, kept: bool, measured_mb: float
+) -> None:
+    told = takes(in_fidelity(scenario, fidelity), iterations, kept=kept).memory_bytes
+    assert 0.75 < told / (1e6 * measured_mb) < 1.25
+
+
+def test_a_run_that_is_not_kept_takes_no_disk_and_packets_no_record() -> None:
+    for scenario in (TINY, PAPER, POD):
+        kept, shown = (takes(in_fidelity(scenario, "packet"), 100, kept=k) for k in (True, False))
+        assert kept.disk_bytes > 0
+        assert shown.disk_bytes == 0
+        assert shown.memory_bytes < kept.memory_bytes
+        assert shown.seconds == kept.seconds
+
+
+def test_flows_are_recorded_whole_even_if_nobody_keeps_them() -> None:
+    """They are certified by their record."""
+    flows = in_fidelity(PAPER, "flow")
+    assert recorded_whole(flows, kept=False)
+    assert not recorded_whole(PAPER, kept=False)
+    kept, shown = (takes(flows, 100, kept=kept) for kept in (True, False))
+    assert shown.memory_bytes == kept.memory_bytes
+    assert shown.disk_bytes == 0
+
+
+def test_rows_of_a_summary_are_packed_before_they_fill_the_memory() -> None:
+    long, longer = (takes(PAPER, iterations, kept=False) for iterations in (10**4, 10**5))
+    assert longer.memory_bytes == long.memory_bytes < 1.5e9
+
+
 def told(scenario: Scenario, iterations: int, kept: bool = True) -> str | None:
-    flows = changed(scenario, {"optical.fidelity": "flow"}, "test")
-    own = effort_of(scenario, iterations, learns=False)
-    return forewarning(own, lambda: effort_of(flows, iterations, learns=False), kept)
+    flows = in_fidelity(scenario, "flow")
+    own = takes(scenario, iterations, kept=kept)
+    return forewarning(own, lambda: takes(flows, iterations, kept=kept))
 
 
 def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:
     assert told(TINY, 5) is None
     line = told(POD, 5)
     assert line is not None
-    assert "of memory" in line
+    assert line.count("of memory") == 1
     assert "on disk" in line
     assert line.endswith("--set optical.fidelity=flow")
 
 
+def test_a_remedy_that_takes_more_memory_says_so() -> None:
+    line = told(in_fidelity(PAPER, "packet"), 200, kept=False)
+    assert line is not None
+    assert "disk" not in line
+    needed = takes(in_fidelity(PAPER, "flow"), 200, kept=False).memory_bytes
+    assert line.endswith(f" and {size_text(needed)} of memory with --set optical.fidelity=flow")
+
+
 def test_flows_are_not_told_to_use_flows() -> None:
-    line = told(changed(POD, {"optical.fidelity": "flow"}, "test"), 50, kept=False)
+    line = told(in_fidelity(POD, "flow"), 50, kept=False)
     assert line is not None
     assert "fidelity" not in line
     assert "disk" not in line
@@ -47,4 +109,4 @@ def test_flows_are_not_told_to_use_flows() -> None:
 
 def test_a_job_that_ends_early_counts_no_further() -> None:
     short = changed(TINY, {"jobs.0.iterations": 2}, "test")
-    assert effort_of(short, 50, learns=True).disk_bytes == effort_of(TINY, 2, True).disk_bytes
+    assert takes(short, 50, learns=True).disk_bytes == takes(TINY, 2, learns=True).disk_bytes

@@ -28,6 +28,20 @@ MUTANTS = (
         "a chunk that moves to the fibre leaves before it is ready",
     ),
     Mutant(
+        "transfers/precedence.py",
+        "            for j in range(k):\n                task[nodes[j], OWNER] = AIR\n",
+        "",
+        LEDGER,
+        "a refused move to the fibre leaves some chunks there",
+    ),
+    Mutant(
+        "transfers/precedence.py",
+        "            clock[WORK] = work\n",
+        "",
+        LEDGER,
+        "chunks of a refused call arrive all the same",
+    ),
+    Mutant(
         "transfers/batch.py",
         "    timer_of_flow[~plan.local] = -1\n",
         "",

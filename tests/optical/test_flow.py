@@ -292,6 +292,53 @@ def test_what_it_cannot_do_it_refuses() -> None:
         fabric.complete(np.array([0]), 10)
 
 
+def mixed(fabric: Fabric) -> Fabric:
+    """Two chunks of the air, one that waits for the first, a chunk of the fibre, and a join."""
+    fabric.submit(
+        ChunkBatch.build(
+            [AIR, AIR, AIR, FIBRE, JOIN], 0, 1, [*[CHUNK] * 4, 0], [0, 1, 0, 2, 0],
+            before=[0, 0, 1, 2, 3], after=[2, 4, 4, 4, 4], notify=[False] * 4 + [True],
+        ),
+        0,
+    )  # fmt: skip
+    return fabric
+
+
+def ending(fabric: Fabric) -> list[list[int]]:
+    """What is reported, and when all arrives, if the first chunk takes the fibre."""
+    fabric.to_fibre(np.array([0]), 0)
+    fabric.complete(np.array([1]), 0)
+    seen: list[list[int]] = []
+    while not seen or seen[-1][-1] != DONE:
+        reports = fabric.advance(LONG_PS)
+        assert len(reports.node), "nothing happens any more"
+        seen.append([reports.at_ps, *reports.node.tolist(), *reports.what.tolist()])
+        fabric.complete(reports.node[reports.what == READY], reports.at_ps)
+    return [*seen, fabric.finished(0, 5).arrival_ps.tolist()]
+
+
+@pytest.mark.parametrize("make", [FlowFabric, OpticalFabric])
+@pytest.mark.parametrize("door", ["complete", "to_fibre", "to_air"])
+def test_a_refused_call_changes_nothing(make: Any, door: str) -> None:
+    """A chunk that cannot, a chunk named twice, another clock: those beside it stay, too."""
+    whole, refused = mixed(make(network())), mixed(make(network()))
+    for fabric in (whole, refused):
+        assert fabric.advance(0).node.tolist() == [0, 1]
+    calls = [([0, 1, 3], 0), ([1, 0, 1], 0), ([0, 1], 5)]
+    for nodes, at_ps in calls if door != "to_air" else calls[-1:]:
+        with pytest.raises(ThzSyncError, match=rf"{door}: (node [13] is not|at_ps is 5)"):
+            getattr(refused, door)(np.array(nodes), at_ps)
+    assert refused.ledger.on_air(0, 4).tolist() == [True, True, True, False]
+    assert ending(refused) == ending(whole)
+
+
+@pytest.mark.parametrize("make", [FlowFabric, OpticalFabric])
+def test_what_cannot_go_to_the_air_is_left_out_and_nothing_goes_twice(make: Any) -> None:
+    fabric = mixed(make(network()))
+    assert fabric.to_air(np.array([0, 3, 4, 3]), 0).tolist() == [False, True, False, False]
+    assert fabric.advance(0).node.tolist() == [0, 1, 3]
+
+
 def test_chunks_of_the_air_release_those_of_the_fibre() -> None:
     work = ChunkBatch.build(
         [AIR, FIBRE, JOIN], [0, 1, 0], [1, 2, 0], [CHUNK, CHUNK, 0], [0, 1, 0],

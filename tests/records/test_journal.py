@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
+import polars as pl
 import pytest
 
 from thzsync.auditor import audit
@@ -18,11 +21,23 @@ from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
-from thzsync.records.journal import PROGRESS, Beginning, Journal, in_progress, part_name
+from thzsync.records.folder import sealed, with_marker
+from thzsync.records.journal import (
+    BEGUN,
+    PART,
+    PROGRESS,
+    Beginning,
+    Journal,
+    in_progress,
+    part_name,
+)
+from thzsync.records.packed import PackedRecord, pack
+from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.simulation.resuming import first_policy
 from thzsync.simulation.simulator import reference_costs, resume
+from thzsync.version import __version__
 
 POLICIES = ("thz-sync", "ddqn", "fixed-ratio")
 ITERATIONS = 4
@@ -200,6 +215,107 @@ def test_a_damaged_file_of_a_part_is_one_line(
     (line,) = capsys.readouterr().err.splitlines()
     assert part.name in line
     assert "record it anew" in line
+
+
+# -- other versions -------------------------------------------------------------------------------
+
+TINY = Scenario.preset("tiny")
+
+
+def begun_by(version: str, folder: Path) -> None:
+    """Let another version have begun the run."""
+    marker = folder / PROGRESS / BEGUN
+    told = json.loads(marker.read_text())
+    told["environment"]["thzsync"] = version
+    marker.write_text(json.dumps(sealed(told)))
+
+
+def keep_in_parquet(progress: Path) -> None:
+    """Parts as they were before they became Arrow streams."""
+    for file in progress.glob("part-*"):
+        part = PackedRecord.open(file, PART)
+        tables = ((n, pl.read_ipc_stream(part.read(n))) for n in part.document["files"])
+        files = [(n.replace(".arrow", ".parquet"), frame_bytes(frame)) for n, frame in tables]
+        file.write_bytes(pack(with_marker(PART, {"kind": "part", "policy": None}, files)))
+
+
+def keep_in_folders(progress: Path) -> None:
+    """Parts as they were before each was one file."""
+    for file in progress.glob("part-*"):
+        with ZipFile(file) as archive:
+            archive.extractall(file.with_suffix(""))
+        file.unlink()
+
+
+def refused(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+    """The one line with which a command is refused."""
+    assert main([*command]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("keep", [keep_in_parquet, keep_in_folders])
+@pytest.mark.parametrize("version", [None, "0.1.7"])
+def test_parts_of_another_version_are_not_called_damaged(
+    keep: Callable[[Path], None],
+    version: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cut = tmp_path / "cut"
+    journaled(begin(TINY, "fixed-ratio"), cut)
+    keep(cut / PROGRESS)
+    if version is not None:
+        begun_by(version, cut)
+    who = f"thzsync {version}, and this is {__version__}" if version else "another version of"
+    for command in (("run", "--resume"), ("audit",)):
+        line = refused(capsys, *command, str(cut))
+        assert f"{cut}: was begun by {who}" in line
+        assert "damaged" not in line
+        assert line.endswith(
+            f"go on with that version, or begin anew with `thzsync run ... --out {cut}`"
+        )
+    assert (
+        main(["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--out", str(cut)]) == 0
+    )
+
+
+def test_what_another_version_cannot_read_or_repeat_is_told_with_both_versions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    beginning, moody, damaged = begin(TINY, "fixed-ratio"), tmp_path / "a", tmp_path / "b"
+    journal = Journal.begin(moody, beginning)
+    simulate(TINY, Moody(), 2, 5, beginning.references, journal=journal)
+    journaled(beginning, damaged)
+    (damaged / PROGRESS / part_name(2)).write_bytes(b"")
+    for folder, reason in (
+        (moody, "computes other numbers"),
+        (damaged, f"{part_name(2)}: damaged"),
+    ):
+        begun_by("9.0", folder)
+        line = refused(capsys, "run", "--resume", str(folder))
+        assert f"{folder}: was begun by thzsync 9.0, and this is {__version__} (" in line
+        assert reason in line
+        assert "go on with that version, or begin anew" in line
+
+
+def test_another_version_that_computes_the_same_may_go_on(tmp_path: Path) -> None:
+    whole = journaled(begin(TINY, "fixed-ratio"), tmp_path / "cut")
+    begun_by("9.0", tmp_path / "cut")
+    (tmp_path / "cut" / PROGRESS / part_name(ITERATIONS - 1)).unlink()
+    record, _ = resume(Journal.open(tmp_path / "cut"))
+    assert same_files(record.save(tmp_path / "a"), whole.save(tmp_path / "b"))
+
+
+def test_a_beginning_that_lacks_something_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Journal.begin(tmp_path / "cut", begin(TINY, "fixed-ratio"))
+    marker = tmp_path / "cut" / PROGRESS / BEGUN
+    told = json.loads(marker.read_text())
+    del told["frozen"]
+    marker.write_text(json.dumps(sealed(told)))
+    assert f"{BEGUN}: not of format" in refused(capsys, "run", "--resume", str(tmp_path / "cut"))
 
 
 # -- real processes -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from tests.report.results import ABLATIONS, SYNTHESIS, WEIGHTS
 from tests.report.test_answer import of_rows, row
 from thzsync.display import Table
 from thzsync.experiments.compare import Comparison
-from thzsync.report import Results, tables
+from thzsync.report import Results, synthesis_tables, tables
 from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
 from thzsync.report.headline import page_tables
 
@@ -18,7 +18,7 @@ def texts(table: Table) -> list[list[str]]:
 
 
 def test_ablations_stand_beside_the_papers_range() -> None:
-    assert texts(tables.ablations(ABLATIONS)) == [
+    assert texts(synthesis_tables.ablations(ABLATIONS)) == [
         ["All-to-All", "Equal power", "+21.5", "13.3 to 28.1"]
     ]
 

@@ -15,10 +15,10 @@ from tests.studies.ladders import made_up
 from thzsync.files import dump_json
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
+from thzsync.report.letter_tables import ladder as ladder_table
 from thzsync.report.markdown import fill, read_parts
 from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
-from thzsync.report.tables import ladder as ladder_table
 from thzsync.scenario import Scenario
 from thzsync.studies.ladder import (
     DEPARTURES,

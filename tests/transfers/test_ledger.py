@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from thzsync.errors import ThzSyncError
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Ledger
-from thzsync.transfers.precedence import AIR, DONE, FIBRE, FRESH, JOIN, READY, TIMER
+from thzsync.transfers.precedence import (
+    AIR,
+    DONE,
+    DONE_NODE,
+    FIBRE,
+    FRESH,
+    FRESH_NODE,
+    JOIN,
+    R_NODE,
+    R_WHAT,
+    READY,
+    REPORTS,
+    TIMER,
+    WORK,
+)
 
 
 def entered(kind: list[int], *edges: tuple[int, int], release_ps: int = 0) -> Ledger:
@@ -87,6 +103,40 @@ def test_only_ready_chunks_of_the_air_arrive_over_it(kind: list[int], node: int)
     told(ledger)
     with pytest.raises(ThzSyncError, match=f"node {node} is not a ready, unfinished chunk"):
         arrive(ledger, node)
+
+
+def written(ledger: Ledger) -> list[bytes]:
+    """All that a ledger knows: rows and edges, and as much of its lists as is in use."""
+    lists = ((WORK, DONE_NODE), (REPORTS, R_NODE), (REPORTS, R_WHAT), (FRESH, FRESH_NODE))
+    used = [ledger.slots[: ledger.clock[count], column].tobytes() for count, column in lists]
+    return [ledger.clock.tobytes(), ledger.task.tobytes(), ledger.edge.tobytes(), *used]
+
+
+@pytest.mark.parametrize("act", [Ledger.complete, Ledger.to_fibre])
+@pytest.mark.parametrize(
+    ("nodes", "bad"),
+    [([0, 1, 2], 2), ([1, 3, 0], 3), ([0, 1, 0], 0)],
+    ids=["fibre", "join", "twice"],
+)
+def test_a_refused_call_changes_nothing(act: Any, nodes: list[int], bad: int) -> None:
+    ledger = entered([AIR, AIR, FIBRE, JOIN], (0, 3), (1, 3), (2, 3))
+    told(ledger)
+    before = written(ledger)
+    with pytest.raises(ThzSyncError, match=f"node {bad} is not a"):
+        act(ledger, np.array(nodes), 0)
+    assert written(ledger) == before
+
+
+def test_what_was_asked_for_before_a_refused_call_still_happens() -> None:
+    ledger = entered([AIR, AIR, AIR, JOIN], (0, 2), (1, 3), (2, 3))
+    told(ledger)
+    ledger.to_fibre(np.array([1]), 0)
+    arrive(ledger, 0)
+    for act in (ledger.to_fibre, ledger.complete):
+        with pytest.raises(ThzSyncError, match="is not a"):
+            act(np.array([2, 1]), 0)
+    assert fresh(ledger) == 1
+    assert told(ledger) == [(2, READY)]
 
 
 def test_no_chunk_arrives_twice() -> None:

@@ -40,19 +40,22 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
 
 
-def forewarning(effort: Effort, as_flows: Callable[[], Effort], kept: bool) -> str | None:
+def forewarning(effort: Effort, as_flows: Callable[[], Effort]) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one.
 
-    ``as_flows`` is what the same run would take in flow fidelity; only what is ``kept`` takes disk.
+    ``as_flows`` is what the same run would take in flow fidelity.
     """
     if effort.seconds < WORTH_TELLING_S:
         return None
     line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
-    if kept:
+    if effort.disk_bytes:
         line += f", and {size_text(effort.disk_bytes)} on disk"
     in_flows = as_flows()
     if in_flows.seconds < 0.7 * effort.seconds:
-        line += f"; about {span(in_flows.seconds)} with --set optical.fidelity=flow"
+        line += f"; about {span(in_flows.seconds)}"
+        if in_flows.memory_bytes > effort.memory_bytes:
+            line += f" and {size_text(in_flows.memory_bytes)} of memory"
+        line += " with --set optical.fidelity=flow"
     return line
 
 

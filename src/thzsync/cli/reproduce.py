@@ -197,13 +197,13 @@ def _figure(
 
 
 def _synthesis_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.report import synthesis_tables
 
     title = f"Collective synthesis on one THz ring, means of {document['seeds']} seeds, ± 95 %"
     caption = "bound: no schedule can be faster; deviation: ours against the paper"
     return [
-        tables.synthesis(document["rows"], title, caption),
-        tables.ablations(document["ablations"], "slower than Proposed, 12 racks"),
+        synthesis_tables.synthesis(document["rows"], title, caption),
+        synthesis_tables.ablations(document["ablations"], "slower than Proposed, 12 racks"),
     ]
 
 
@@ -255,15 +255,15 @@ def _beyond_tables(document: Document) -> list[Table]:
 
 
 def _ladder_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.report import letter_tables
 
-    return [tables.ladder(document)]
+    return [letter_tables.ladder(document)]
 
 
 def _readings_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.report.letter_tables import reading_numbers, readings
 
-    return [tables.readings(document), tables.reading_numbers(document)]
+    return [readings(document), reading_numbers(document)]
 
 
 TABLES: Final = {

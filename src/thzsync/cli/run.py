@@ -146,12 +146,12 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
-    effort = effort_of(setting, iterations, learns, seed)
+    effort = effort_of(setting, iterations, learns, kept, seed)
 
     def as_flows() -> Effort:
-        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, seed)
+        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, kept, seed)
 
-    if warning := forewarning(effort, as_flows, kept):
+    if warning := forewarning(effort, as_flows):
         note(warning)
     prepare_kernels()
     one = 1 / effort.events
@@ -210,7 +210,7 @@ def tell_fidelity(found: Fidelity) -> bool:
 def _simulate(
     policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
 ) -> tuple[Run, Policy]:
-    from thzsync.scenario.fidelity import in_flows
+    from thzsync.feasibility import recorded_whole
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
@@ -233,7 +233,6 @@ def _simulate(
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
             return wish.asked()
 
-        # Without a folder nobody sees more than a summary; flows are certified by a whole record.
         record = simulate(
             beginning.scenario,
             policy,
@@ -243,7 +242,7 @@ def _simulate(
             show,
             journal=journal,
             stop=stop,
-            detailed=journal is not None or in_flows(beginning.scenario),
+            detailed=recorded_whole(beginning.scenario, journal is not None),
         )
         return record, policy
 

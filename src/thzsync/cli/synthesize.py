@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,11 +75,12 @@ def synthesize(
     with progress(f"{collective} {method}"):
         schedule = instance.run(method)
         bound_ms = instance.bound_ms(method)
+        changing = instance.gains_change(schedule.completion_ps)
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
         note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
-    document = _document(instance, schedule, bound_ms)
+    document = _document(instance, schedule, bound_ms, changing)
     emit(document, json, lambda: _table(document))
 
 
@@ -97,11 +99,15 @@ def _bytes(text: str | None) -> int | None:
         raise ThzSyncError(f"--size: {explain(error)[0].removeprefix(': ')}") from None
 
 
-def _document(instance: Instance, schedule: Schedule, bound_ms: float) -> dict[str, Any]:
+def _document(
+    instance: Instance, schedule: Schedule, bound_ms: float, changing: bool
+) -> dict[str, Any]:
+    """What is printed; ``changing`` gains may let a schedule end before the bound of the first."""
     from thzsync.experiments.rounds import round_rows
 
     rounds = round_rows(schedule)
     completion_ms = schedule.completion_ps / 1e9
+    comparable = bound_ms > 0 and not (changing and completion_ms < bound_ms)
     return {
         "collective": instance.kind,
         "method": schedule.plan.method,
@@ -110,7 +116,8 @@ def _document(instance: Instance, schedule: Schedule, bound_ms: float) -> dict[s
         "seed": instance.seed,
         "completion_ms": completion_ms,
         "bound_ms": bound_ms,
-        "times_bound": completion_ms / bound_ms if bound_ms > 0 else None,
+        "times_bound": completion_ms / bound_ms if comparable else None,
+        "gains_change": changing,
         "energy_j": sum(row["energy_j"] for row in rounds),
         "rounds": rounds,
     }
@@ -127,10 +134,17 @@ def _table(document: dict[str, Any]) -> Any:
         f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     )
-    ratio = document["times_bound"]
-    distance = f", which is {ratio:.2f} times" if ratio is not None else ","
-    caption = (
-        f"done after {document['completion_ms']:.3f} ms{distance} the lower bound of "
-        f"{document['bound_ms']:.3f} ms; {document['energy_j'] * 1e3:.3g} mJ sent"
-    )
+    done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
+    caption = f"{done}; {document['energy_j'] * 1e3:.3g} mJ sent"
     return table(title, ROUND_COLUMNS, rows, caption)
+
+
+def _distance(document: dict[str, Any]) -> str:
+    """How far a schedule is from its bound, which is one for the gains at its start."""
+    ratio, bound_ms = document["times_bound"], document["bound_ms"]
+    if ratio is None and bound_ms > 0:
+        when = f"before {bound_ms:.3f} ms" if math.isfinite(bound_ms) else "at all"
+        return f"; with the gains at its start it could not have ended {when}"
+    times = f" which is {ratio:.2f} times" if ratio is not None else ""
+    gains = " for the gains at its start" if document["gains_change"] else ""
+    return f",{times} the lower bound of {bound_ms:.3f} ms{gains}"

@@ -103,7 +103,10 @@ class Instance:
         )
 
     def bound_ms(self, method: str = "proposed", tight: bool = False) -> float:
-        """No method that owes the same guard times as this one can complete earlier [ms]."""
+        """No method that owes the same guard times as this one can complete earlier [ms].
+
+        For the gains at time 0: if they change on the way, see :meth:`gains_change`, it may.
+        """
         from thzsync.synthesis.bounds import bound_s
 
         gains = self.channel.gain_matrix(self.members, 0)
@@ -113,6 +116,15 @@ class Instance:
             self.kind, self.demand, self.members, gains, thz, late_s, guarded, forwarding, tight,
             pointed,
         )  # fmt: skip
+
+    def gains_change(self, until_ps: int) -> bool:
+        """Whether a gain among the racks is another than at time 0 before an instant [ps]."""
+        first, at_ps = self.channel.gain_matrix(self.members, 0), self.channel.next_change_ps(0)
+        while at_ps < until_ps:
+            if not np.array_equal(self.channel.gain_matrix(self.members, at_ps), first):
+                return True
+            at_ps = self.channel.next_change_ps(at_ps)
+        return False
 
     def _owes(self, method: str, gains: FloatArray) -> tuple[bool, bool, bool]:
         """Whether guard times are owed, whether for turns only, and whether data is passed on."""

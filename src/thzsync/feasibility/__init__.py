@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from thzsync.feasibility.check import check_collective, check_scenario
-from thzsync.feasibility.effort import Effort, effort_of
+from thzsync.feasibility.effort import Effort, effort_of, recorded_whole
 from thzsync.feasibility.names import known_names
 
-__all__ = ["Effort", "check_collective", "check_scenario", "effort_of", "known_names"]
+__all__ = [
+    "Effort",
+    "check_collective",
+    "check_scenario",
+    "effort_of",
+    "known_names",
+    "recorded_whole",
+]

@@ -40,23 +40,34 @@ class Effort:
     disk_bytes: float
 
 
-def effort_of(scenario: Scenario, iterations: int, learns: bool, seed: int = 0) -> Effort:
-    """What some iterations of a scenario take, references included."""
+def recorded_whole(scenario: Scenario, kept: bool) -> bool:
+    """Whether a run makes all tables; if it is not ``kept`` on disk, its summary may do.
+
+    Nobody sees more of it then, but flows are certified by a whole record.
+    """
+    return kept or in_flows(scenario)
+
+
+def effort_of(
+    scenario: Scenario, iterations: int, learns: bool, kept: bool, seed: int = 0
+) -> Effort:
+    """What some iterations of a scenario take, references included, if they are ``kept`` or not."""
     topology, streams = Topology(scenario.floor), Streams(seed)
+    whole = recorded_whole(scenario, kept)
     events, seconds, disk_bytes = 0, 0.0, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
         graph = job_graph(job, topology, streams)
         load = load_of([graph], scenario)
         own, first = job.iterations or iterations, job.iterations or REFERENCES
-        carried_s = len(graph.events) * _EVENT_S + load.all_chunks * _CHUNK_S
+        carried_s = load.events * _EVENT_S + load.all_chunks * _CHUNK_S
         if not in_flows(scenario):
             carried_s += load.packet_hops * _HOP_S + _bursts(scenario, graph) * _BURST_S
-        decided_s = len(graph.events) * _LEARNT_S if learns else 0.0
-        events += len(graph.events)
+        decided_s = load.events * _LEARNT_S if learns else 0.0
+        events += load.events
         seconds += (own + first) * carried_s + own * decided_s
-        memory_bytes += load.memory_bytes + (own - 1) * load.record_bytes
-        disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES
+        memory_bytes += load.carried_bytes + load.record_bytes(own, whole)
+        disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES if kept else 0.0
     return Effort(max(1, events), seconds, memory_bytes, disk_bytes)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from thzsync.collectives import Tensor
+from thzsync.records.recorder import SEGMENT_ROWS
 from thzsync.scenario import Floor, Job, Scenario
 from thzsync.workload import Event, TrainingGraph
 
@@ -19,6 +20,8 @@ _NODE_BYTES: Final = 2000
 _FLOW_BYTES: Final = 1000
 _CHUNK_BYTES: Final = 500
 _RECORD_BYTES: Final = 50
+_SUMMARY_BYTES: Final = 3000
+"""Of an event's row before it is part of a frame, which takes some hundred."""
 
 
 def floor_bytes(scenario: Scenario) -> int:
@@ -54,6 +57,7 @@ def graph_bytes(job: Job, floor: Floor) -> int:
 class Load:
     """What the events of an iteration are cut into."""
 
+    events: int
     largest_chunks: float
     """Chunks of the largest event."""
     all_chunks: float
@@ -68,13 +72,18 @@ class Load:
     @property
     def memory_bytes(self) -> float:
         """Memory that planning, carrying and recording them takes [bytes]."""
-        gains = self.links * self.subbands * _GAIN_BYTES
-        return gains + self.largest_chunks * _CHUNK_BYTES + self.record_bytes
+        return self.carried_bytes + self.record_bytes(1, whole=True)
 
     @property
-    def record_bytes(self) -> float:
-        """Memory of one iteration's record [bytes]."""
-        return self.all_chunks * _RECORD_BYTES
+    def carried_bytes(self) -> float:
+        """Memory that planning and carrying them takes [bytes]."""
+        gains = self.links * self.subbands * _GAIN_BYTES
+        return gains + self.largest_chunks * _CHUNK_BYTES
+
+    def record_bytes(self, iterations: int, whole: bool) -> float:
+        """Memory of the record of some iterations, the ``whole`` or just its events [bytes]."""
+        summary = min(iterations * self.events, SEGMENT_ROWS) * _SUMMARY_BYTES
+        return summary + (iterations * self.all_chunks * _RECORD_BYTES if whole else 0.0)
 
 
 def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
@@ -86,6 +95,7 @@ def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
         for size, event in zip(sizes, events, strict=True)
     ]
     return Load(
+        events=len(events),
         largest_chunks=max(chunks, default=0.0),
         all_chunks=sum(chunks),
         packet_hops=3 * sum(sizes) / scenario.optical.packet_bytes,
@@ -100,7 +110,7 @@ def collective_load(scenario: Scenario, racks: int, size_bytes: int) -> Load:
     carried = 2.0 * racks * size_bytes
     chunks = carried / scenario.collectives.chunk_bytes + racks**2
     hops = 3 * carried / scenario.optical.packet_bytes
-    return Load(chunks, chunks, hops, racks, racks**2, scenario.thz.subbands)
+    return Load(1, chunks, chunks, hops, racks, racks**2, scenario.thz.subbands)
 
 
 def _carried_bytes(event: Event) -> float:

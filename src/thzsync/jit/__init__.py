@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from thzsync.jit.compiler import kernels_compiler, parts_compiler
+from thzsync.jit.compiler import kernels_compiler, parts_compiler, refuse_nested
 from thzsync.jit.stored import about_to_compile, code_folder, stored_cache, tell_before_compiling
 
 __all__ = [
@@ -31,8 +31,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """A kernel that Python calls, and other kernels may: loops over numbers and arrays.
 
-    Closures and comprehensions are not compiled, nor kernels that call each other in a circle; a
-    kernel may call itself.
+    Closures and comprehensions are refused, and kernels that call each other in a circle are not
+    compiled; a kernel may call itself.
     """
     return _compiled(function)
 
@@ -84,6 +84,7 @@ def _compiled(
 
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
     """
+    refuse_nested(function)
     njit: Any = import_module("numba").njit  # its annotations leave out the options used here
     made = njit(
         nogil=True,

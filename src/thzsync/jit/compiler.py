@@ -11,10 +11,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from types import CodeType
 from typing import Any, Final
 
 UNUSED: Final = ("InlineClosureLikes", "InlineInlinables", "InlineOverloads", "NopythonRewrites")
 """Passes for closures and whole-array expressions, of which our kernels have none."""
+NESTED: Final = {
+    "<listcomp>": "a list comprehension",
+    "<setcomp>": "a set comprehension",
+    "<dictcomp>": "a dict comprehension",
+    "<genexpr>": "a generator expression",
+    "<lambda>": "a lambda",
+}
+"""What Python calls the code of functions that have no name."""
+
+
+def refuse_nested(function: Any) -> None:
+    """Refuse a function with others inside, as comprehensions are: the pass for them is left out.
+
+    Without it Numba says ``SyntaxError: invalid syntax`` of a line that nobody wrote, and only when
+    the kernel is first called. What a function takes from one around it is a constant, and no harm.
+    """
+    for constant in function.__code__.co_consts:
+        if isinstance(constant, CodeType):
+            what = NESTED.get(constant.co_name, f"the function {constant.co_name}")
+            raise TypeError(
+                f"{function.__module__}.{function.__qualname__}: line {constant.co_firstlineno} "
+                f"has {what}, and functions inside kernels are not compiled; write a loop, "
+                "or a kernel beside it"
+            )
 
 
 @cache

@@ -11,16 +11,22 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
-from thzsync.records.folder import Record, with_marker, write_record
+from thzsync.records.decisions import (
+    DECISIONS,
+    SUFFIX,
+    Decision,
+    decision_bytes,
+    read_decisions,
+)
+from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.origin import BegunElsewhere, blaming, version_of
 from thzsync.records.packed import PackedRecord, pack
 from thzsync.records.run import (
     FORMAT,
@@ -35,6 +41,7 @@ from thzsync.records.run import (
 )
 from thzsync.records.schema import TABLES
 from thzsync.scenario import Scenario
+from thzsync.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,13 +50,10 @@ PROGRESS: Final = ".progress"
 """Folder of the parts, inside the run's own."""
 BEGUN: Final = "begun.json"
 PART: Final = "part.json"
-SUFFIX: Final = "arrow"
-DECISIONS: Final = f"decisions.{SUFFIX}"
+PACKED: Final = ".zip"
 START: Final = "start.safetensors"
+ESSENTIAL: Final = frozenset({"policy", "seed", "iterations", "references", "frozen", "from"})
 LARGEST_POLICY_BYTES: Final = 2**34
-
-Decision = tuple[IntArray, FloatArray]
-"""THz chunks per unit and power per rack."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,11 @@ class Beginning:
 class Journal:
     """The progress of one run, which grows by a part after every finished iteration."""
 
-    def __init__(self, folder: Path, beginning: Beginning, parts: list[Record]) -> None:
+    def __init__(
+        self, folder: Path, beginning: Beginning, parts: list[Record], version: str = __version__
+    ) -> None:
         self.folder, self.beginning, self._parts = folder, beginning, parts
+        self._version = version
 
     @classmethod
     def begin(cls, folder: str | Path, beginning: Beginning) -> Journal:
@@ -110,7 +117,17 @@ class Journal:
                 f"{folder}: no interrupted run here; --resume takes a folder in which "
                 "`thzsync run --out` was interrupted"
             )
-        return cls(place, _beginning(begun), list(_complete_parts(place)))
+        version = version_of(begun.document)
+        with blaming(place.parent, version):
+            beginning, parts = _beginning(begun), list(_complete_parts(place))
+        if _is_strange(place, parts):
+            reason = "finished iterations lie in other files"
+            raise BegunElsewhere.because(place.parent, version, reason)
+        return cls(place, beginning, parts, version)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """While what is recorded is read: errors name the version that began the run."""
+        return blaming(self.folder.parent, self._version)
 
     @property
     def parts(self) -> int:
@@ -126,7 +143,7 @@ class Journal:
         number = len(self._parts)
         state = content_digest(self.policy_file(number))
         files = [(f"{name}.{SUFFIX}", stream_bytes(frame)) for name, frame in tables.items()]
-        files.append((DECISIONS, stream_bytes(_decision_frame(decisions))))
+        files.append((DECISIONS, decision_bytes(decisions)))
         packed = pack(with_marker(PART, {"kind": "part", "policy": state}, files))
         write_atomically(self.folder / part_name(number), packed)
         self._parts += _complete_parts(self.folder, number)
@@ -144,7 +161,7 @@ class Journal:
 
     def decisions(self) -> list[Decision]:
         """Everything that was decided before the last part was written."""
-        return [decision for part in self._parts for decision in _decisions(part)]
+        return [decision for part in self._parts for decision in read_decisions(part)]
 
     def run(self) -> Run:
         """The finished iterations as a run."""
@@ -156,10 +173,11 @@ class Journal:
                 f"{self.folder.parent}: was interrupted before an iteration was finished; "
                 f"`thzsync run --resume {self.folder.parent}` goes on"
             )
-        tables = {
-            name: pl.concat([read_table(part, name, SUFFIX) for part in self._parts])
-            for name in TABLES
-        }
+        with self.reading():
+            tables = {
+                name: pl.concat([read_table(part, name, SUFFIX) for part in self._parts])
+                for name in TABLES
+            }
         whole = until_last_iteration(tables)
         return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
 
@@ -194,7 +212,7 @@ def _marked(folder: Path, marker: str) -> Record | None:
 
 def _beginning(record: Record) -> Beginning:
     told = record.document
-    if told.get("format") != FORMAT:
+    if told.get("format") != FORMAT or not told.keys() >= ESSENTIAL:
         raise ThzSyncError(f"{record.folder / BEGUN}: not of format {FORMAT}; record it anew")
     if told["from"]:
         write_atomically(record.folder / START, record.read(START))
@@ -211,7 +229,7 @@ def _beginning(record: Record) -> Beginning:
 
 def part_name(number: int) -> str:
     """The file of a part."""
-    return f"part-{number:06d}.zip"
+    return f"part-{number:06d}{PACKED}"
 
 
 def _complete_parts(folder: Path, first: int = 0) -> Iterator[Record]:
@@ -221,20 +239,7 @@ def _complete_parts(folder: Path, first: int = 0) -> Iterator[Record]:
         first += 1
 
 
-def _decision_frame(decisions: Sequence[Decision]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(
-        {
-            "thz_chunks": [chunks.tolist() for chunks, _ in decisions],
-            "power": [power.tolist() for _, power in decisions],
-        },
-        schema={"thz_chunks": pl.List(pl.Int64()), "power": pl.List(pl.Float64())},
-    )
-
-
-def _decisions(part: Record) -> Iterator[Decision]:
-    import polars as pl
-
-    for chunks, power in pl.read_ipc_stream(part.read(DECISIONS)).iter_rows():
-        yield np.array(chunks, dtype=np.int64), np.array(power, dtype=np.float64)
+def _is_strange(folder: Path, parts: Sequence[Record]) -> bool:
+    """Whether parts are kept otherwise: each in a folder, as once, or as files of other names."""
+    others = any(path.suffix != PACKED for path in folder.glob("part-*"))
+    return others or any(DECISIONS not in part.document[FILES] for part in parts)

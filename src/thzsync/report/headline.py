@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from thzsync.display import Table
-from thzsync.report import tables
+from thzsync.report import letter_tables, synthesis_tables, tables
 from thzsync.report.curves import collective_rows
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep_tables import sweep_tables
@@ -31,18 +31,21 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
         made = tables.beyond(results.beyond["rows"])
         found["headline"].append(tables.marked(made, "beyond" in results.quick))
     if results.ladder:
-        made = tables.ladder(results.ladder)
+        made = letter_tables.ladder(results.ladder)
         found["headline"].append(tables.marked(made, "ladder" in results.quick))
     if results.readings:
         quick = "readings" in results.quick
-        for made in (tables.readings(results.readings), tables.reading_numbers(results.readings)):
+        for made in (
+            letter_tables.readings(results.readings),
+            letter_tables.reading_numbers(results.readings),
+        ):
             found["headline"].append(tables.marked(made, quick))
     if results.synthesis:
         made = _synthesis_table(results.synthesis)
         found["synthesis"].append(tables.marked(made, "synthesis" in results.quick))
     if results.ablations:
         caption = "How much slower the proposed synthesis becomes without one of its parts."
-        found["synthesis"].append(tables.ablations(results.ablations, caption))
+        found["synthesis"].append(synthesis_tables.ablations(results.ablations, caption))
     if results.weights:
         made = tables.weights(results.weights)
         found["weights"].append(tables.marked(made, "weights" in results.quick))
@@ -62,7 +65,7 @@ def _synthesis_table(rows: Sequence[Row]) -> Table:
     largest = max(row["racks"] for row in rows)
     shown = [r for r in rows if r.get("paper_ms") is not None or r["racks"] == largest]
     caption = f"Published settings, and all methods at {largest} racks."
-    return tables.synthesis(shown, caption=caption)
+    return synthesis_tables.synthesis(shown, caption=caption)
 
 
 def _window(results: Results) -> str:

@@ -23,7 +23,8 @@ from typing import Any, Final
 from thzsync.display import Table, markdown_table
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
-from thzsync.report import tables
+from thzsync.report import letter_tables, synthesis_tables, tables
+from thzsync.report.columns import digits
 from thzsync.report.speed import speed_table
 
 Document = dict[str, Any]
@@ -76,10 +77,10 @@ def oracle(document: Document) -> str:
 
 
 def _reach(best: Document) -> str:
-    text = tables.digits(4)
+    text = digits(4)
     reach = (
         f"Together they reach {text(best['completion_ms'])} ms, {text(best['energy_j'])} J and "
-        f"a reward of {tables.digits(3)(best['reward'])}."
+        f"a reward of {digits(3)(best['reward'])}."
     )
     if best.get("exposed_ms") is not None:
         reach += (
@@ -98,23 +99,23 @@ def _reach(best: Document) -> str:
 def synthesis(document: Document) -> str:
     """Every published completion time beside ours."""
     rows = (row for row in document["rows"] if row["paper_ms"] is not None)
-    return markdown_table(tables.synthesis(rows))
+    return markdown_table(synthesis_tables.synthesis(rows))
 
 
 def proposed(document: Document) -> str:
     """The published completion times of the proposed methods."""
     rows = (r for r in document["rows"] if r["paper_ms"] is not None and r["method"] == "proposed")
-    return markdown_table(tables.synthesis(rows))
+    return markdown_table(synthesis_tables.synthesis(rows))
 
 
 def synthesis_all(document: Document) -> str:
     """All methods at all sizes."""
-    return markdown_table(tables.synthesis(document["rows"]))
+    return markdown_table(synthesis_tables.synthesis(document["rows"]))
 
 
 def ablations(document: Document) -> str:
     """How much slower the proposed methods are without one of their parts."""
-    return markdown_table(tables.ablations(document["ablations"]))
+    return markdown_table(synthesis_tables.ablations(document["ablations"]))
 
 
 def weights(document: Document) -> str:
@@ -124,7 +125,7 @@ def weights(document: Document) -> str:
 
 def ladder(document: Document) -> str:
     """Every learner from the paper's letter to ours."""
-    return markdown_table(tables.ladder(document))
+    return markdown_table(letter_tables.ladder(document))
 
 
 def beyond(document: Document) -> str:
@@ -134,14 +135,14 @@ def beyond(document: Document) -> str:
 
 def readings(document: Document) -> str:
     """Sets of readings, and every published number under the nearest."""
-    both = (tables.readings(document), tables.reading_numbers(document))
+    both = (letter_tables.readings(document), letter_tables.reading_numbers(document))
     return "\n\n".join(markdown_table(table) for table in both)
 
 
 def letter(document: Document) -> str:
     """The learners as the paper describes them, in few columns."""
     keys = [*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms"]
-    return markdown_table(tables.letter(document).only(*keys))
+    return markdown_table(letter_tables.letter(document).only(*keys))
 
 
 def speed(document: Document) -> str:

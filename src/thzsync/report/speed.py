@@ -8,7 +8,7 @@ from typing import Any
 from thzsync.display import Column, Table
 from thzsync.display.table import Value
 from thzsync.experiments.budgets import judged
-from thzsync.report.tables import digits
+from thzsync.report.columns import digits
 
 
 def speed_table(measured: dict[str, Any]) -> Table:

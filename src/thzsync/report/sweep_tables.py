@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
+from thzsync.report.columns import digits, mean
 from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.metrics import Metric
 from thzsync.report.sweep import SWEPT
-from thzsync.report.tables import digits, mean
 from thzsync.studies.axes import held_name, value_name
 from thzsync.studies.curves import crossovers
 

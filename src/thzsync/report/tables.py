@@ -1,18 +1,31 @@
-"""The tables of results, each described once: for the terminal, the page and Markdown alike."""
+"""The tables of results, each described once: for the terminal, the page and Markdown alike.
+
+Here are those of policies on the training trace; synthesis_tables.py has those of collectives
+alone, letter_tables.py those of the ladder and of readings, sweep_tables.py those of sweeps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
-from thzsync.display import Column, Interval, Table, number, signed
-from thzsync.display.numbers import DASH, MINUS
+from thzsync.display import Column, Table, signed
+from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
+from thzsync.report.columns import (
+    beside_paper,
+    digits,
+    felt,
+    felt_columns,
+    mean,
+    published,
+    triple,
+    with_sign,
+)
 from thzsync.report.kinds import kind_look
-from thzsync.report.labels import METHOD_LABELS, POLICY_LABELS, label, styles
-from thzsync.report.metrics import COMPLETION, ENERGY, METRICS, Metric
+from thzsync.report.labels import POLICY_LABELS, label, styles
+from thzsync.report.metrics import COMPLETION, ENERGY, METRICS
 from thzsync.report.source import Row
 
 QUICK: Final = "Quick look: fewer seeds, sizes or iterations than in the paper."
@@ -34,7 +47,7 @@ def policies(rows: Sequence[Row], caption: str = "") -> Table:
     columns += [
         *felt_columns(),
         Column("on THz", key="thz_share", show=_share, priority=21),
-        Column("regret", key="regret", show=_signed(1, " %"), priority=19),
+        Column("regret", key="regret", show=with_sign(1, " %"), priority=19),
     ]
     return Table(
         "Policies on the training trace",
@@ -42,7 +55,7 @@ def policies(rows: Sequence[Row], caption: str = "") -> Table:
         [
             [
                 label(POLICY_LABELS, row["policy"]),
-                *(cell for metric in METRICS for cell in _triple(row, metric)),
+                *(cell for metric in METRICS for cell in triple(row, metric)),
                 *felt(row),
                 row.get("thz_share"),
                 row.get("oracle_gap_pct"),
@@ -67,8 +80,8 @@ def weights(rows: Iterable[Row]) -> Table:
         [
             [
                 f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *_triple(row, COMPLETION),
-                *_triple(row, ENERGY),
+                *triple(row, COMPLETION),
+                *triple(row, ENERGY),
                 *felt(row),
             ]
             for row in rows
@@ -107,53 +120,6 @@ def beyond(rows: Iterable[Row]) -> Table:
             for row in rows
         ],
     )  # fmt: skip
-
-
-def synthesis(rows: Iterable[Row], title: str = "Published and ours", caption: str = "") -> Table:
-    """Completion times of single collectives beside the published ones and the lower bound."""
-    columns = (
-        Column("Collective", left=True),
-        Column("Method", left=True),
-        Column("Racks"),
-        Column("ours", "ms", show=digits(4)),
-        Column("paper", "ms", show=published(4), priority=2),
-        Column("deviation", show=deviation_text, tone=deviation_tone, priority=3),
-        Column("× bound", show=_times, priority=4),
-    )
-    return Table(title, columns, [_synthesis_row(row) for row in rows], caption)
-
-
-def _synthesis_row(row: Row) -> list[Value]:
-    ours, paper, bound = row["mean_ms"], row.get("paper_ms"), row.get("bound_ms")
-    return [
-        setting(row["collective"], row["stragglers"]),
-        label(METHOD_LABELS, row["method"]),
-        row["racks"],
-        Interval(ours, row.get("ci95_ms")),
-        paper,
-        deviation_pct(ours, paper),
-        ours / bound if bound else None,
-    ]
-
-
-def ablations(rows: Iterable[Row], caption: str = "") -> Table:
-    """How much slower the proposed methods are without one of their parts."""
-    columns = (
-        Column("12 racks", left=True),
-        Column("Without", left=True),
-        Column("ours", "%", show=_signed(1)),
-        Column("paper, four settings", "%", priority=1),
-    )
-    body: list[list[Value]] = [
-        [
-            setting(row["collective"], row["stragglers"]),
-            label(METHOD_LABELS, row["method"]),
-            row["increase_pct"],
-            _span(row.get("paper_least_pct"), row.get("paper_most_pct")),
-        ]
-        for row in rows
-    ]
-    return Table("What each part of Proposed is worth", columns, body, caption)
 
 
 def collectives(rows: Iterable[Row], caption: str = "") -> Table:
@@ -213,125 +179,6 @@ def undecided(seeds: int) -> str:
     return "undecided, one seed" if seeds == 1 else "too close to call"
 
 
-def ladder(document: Row) -> Table:
-    """Every learner from the paper's letter to ours; a change is paired with the rung below."""
-    columns = (
-        Column("Policy", left=True),
-        Column("Rung", left=True),
-        Column("Completion", "ms", show=digits(4)),
-        Column("change", "ms", show=signed, priority=4),
-        Column("Energy", "J", show=digits(4), priority=1),
-        Column("Reward", show=digits(3)),
-        Column("change", show=signed, priority=5),
-        Column("first iteration", "ms", show=digits(4), priority=3),
-        Column("settled after", "iterations", show=digits(2), priority=2),
-        *felt_columns(),
-    )
-    seeds, first = len(document["seeds"]), document["first_iteration"] + 1
-    spread = f", ± 95 %, {seeds} paired seeds" if seeds > 1 else ", 1 seed"
-    caption = (
-        f"Means from iteration {first} on{spread}. A change is against the rung "
-        "before. Settled: within 5 % of the last five iterations' reward."
-    )
-    body = [_rung(row, row["rung"] == document["rungs"][0]) for row in document["rows"]]
-    return Table("From the paper's letter to ours", columns, body, caption)
-
-
-def letter(document: Row) -> Table:
-    """The learners as the paper describes them, beside what it reports."""
-    columns = [Column("To the letter", key="policy", left=True)]
-    for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank)
-    lowest = [row for row in document["rows"] if row["rung"] == document["rungs"][0]]
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, row["policy"]),
-            *(cell for metric in METRICS for cell in _triple(row, metric)),
-            *felt(row),
-        ]
-        for row in lowest
-    ]
-    seeds = len(document["seeds"])
-    caption = "The paper's coordinator on our floor, " + (
-        f"± 95 % over {seeds} seeds." if seeds > 1 else "1 seed."
-    )
-    return Table("To the letter", (*columns, *felt_columns()), body, caption)
-
-
-def readings(document: Row) -> Table:
-    """How near sets of readings come to all published numbers at once."""
-    columns = (
-        Column("Readings other than our defaults", left=True),
-        Column("fit", left=True),
-        Column("mean deviation", "%", show=digits(3)),
-    )
-    body: list[list[Value]] = [
-        [
-            "; ".join(row["readings"]) or "none",
-            f"{row['within']} of {row['count']}",
-            row["deviation_pct"],
-        ]
-        for row in document["rows"]
-    ]
-    caption = (
-        f"Our defaults, and of {document['static_sets']} sets the nearest on static policies and "
-        "single collectives, on seeds that no figure uses. Fit: within 15 %, an ablation with all "
-        "four increases in the published range."
-    )
-    return Table("Readings and the published numbers", columns, body, caption)
-
-
-def reading_numbers(document: Row) -> Table:
-    """Every published number under our defaults and under the nearest readings."""
-    columns = (
-        Column("Figure", left=True),
-        Column("Series", left=True),
-        Column("Setting", left=True),
-        Column("Metric", left=True),
-        Column("paper"),
-        Column("defaults"),
-        Column("fits", left=True),
-        Column("nearest set"),
-        Column("fits", left=True),
-    )
-    body: list[list[Value]] = [
-        [
-            *(row[key] for key in ("figure", "series", "setting", "metric")),
-            _several(row["paper"], 4),
-            *_judged(row, "ours"),
-            *_judged(row, "nearest"),
-        ]
-        for row in document["numbers"]
-    ]
-    caption = "Times in ms, energies in J, increases in % (no channel, equal power: four settings)."
-    return Table("Every published number", columns, body, caption)
-
-
-def _judged(row: Row, name: str) -> tuple[str, str]:
-    return _several(row[name], 4), "yes" if row[f"{name}_fits"] else "no"
-
-
-def _several(value: Any, count: int) -> str:
-    if isinstance(value, (list, tuple)):
-        return ", ".join(published(count - 1)(x) for x in value)
-    return published(count)(value)
-
-
-def _rung(row: Row, lowest: bool) -> list[Value]:
-    return [
-        label(POLICY_LABELS, row["policy"]) if lowest else "",
-        row["rung"],
-        mean(row, "completion_ms"),
-        None if lowest else mean(row, "diff_completion_ms"),
-        mean(row, "energy_j"),
-        mean(row, "reward"),
-        None if lowest else mean(row, "diff_reward"),
-        mean(row, "first_completion_ms"),
-        mean(row, "settled_after"),
-        *felt(row),
-    ]
-
-
 def choices(chosen: dict[str, Row]) -> Table:
     """The best fixed choice per collective type in hindsight."""
     columns = (
@@ -350,7 +197,7 @@ def regrets(document: Row) -> Table:
     """Every policy's distance from the best fixed choice: at the end, and from the first event."""
     columns = (
         Column("Policy", left=True),
-        Column("cost above the oracle", show=_signed(1, " %")),
+        Column("cost above the oracle", show=with_sign(1, " %")),
         Column("from the first iteration on", "%", show=signed, priority=1),
         Column("first iteration", "ms", show=digits(4), priority=2),
         Column("last five", "ms", show=digits(4), priority=3),
@@ -380,76 +227,5 @@ def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
     return keys
 
 
-def felt_columns() -> list[Column]:
-    """The time that users feel: the iteration, and what of it compute does not hide."""
-    return [
-        Column("Makespan", "ms", key="makespan_ms", show=digits(4), priority=20),
-        Column("Exposed", "ms", key="exposed_ms", show=digits(4), priority=20),
-    ]
-
-
-def felt(row: Row) -> list[Value]:
-    """The cells of `felt_columns`."""
-    return [mean(row, "makespan_ms"), mean(row, "exposed_ms")]
-
-
-def beside_paper(metric: Metric, rank: int, judged: bool = True) -> list[Column]:
-    """Ours, the paper's and the deviation, under one heading."""
-    key, unit, group = metric.key, metric.unit, metric.short
-    better = metric.better if judged else ""
-    ours = Column("ours", unit, key, show=digits(metric.digits), better=better, group=group)
-    paper = Column("paper", unit, f"paper_{key}", show=published(4), group=group, priority=5 + rank)
-    deviation = Column(
-        "deviation",
-        key=f"deviation_{key}",
-        show=deviation_text,
-        group=group,
-        tone=deviation_tone,
-        priority=10 + rank,
-    )
-    return [ours, paper, deviation]
-
-
-def mean(row: Row, key: str) -> Interval:
-    """A mean of a row with the half-width that stands beside it."""
-    return Interval(row.get(key), row.get(f"ci95_{key}"))
-
-
-def setting(collective: str, stragglers: bool) -> str:
-    """A collective, and whether some racks are late."""
-    return kind_look(collective).label + (", late racks" if stragglers else "")
-
-
-def digits(count: int) -> Callable[[Any], str]:
-    """Numbers with exactly so many digits."""
-    return lambda value: number(None if value is None else float(value), count, pad=True)
-
-
-def published(count: int) -> Callable[[Any], str]:
-    """With the digits that the paper gives, not padded to ours."""
-    return lambda value: number(None if value is None else float(value), count)
-
-
-def _triple(row: Row, metric: Metric) -> tuple[Value, ...]:
-    paper = row.get(f"paper_{metric.key}")
-    return mean(row, metric.key), paper, deviation_pct(row.get(metric.key), paper)
-
-
 def _share(value: float | None) -> str:
     return DASH if value is None else f"{100 * value:.0f} %"
-
-
-def _times(value: float | None) -> str:
-    return DASH if value is None else f"{value:.2f}"
-
-
-def _signed(decimals: int, unit: str = "") -> Callable[[Any], str]:
-    return lambda value: (
-        DASH if value is None else f"{value:+.{decimals}f}{unit}".replace("-", MINUS)
-    )
-
-
-def _span(least: Any, most: Any) -> str:
-    if least is None and most is None:
-        return DASH
-    return f"{published(4)(least)} to {published(4)(most)}"

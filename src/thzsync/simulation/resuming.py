@@ -14,7 +14,8 @@ import numpy as np
 from thzsync.coordinator import Action, Policy, Situation, make_policy
 from thzsync.coordinator.saved import LearningPolicy, load_policy
 from thzsync.errors import ThzSyncError
-from thzsync.records.journal import Beginning, Decision, Journal
+from thzsync.records.decisions import Decision
+from thzsync.records.journal import Beginning, Journal
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
@@ -56,6 +57,13 @@ def replay(
     journal: Journal, session: Session, tell: Callable[[], None]
 ) -> tuple[Driver, Situation | None]:
     """Carry out what was decided before the cut; who decides on, and the situation to decide."""
+    with journal.reading():
+        return _replay(journal, session, tell)
+
+
+def _replay(
+    journal: Journal, session: Session, tell: Callable[[], None]
+) -> tuple[Driver, Situation | None]:
     restored = policy_at_cut(journal)
     driver = Driver(restored or first_policy(journal.beginning))
     for decision in journal.decisions():

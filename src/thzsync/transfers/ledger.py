@@ -3,7 +3,7 @@
 It is the only place that knows any of this. Carriers tell it what has arrived and have chunks moved
 from one owner to another; dependencies cross fabrics without either knowing of the other. The
 packet fabric runs the ledger's kernels inside its own; alone, the ledger is a clock without a
-fibre.
+fibre. A call that is refused changes nothing.
 """
 
 from __future__ import annotations

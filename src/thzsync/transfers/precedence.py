@@ -181,9 +181,18 @@ def begin(
 
 @bare
 def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air are done now; the first one that is not ready and of the air, or -1."""
-    for n in nodes:
+    """Chunks of the air are done now; the first one that is not ready and of the air, or -1.
+
+    If there is one, all are as before. They are taken back rather than looked at first, so that
+    a chunk that is named twice is found, too.
+    """
+    work = clock[WORK]
+    for k in range(len(nodes)):
+        n = nodes[k]
         if task[n, OWNER] != AIR or task[n, READY_AT] < 0 or task[n, DONE_AT] >= 0:
+            clock[WORK] = work
+            for j in range(k):
+                task[nodes[j], DONE_AT] = -1
             return int(n)
         task[n, DONE_AT] = clock[NOW]
         push_done(clock, slots, n)
@@ -192,9 +201,17 @@ def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
 
 @bare
 def to_fibre(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air change their owner; the first one that cannot, or -1."""
-    for n in nodes:
+    """Chunks of the air change their owner; the first one that cannot, or -1.
+
+    If there is one, all are as before.
+    """
+    fresh = clock[FRESH]
+    for k in range(len(nodes)):
+        n = nodes[k]
         if task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
+            clock[FRESH] = fresh
+            for j in range(k):
+                task[nodes[j], OWNER] = AIR
             return int(n)
         task[n, OWNER] = FIBRE
         if task[n, READY_AT] >= 0:

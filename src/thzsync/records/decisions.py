@@ -1,0 +1,41 @@
+"""What was decided in a run in progress, as a file of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.records.folder import Record
+from thzsync.records.run import stream_bytes
+
+SUFFIX: Final = "arrow"
+"""Of all tables of a part."""
+DECISIONS: Final = f"decisions.{SUFFIX}"
+
+Decision = tuple[IntArray, FloatArray]
+"""THz chunks per unit and power per rack."""
+
+
+def decision_bytes(decisions: Sequence[Decision]) -> bytes:
+    """Decisions as a file."""
+    import polars as pl
+
+    frame = pl.DataFrame(
+        {
+            "thz_chunks": [chunks.tolist() for chunks, _ in decisions],
+            "power": [power.tolist() for _, power in decisions],
+        },
+        schema={"thz_chunks": pl.List(pl.Int64()), "power": pl.List(pl.Float64())},
+    )
+    return stream_bytes(frame)
+
+
+def read_decisions(part: Record) -> Iterator[Decision]:
+    """The decisions of a part, in order."""
+    import polars as pl
+
+    for chunks, power in pl.read_ipc_stream(part.read(DECISIONS)).iter_rows():
+        yield np.array(chunks, dtype=np.int64), np.array(power, dtype=np.float64)
