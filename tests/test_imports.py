@@ -5,7 +5,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-HEAVY = {"matplotlib", "numba", "ortools", "plotly", "polars", "scipy", "simpy", "torch"}
+HEAVY = {
+    "gymnasium",
+    "matplotlib",
+    "numba",
+    "ortools",
+    "plotly",
+    "polars",
+    "scipy",
+    "simpy",
+    "torch",
+}
 
 
 def loaded_after(statement: str) -> set[str]:

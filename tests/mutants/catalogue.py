@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from tests.mutants import of_fabrics, of_judges, of_simulation
+from tests.mutants import of_agents, of_fabrics, of_judges, of_simulation
 
-MUTANTS = (*of_simulation.MUTANTS, *of_fabrics.MUTANTS, *of_judges.MUTANTS)
+MUTANTS = (
+    *of_simulation.MUTANTS,
+    *of_fabrics.MUTANTS,
+    *of_judges.MUTANTS,
+    *of_agents.MUTANTS,
+)

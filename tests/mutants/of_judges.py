@@ -166,6 +166,27 @@ MUTANTS = (
         "a unit that has begun never takes the lead",
     ),
     Mutant(
+        "coordinator/uniform.py",
+        "                phi[j, a] = unit + (after if average[k + 1, a] > 0.0 else 0.0)\n",
+        "                phi[j, a] = unit\n",
+        (f"{BEAM}::test_uniform_actions_side_by_side_score_as_each_does_alone",),
+        "every other hidden unit of a uniform action is left out",
+    ),
+    Mutant(
+        "synthesis/program.py",
+        "max(best_s, self._prove(w, u), self._prove(self._mended(w, u), u))",
+        "max(best_s, self._prove(w, u))",
+        ("tests/synthesis/test_bounds.py",),
+        "a gap that the solver left costs all links of its demand",
+    ),
+    Mutant(
+        "coordinator/posterior.py",
+        "        self.moment = product(phi.T, reward)\n",
+        "        self.moment = phi.T @ reward\n",
+        ("tests/test_elementary.py",),
+        "what is learnt depends on the processor",
+    ),
+    Mutant(
         "coordinator/features.py",
         "best_first = -np.sort(-situation.snr_db_per_w, axis=1)",
         "best_first = np.sort(situation.snr_db_per_w, axis=1)",

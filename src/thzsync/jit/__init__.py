@@ -16,6 +16,7 @@ from thzsync.jit.stored import about_to_compile, code_folder, stored_cache, tell
 
 __all__ = [
     "about_to_compile",
+    "apart",
     "bare",
     "code_folder",
     "hot",

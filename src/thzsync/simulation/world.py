@@ -61,13 +61,6 @@ class World:
         queue_bytes = min(optical.nic_queue_bytes, optical.output_queue_bytes)
         return Cut(optical.trains_per_flow, queue_bytes // 2)
 
-    def method(self, collective: str) -> Method:
-        """The synthesis method that the scenario names, or the first that there is."""
-        name = self.scenario.collectives.method(collective)
-        if name is None:
-            name = next(iter(method_names(collective)), "")
-        return find_method(collective, name)
-
     def delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """How late each rack's own data is, delta^str, in the order of ``event.racks`` [ps]."""
         frozen = [f for f in self.scenario.faults if isinstance(f, ComputeFrozen)]
@@ -79,7 +72,8 @@ class World:
         gains = partial(self.channel.gain_matrix, event.racks, now_ps)
         setting = Setting(gains, delay_s, self.scenario.thz)
         chunk_bytes = self.scenario.collectives.chunk_bytes
-        return self.method(event.kind).offer(event.demand, event.racks, chunk_bytes, setting)
+        method = method_of(self.scenario, event.kind)
+        return method.offer(event.demand, event.racks, chunk_bytes, setting)
 
     def situation(
         self,
@@ -121,6 +115,14 @@ class World:
         """Energy of what every flow sent over fibre [J]."""
         per_bit_hop_j = self.scenario.optical.energy_j_per_bit_hop
         return energy_j(self.fabric.network, graph.src, graph.dst, wired_bytes, per_bit_hop_j)
+
+
+def method_of(scenario: Scenario, collective: str) -> Method:
+    """The synthesis method that a scenario names for a collective, or the first that there is."""
+    name = scenario.collectives.method(collective)
+    if name is None:
+        name = next(iter(method_names(collective)), "")
+    return find_method(collective, name)
 
 
 def network_of(scenario: Scenario, topology: Topology) -> Network:

@@ -1,0 +1,27 @@
+"""A session as a Gymnasium environment: importing this registers it under :data:`ID`.
+
+``gymnasium.make("thzsync.gym:thzsync/Collectives-v0", scenario="tiny")`` imports it on the way.
+Needs the extra ``rl``; nothing else in the package imports this room.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from thzsync.errors import ThzSyncError
+
+try:
+    import gymnasium
+except ImportError:
+    raise ThzSyncError(
+        "thzsync.gym: Gymnasium is not installed; install it with `pip install 'thzsync[rl]'`"
+    ) from None
+
+from thzsync.gym.environment import CollectivesEnv
+
+ID: Final = "thzsync/Collectives-v0"
+"""What Gymnasium calls the environment."""
+
+gymnasium.register(ID, entry_point="thzsync.gym.environment:CollectivesEnv")
+
+__all__ = ["ID", "CollectivesEnv"]

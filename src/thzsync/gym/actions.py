@@ -1,0 +1,110 @@
+"""Actions as whole numbers: a step of THz share for every unit and a power level for every sender.
+
+Every element of the spaces is a valid action: numbers of units and senders that an event does not
+have are ignored, and so is the level of a sender whose units all stay on fibre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from gymnasium import spaces
+
+from thzsync.arrays import IntArray
+from thzsync.coordinator import Action, Situation
+from thzsync.errors import ThzSyncError
+from thzsync.gym.room import Room, at_least
+
+
+class Coding(Protocol):
+    """A space, and what its elements mean."""
+
+    @property
+    def space(self) -> spaces.MultiDiscrete | spaces.Discrete:
+        """The numbers to choose from."""
+        ...
+
+    def action(self, situation: Situation, given: object) -> Action:
+        """What an element of the space means for an event; anything else is refused."""
+        ...
+
+
+@dataclass(frozen=True)
+class Full:
+    """Shares of all units one after another, then levels of all senders."""
+
+    room: Room
+    steps: int
+    """Shares: 0, 1/(steps - 1), ..., 1."""
+    levels: int
+    """Power levels."""
+
+    @property
+    def space(self) -> spaces.MultiDiscrete:
+        """The numbers to choose from."""
+        units, senders = self.room.units, self.room.senders
+        return spaces.MultiDiscrete([self.steps] * units + [self.levels] * senders)
+
+    def action(self, situation: Situation, given: object) -> Action:
+        """Chunks nearest to every unit's share (halves to even), power of every sender."""
+        sizes = np.repeat((self.steps, self.levels), (self.room.units, self.room.senders))
+        choice, offer = _checked(given, sizes), situation.offer
+        share = choice[: offer.units] / (self.steps - 1)
+        counts = np.rint(offer.chunks * share).astype(np.int64)
+        # Racks of no group (-1) take the last number, and are silenced like all that do not send.
+        level = choice[self.room.units :][offer.rack_group]
+        return Action.of(offer, counts, situation.power_levels[level])
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """One share and one level for all: ``share step * number of levels + level``."""
+
+    steps: int
+    levels: int
+
+    @property
+    def space(self) -> spaces.Discrete:
+        """The numbers to choose from."""
+        return spaces.Discrete(self.steps * self.levels)
+
+    def action(self, situation: Situation, given: object) -> Action:
+        """The same share of every unit's chunks and the same power."""
+        choice = _checked(given, np.array(self.steps * self.levels))
+        step, level = divmod(int(choice), self.levels)
+        power = float(situation.power_levels[level])
+        return Action.uniform(situation.offer, step / (self.steps - 1), power)
+
+
+CODINGS: Final = ("full", "uniform")
+"""What may be given as ``actions``."""
+
+
+def coding_of(name: str, room: Room, steps: int, levels: int) -> Coding:
+    """The coding of this name."""
+    at_least(2, steps, "count_levels")
+    if name not in CODINGS:
+        raise ThzSyncError(f"actions: found {name!r}; use one of {', '.join(CODINGS)}")
+    return Full(room, steps, levels) if name == "full" else Uniform(steps, levels)
+
+
+def _checked(given: object, sizes: IntArray) -> IntArray:
+    """The numbers, each from 0 on and below its size."""
+    try:
+        choice = np.asarray(given)
+    except ValueError:  # lists of different lengths
+        choice = np.asarray(None)
+    if choice.shape != sizes.shape or not np.issubdtype(choice.dtype, np.integer):
+        raise ThzSyncError(
+            f"action: needs {sizes.size} whole number{'s' if sizes.shape else ''}, as "
+            f"env.action_space.sample() does; found {choice.dtype} of shape {choice.shape}"
+        )
+    outside = (choice < 0) | (choice >= sizes)
+    if outside.any():
+        place = int(np.argmax(outside))
+        raise ThzSyncError(
+            f"action: number {place} is {choice.flat[place]}; use 0..{sizes.flat[place] - 1}"
+        )
+    return choice.astype(np.int64)

@@ -1,0 +1,144 @@
+"""The Gymnasium environment: one episode is a run, one step is one decision."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import gymnasium
+
+from thzsync.coordinator import Outcome, Situation
+from thzsync.errors import ThzSyncError
+from thzsync.gym.actions import coding_of
+from thzsync.gym.observations import Observation, Observations
+from thzsync.gym.room import at_least, room_of
+from thzsync.records import References, Run
+from thzsync.scenario import Scenario, ScenarioLike
+from thzsync.simulation.sanity import refuse_not_finite
+from thzsync.simulation.session import Session
+from thzsync.simulation.simulator import reference_costs
+
+KEPT_REFERENCES = 4096
+"""Seeds whose references are remembered."""
+DRAWN_SEEDS = 2**31
+"""Seeds of runs that nobody chose are below this."""
+
+
+class CollectivesEnv(gymnasium.Env[Observation, Any]):
+    """Decide how every collective of a training run is carried out on fibre and THz.
+
+    **Episode.** ``reset(seed=s)`` begins the run that ``simulate(..., seed=s)`` would begin;
+    without a seed, one is drawn. ``options={"iterations": n}`` gives this run another length. The
+    episode terminates when all jobs have done their iterations; it is never truncated (wrap it in
+    ``gymnasium.wrappers.TimeLimit`` for that).
+
+    **Observation.** The event to decide, see :class:`thzsync.gym.observations.Observations`.
+    ``env.unwrapped.situation`` is the same unnormalised, and ``env.unwrapped.session.fork()`` a
+    copy of the whole simulation, for looking ahead.
+
+    **Action.** With ``actions="full"`` (``MultiDiscrete``) a share of THz chunks for every unit, in
+    ``count_levels`` even steps from none to all, then a power level for every sender. With
+    ``"uniform"`` (``Discrete``) one share and one level for all, ``step * levels + level``.
+
+    **Reward.** Other events may have to be decided before an event ends, so what it cost is often
+    not known when ``step`` returns. The reward of a step is the sum of the rewards of all outcomes
+    that became known during it, whichever decisions they belong to; by the last step everything
+    has ended, so an episode's rewards sum to those of its events. ``info["outcomes"]`` lists the
+    outcomes, each with the number of its decision, for who wants to credit the action that led to
+    it; ``info["decision"]`` is the number of the decision that the observation asks for.
+
+    An event's reward is minus its weighted time and energy, relative to those of All-Wired in the
+    same realisation. These ``references`` take three iterations of All-Wired per new seed; given
+    ones are used for all seeds.
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike = "tiny",
+        iterations: int = 1,
+        actions: str = "full",
+        count_levels: int | None = None,
+        max_units: int | None = None,
+        references: References | None = None,
+        detailed: bool = False,
+    ) -> None:
+        """An environment for one scenario, preset or file.
+
+        ``count_levels`` is the scenario's of thz-sync if not given. ``max_units`` makes room for
+        events of so many units, where the scenario does not tell. ``detailed`` records everything,
+        so that the run can be audited; otherwise only iterations and events.
+        """
+        self.scenario = setting = Scenario.of(scenario)
+        self.iterations, self.detailed = at_least(1, iterations, "iterations"), detailed
+        self.session: Session | None = None
+        self.situation: Situation | None = None
+        room, coordinator = room_of(setting, max_units), setting.coordinator
+        steps = coordinator.bandit.count_levels if count_levels is None else count_levels
+        self.collectives = room.collectives
+        self._observations = Observations(setting, room)
+        self._coding = coding_of(actions, room, steps, len(coordinator.power_levels))
+        self.observation_space = self._observations.space
+        self.action_space = self._coding.space
+        self._seed = 0
+
+        @lru_cache(KEPT_REFERENCES)
+        def references_of(seed: int) -> References:
+            return reference_costs(setting, seed) if references is None else references
+
+        self._references_of = references_of
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a run; what its first decision is about."""
+        super().reset(seed=seed)
+        iterations = _iterations(options or {}, self.iterations)
+        self._seed = int(self.np_random.integers(DRAWN_SEEDS)) if seed is None else int(seed)
+        references = self._references_of(self._seed)
+        self.session = Session(self.scenario, self._seed, iterations, references, self.detailed)
+        self.situation = next(self.session)
+        return self._observations.of(self.situation), self._info([])
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Carry an event out, and go on to the next one that must be decided."""
+        if self.session is None or self.situation is None:
+            raise ThzSyncError("step: no event waits for a decision; call reset() first")
+        self.session.send(self._coding.action(self.situation, action))
+        self.situation = None  # should the run fail, it is over
+        self.situation = next(self.session, None)
+        outcomes, over = self.session.outcomes(), self.situation is None
+        observation = self._observations.of(self.situation)
+        return observation, _reward(outcomes), over, False, self._info(outcomes)
+
+    def record(self, policy: str = "agent") -> Run:
+        """All iterations of the present run that are complete, under the agent's name."""
+        if self.session is None:
+            raise ThzSyncError("record: no run has begun; call reset() first")
+        return refuse_not_finite(self.session.record(policy))
+
+    def _info(self, outcomes: list[Outcome]) -> dict[str, Any]:
+        info: dict[str, Any] = {"seed": self._seed, "outcomes": outcomes}
+        if self.situation is not None:
+            info |= {"decision": self.situation.decision, "collective": self.situation.kind}
+        return info
+
+
+def _iterations(options: dict[str, Any], usual: int) -> int:
+    """How many iterations the options ask for."""
+    unknown = options.keys() - {"iterations"}
+    if unknown:
+        names = ", ".join(sorted(map(str, unknown)))
+        raise ThzSyncError(f"options: found {names}; the only one is iterations")
+    return at_least(1, options.get("iterations", usual), "options: iterations")
+
+
+def _reward(outcomes: list[Outcome]) -> float:
+    """The sum of rewards; what is not finite is refused."""
+    for outcome in outcomes:
+        if not math.isfinite(outcome.reward):
+            raise ThzSyncError(
+                f"decision {outcome.decision}: its reward is {outcome.reward}, not a finite "
+                "number; look at what the reference run cost, and at the reward's weights"
+            )
+    return float(sum(outcome.reward for outcome in outcomes))

@@ -1,0 +1,88 @@
+"""Situations as arrays of fixed size: the rows that our learners see, padded, with masks."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium import spaces
+
+from thzsync.arrays import FloatArray
+from thzsync.coordinator import Situation
+from thzsync.coordinator.features import (
+    FIXED_COLUMNS,
+    GAIN_LIMIT,
+    LOG_COUNT,
+    QUEUE_BYTES,
+    featurise,
+)
+from thzsync.gym.room import Room
+from thzsync.scenario import Scenario
+
+Observation: TypeAlias = dict[str, Any]
+"""One array per key of the space; ``collective`` is a number."""
+
+
+class Observations:
+    """The observation space of a scenario, and situations as its elements.
+
+    - ``rows``: a row per unit (eq:bandit_flow_context): source, destination, log of its chunks,
+      whether it is late, queued bytes, shared buffer, log of the number of units, then a
+      signal-to-noise ratio per subband. Normalised as for our own learners
+      (``coordinator.features``), and cut at the bounds, which packets never exceed.
+    - ``unit_mask``: which rows are there; the others are zero.
+    - ``sender``: the number of every unit's sender, -1 behind the last unit. Racks that share a
+      power budget are one sender.
+    - ``sender_mask``: which senders there are.
+    - ``collective``: position of the collective's name among those of the scenario.
+    """
+
+    def __init__(self, scenario: Scenario, room: Room) -> None:
+        self.room = room
+        self._best_first = scenario.coordinator.gains == "sorted"
+        self._low, self._high = _bounds(scenario, room)
+        shape = (room.units, len(self._low))
+        low, high = (np.broadcast_to(b, shape).astype(np.float32) for b in (self._low, self._high))
+        self.space: spaces.Dict = spaces.Dict(
+            {
+                "rows": spaces.Box(low, high, dtype=np.float32),
+                "unit_mask": spaces.MultiBinary(room.units),
+                "sender": spaces.Box(-1, room.senders - 1, (room.units,), np.int64),
+                "sender_mask": spaces.MultiBinary(room.senders),
+                "collective": spaces.Discrete(len(room.collectives)),
+            }
+        )
+
+    def of(self, situation: Situation | None) -> Observation:
+        """What there is to decide; after the last decision nothing."""
+        observation: Observation = {
+            "rows": np.zeros((self.room.units, len(self._low)), dtype=np.float32),
+            "unit_mask": np.zeros(self.room.units, dtype=np.int8),
+            "sender": np.full(self.room.units, -1, dtype=np.int64),
+            "sender_mask": np.zeros(self.room.senders, dtype=np.int8),
+            "collective": np.int64(0),
+        }
+        if situation is not None:
+            self._fill(observation, situation)
+        return observation
+
+    def _fill(self, observation: Observation, situation: Situation) -> None:
+        offer = situation.offer
+        self.room.check(situation.decision, offer)
+        rows = featurise(situation, self._best_first).rows
+        observation["rows"][: offer.units] = np.clip(rows, self._low, self._high)
+        observation["unit_mask"][: offer.units] = 1
+        observation["sender"][: offer.units] = offer.group
+        observation["sender_mask"][: offer.groups] = 1
+        observation["collective"] = np.int64(self.room.collectives.index(offer.kind))
+
+
+def _bounds(scenario: Scenario, room: Room) -> tuple[FloatArray, FloatArray]:
+    """Least and greatest value of every column of a row."""
+    optical, subbands = scenario.optical, scenario.thz.subbands
+    low, high = np.zeros(FIXED_COLUMNS + subbands), np.ones(FIXED_COLUMNS + subbands)
+    high[2] = 63 / LOG_COUNT  # as many chunks as a number holds
+    high[4] = (optical.nic_queue_bytes + 2 * optical.output_queue_bytes) / QUEUE_BYTES
+    high[6] = np.log2(room.units + 1) / LOG_COUNT
+    low[FIXED_COLUMNS:], high[FIXED_COLUMNS:] = -GAIN_LIMIT, GAIN_LIMIT
+    return low, high

@@ -1,0 +1,105 @@
+"""How much room the spaces need: the largest events of a scenario, found without simulating it.
+
+Every collective's method is asked what it would offer of the events of one iteration. All but few
+offer the same number of units whatever the channel is like and whoever is late. Where that number
+varies nobody can know the largest one, and it has to be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thzsync.arrays import FloatArray
+from thzsync.collectives import Demand, Tensor
+from thzsync.errors import ThzSyncError
+from thzsync.scenario import Scenario, Thz
+from thzsync.simulation.world import method_of
+from thzsync.streams import Streams
+from thzsync.synthesis import Offer, Setting
+from thzsync.topology import Topology
+from thzsync.workload import Event, scenario_graph
+
+
+@dataclass(frozen=True)
+class Room:
+    """What spaces of fixed size must hold."""
+
+    units: int
+    """Units of the largest event."""
+    senders: int
+    """Power groups of the widest event."""
+    collectives: tuple[str, ...]
+    """Names of all collectives that occur, in the order of their first event."""
+
+    def check(self, decision: int, offer: Offer) -> None:
+        """Refuse an event that is larger."""
+        if offer.units > self.units or offer.groups > self.senders:
+            raise ThzSyncError(
+                f"decision {decision}: {offer.kind} has {offer.units} units and {offer.groups} "
+                f"senders, and there is room for {self.units} and {self.senders}; make the "
+                f"environment with max_units={max(offer.units, self.units)} or more"
+            )
+
+
+def room_of(scenario: Scenario, max_units: int | None = None) -> Room:
+    """The room for all events of a scenario; ``max_units`` is taken at its word."""
+    events = scenario_graph(scenario, Topology(scenario.floor), Streams(0)).events
+    if not events:
+        raise ThzSyncError(f"scenario {scenario.name!r} has no event; there is nothing to decide")
+    collectives = tuple(dict.fromkeys(event.kind for event in events))
+    if max_units is not None:
+        at_least(1, max_units, "max_units")
+        return Room(max_units, max(len(event.racks) for event in events), collectives)
+    offers = [_largest_offer(event, scenario) for event in _each_shape(events)]
+    units, senders = (max(getattr(o, what) for o in offers) for what in ("units", "groups"))
+    return Room(max(units, 1), max(senders, 1), collectives)
+
+
+def at_least(least: int, given: object, name: str) -> int:
+    """A whole number that is not too small."""
+    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < least:
+        raise ThzSyncError(f"{name}: found {given!r}; use a whole number from {least} on")
+    return int(given)
+
+
+def _each_shape(events: Iterable[Event]) -> Iterable[Event]:
+    """One event of each collective, number of racks and size."""
+    return {(e.kind, len(e.racks), _size(e.demand)): e for e in events}.values()
+
+
+def _size(demand: Demand) -> int:
+    return demand.tensor_bytes if isinstance(demand, Tensor) else len(demand.src)
+
+
+def _largest_offer(event: Event, scenario: Scenario) -> Offer:
+    """What the scenario's method offers, if that is of one size in all settings."""
+    method, chunk_bytes = method_of(scenario, event.kind), scenario.collectives.chunk_bytes
+    demand = event.demand
+    if not isinstance(demand, Tensor):  # a pair without bytes may have some in another iteration
+        demand = replace(demand, size_bytes=np.maximum(demand.size_bytes, 1))
+    settings = _settings(len(event.racks), scenario.thz)
+    offers = [method.offer(demand, event.racks, chunk_bytes, setting) for setting in settings]
+    units = sorted({offer.units for offer in offers})
+    if len(units) > 1:
+        raise ThzSyncError(
+            f"{event.kind} method {method.name!r}: the number of its units depends on channel and "
+            f"late racks ({' or '.join(map(str, units))} of {len(event.racks)} racks, for "
+            "instance); say how many there is to be room for with max_units=..."
+        )
+    return max(offers, key=lambda offer: offer.groups)
+
+
+def _settings(racks: int, thz: Thz) -> Iterator[Setting]:
+    """Equal and unequal gains, nobody late and some."""
+    place = np.arange(racks)
+
+    def nearer_is_better() -> FloatArray:
+        gain = 1e-7 / (1.0 + np.abs(place[:, None] - place)) ** 2
+        return np.repeat(gain[:, :, None], thz.subbands, axis=2)
+
+    yield Setting.flat(racks, thz)
+    for late in (0 * place, place == 0, place % 3):
+        yield Setting(nearer_is_better, late * np.float64(1e-4), thz)
