@@ -42,7 +42,7 @@ for name in ("shared-bandit", "ddqn"):
 """
 
 
-@pytest.mark.parametrize("name", ["log", "log2", "log10", "log1p", "exp"])
+@pytest.mark.parametrize("name", ["log2", "log10", "log1p"])
 def test_every_element_is_what_the_c_library_says(name: str) -> None:
     x = np.random.default_rng(0).uniform(0.0, 30.0, (40, 5))
     found = getattr(elementary, name)(x)

@@ -8,6 +8,7 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.cli.bench import MEASURES, Subject, flatten
+from thzsync.experiments import pace
 from thzsync.experiments.bench_iteration import llama, marginal_s
 from thzsync.experiments.budgets import judged
 from thzsync.optical import bench as optical_bench
@@ -19,6 +20,7 @@ FIGURES = {
     Subject.DECISION: {"p2p": {"p50_us": 150.0, "p99_us": 400.0}},
     Subject.ITERATION: {"paper": {"all-wired": 0.2, "thz-sync": 0.5}},
     Subject.CONTACT: {"help_s": 0.2},
+    Subject.FIGURES: {"make_run_s": 90.0},
     Subject.PEERS: {"thzsync": {"packet_hops_per_s": 9e6}},
 }
 
@@ -40,7 +42,8 @@ def test_one_subject_prints_its_own_keys(capsys: pytest.CaptureFixture[str]) -> 
 def test_all_prints_every_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found.keys() == {*(s.value for s in FIGURES), "budgets"}
+    assert found.keys() == {*(s.value for s in FIGURES), "pace", "budgets"}
+    assert found["pace"].keys() == {s.value for s in FIGURES}
     for subject, figures in FIGURES.items():
         assert found[subject.value] == figures
 
@@ -53,6 +56,31 @@ def test_budgets_are_judged_where_something_was_measured() -> None:
     assert found["iteration of paper, thz-sync"]["holds"] is False
     assert found["decision on a P2P, median"]["today"] == 0.15
     assert found["run of tiny, warm"]["holds"] is None
+
+
+def test_a_slow_machine_is_told_from_slow_software() -> None:
+    measured = {s.value: f for s, f in FIGURES.items()}
+    measured["pace"] = {s.value: 0.5 for s in FIGURES}
+    found = {row["what"]: row for row in judged(measured)}
+    assert found["optical kernel"]["at_pace"] == 18.0
+    assert found["optical kernel"]["holds_at_pace"] is True
+    assert found["optical kernel beside SimPy"]["at_pace"] == 70.0  # a ratio is one at any pace
+    assert found["iteration of paper, thz-sync"]["at_pace"] == 0.25
+    assert found["make run, 3 seeds, nothing compiled, 2 cores"]["at_pace"] == 45.0
+    assert found["run of tiny, warm"]["holds_at_pace"] is None
+
+
+def test_the_pace_is_that_of_the_fastest_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = iter([2.0, 4.0, 3.0, 1.0, 1.0, 4.0, 8.0, 6.0, 1.0, 1.0])
+    monkeypatch.setattr(pace, "_events_per_s", lambda: next(rates) * pace.USUAL_EVENTS_PER_S)
+    paces = pace.Paces()
+    with paces.around("something"):
+        pass
+    assert paces.of == {"something": 6.0}
+
+
+def test_every_event_of_the_yardstick_happens_in_order() -> None:
+    assert pace._run(1000) <= pace._run(2000)
 
 
 def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture[str]) -> None:

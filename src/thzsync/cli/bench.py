@@ -20,6 +20,7 @@ class Subject(StrEnum):
     DECISION = "decision"
     ITERATION = "iteration"
     CONTACT = "contact"
+    FIGURES = "figures"
     PEERS = "peers"
     ALL = "all"
 
@@ -30,35 +31,53 @@ MEASURES: Final = {
     Subject.DECISION: "thzsync.experiments.bench_decision",
     Subject.ITERATION: "thzsync.experiments.bench_iteration",
     Subject.CONTACT: "thzsync.experiments.bench_contact",
+    Subject.FIGURES: "thzsync.experiments.bench_figures",
     Subject.PEERS: "thzsync.optical.peers",
 }
-LONG: Final = (Subject.ITERATION, Subject.CONTACT)
+LONG: Final = (Subject.ITERATION, Subject.CONTACT, Subject.FIGURES)
 """What has a quick form, since it takes minutes."""
+VERDICTS: Final = {
+    (True, True): "holds",
+    (True, None): "holds",
+    (True, False): "holds here, missed at pace 1",
+    (False, True): "holds at pace 1",
+    (False, None): "missed",
+    (False, False): "missed",
+    (None, None): "not measured",
+}
+"""By whether today's figure holds, and what it would be at pace 1."""
 
 
 def bench(
     subject: Annotated[Subject, typer.Argument(help="What to measure.")] = Subject.ALL,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Leave out large jobs and the empty kernel cache.")
+        bool,
+        typer.Option("--quick", help="Leave out large jobs, figures, the empty kernel cache."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure speed against the budgets, preferably on an idle machine.
 
-    All together takes some minutes, with --quick about one.
+    All together takes a quarter of an hour, with --quick about a minute. Around everything it
+    measures how fast the machine is at that time: pace 1 is the machine of the budgets.
     """
+    from thzsync.experiments.pace import Paces
+
+    paces = Paces()
     subjects = list(MEASURES) if subject is Subject.ALL else [subject]
     measured: dict[str, Any] = {}
     with progress("bench", len(subjects)) as advance:
         for one in subjects:
             advance(0, f"bench {one}")
-            measured[one.value] = _measure(one, quick, advance)
+            with paces.around(one.value):
+                measured[one.value] = _measure(one, quick, advance)
             advance()
     if subject is not Subject.ALL:
         emit(measured[subject.value], as_json, lambda: _figures(measured))
         return
     from thzsync.experiments.budgets import judged
 
+    measured["pace"] = paces.of
     budgets = judged(measured)
     emit({**measured, "budgets": budgets}, as_json, lambda: _figures(measured))
     if not as_json:
@@ -85,7 +104,6 @@ def _figures(measured: dict[str, Any]) -> Any:
 
 
 def _budgets(budgets: list[dict[str, Any]]) -> Any:
-    verdict = {True: "holds", False: "missed", None: "not measured"}
     rows = [
         (
             row["what"],
@@ -93,11 +111,12 @@ def _budgets(budgets: list[dict[str, Any]]) -> Any:
             row["first_edition"],
             f"{'≥' if row['at_least'] else '≤'} {row['budget']:g}",
             row["today"],
-            verdict[row["holds"]],
+            row["at_pace"],
+            VERDICTS[row["holds"], row["holds_at_pace"]],
         )
         for row in budgets
     ]
-    columns = ("what", "unit", "first edition", "budget", "today", "verdict")
+    columns = ("what", "unit", "first edition", "budget", "today", "at pace 1", "verdict")
     return table("Budgets", columns, rows)
 
 

@@ -10,7 +10,7 @@ class Budget(NamedTuple):
 
     what: str
     figure: str
-    """Where it stands among the measured figures; empty: ``bench`` cannot measure it."""
+    """Where it stands among the measured figures, the subject first."""
     unit: str
     before: float
     """The first edition's."""
@@ -19,6 +19,19 @@ class Budget(NamedTuple):
     """The figure is divided by this to have the unit."""
     at_least: bool = False
 
+    def at_pace(self, today: float, pace: float) -> float:
+        """What would have been measured at pace 1 (see ``experiments/pace.py``)."""
+        if self.unit not in PACED:
+            return today
+        return today / pace if self.at_least else today * pace
+
+    def holds(self, today: float) -> bool:
+        """Whether a figure is within the limit."""
+        return today >= self.limit if self.at_least else today <= self.limit
+
+
+PACED: Final = ("s", "ms", "CPU-s", "M packet-hops/CPU-s")
+"""Units that a slower machine changes."""
 
 BUDGETS: Final = (
     Budget("optical kernel", "optical.packet_hops_per_s", "M packet-hops/CPU-s", 16, 16, 1e6, True),
@@ -36,8 +49,8 @@ BUDGETS: Final = (
     Budget("decision on a P2P, median", "decision.p2p.p50_us", "ms", 0.37, 0.2, 1e3),
     Budget("decision on an All-to-All, median", "decision.a2a.p50_us", "ms", 0.69, 0.5, 1e3),
     Budget("decision on an AllReduce, median", "decision.allreduce.p50_us", "ms", 1.39, 0.7, 1e3),
-    Budget("make run, 3 seeds, nothing compiled, 2 cores", "", "s", 255, 120),
-    Budget("reproduce fabric, 5 seeds, 2 cores", "", "s", 600, 240),
+    Budget("make run, 3 seeds, nothing compiled, 2 cores", "figures.make_run_s", "s", 255, 120),
+    Budget("reproduce fabric, 5 seeds, 2 cores", "figures.fabric_s", "s", 600, 240),
     Budget("4096 racks, one iteration", "iteration.pod-4096.peak_gb", "GB", float("nan"), 2),
 )  # fmt: skip
 
@@ -48,27 +61,29 @@ def limit(figure: str) -> float:
 
 
 def judged(measured: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every budget with today's figure and whether it holds; None where nothing was measured."""
-    rows = []
-    for budget in BUDGETS:
-        value = _found(measured, budget.figure)
-        today = None if value is None else value / budget.per
-        rows.append(
-            {
-                "what": budget.what,
-                "unit": budget.unit,
-                "first_edition": budget.before if budget.before == budget.before else None,
-                "budget": budget.limit,
-                "at_least": budget.at_least,
-                "today": today,
-                "holds": None if today is None else _holds(budget, today),
-            }
-        )
-    return rows
+    """Every budget with today's figure and whether it holds; None where nothing was measured.
+
+    Beside it what the figure would be at pace 1, where the pace of its subject is known.
+    """
+    return [_judged(budget, measured) for budget in BUDGETS]
 
 
-def _holds(budget: Budget, today: float) -> bool:
-    return today >= budget.limit if budget.at_least else today <= budget.limit
+def _judged(budget: Budget, measured: dict[str, Any]) -> dict[str, Any]:
+    value = _found(measured, budget.figure)
+    pace = measured.get("pace", {}).get(budget.figure.split(".")[0])
+    today = None if value is None else value / budget.per
+    paced = None if today is None or pace is None else budget.at_pace(today, pace)
+    return {
+        "what": budget.what,
+        "unit": budget.unit,
+        "first_edition": budget.before if budget.before == budget.before else None,
+        "budget": budget.limit,
+        "at_least": budget.at_least,
+        "today": today,
+        "holds": None if today is None else budget.holds(today),
+        "at_pace": paced,
+        "holds_at_pace": None if paced is None else budget.holds(paced),
+    }
 
 
 def _found(measured: dict[str, Any], figure: str) -> float | None:

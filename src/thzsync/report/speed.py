@@ -16,6 +16,7 @@ def speed_table(measured: dict[str, Any]) -> Table:
     columns = (
         Column("What", left=True),
         Column("measured"),
+        Column("at pace 1"),
         Column("budget"),
         Column("first edition"),
     )
@@ -24,13 +25,14 @@ def speed_table(measured: dict[str, Any]) -> Table:
         [
             row["what"],
             f"{show(row['today'])} {row['unit']}",
+            show(row["at_pace"]),
             f"{'≥' if row['at_least'] else '≤'} {row['budget']:g}",
             "–" if row["first_edition"] is None else f"{row['first_edition']:g}",
         ]
         for row in judged(measured)
         if row["today"] is not None
     ]
-    body += [[what, value, "–", "–"] for what, value in _others(measured)]
+    body += [[what, value, "–", "–", "–"] for what, value in _others(measured)]
     return Table("Speed", columns, body)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Transfer, split_bytes
-from thzsync.elementary import exp
 
 
 def handover(src: IntArray, dst: IntArray, size_bytes: int) -> Transfer:
@@ -26,7 +27,9 @@ def skewed_exchange(
     """All-to-All with log-normal shares per pair; every rack still sends the same sum [bytes]."""
     src, dst = _pairs(racks, group)
     exponents = sigma * rng.standard_normal((len(racks), group - 1))
-    weights = exp(exponents - exponents.max(axis=1, keepdims=True))
+    below = exponents - exponents.max(axis=1, keepdims=True)
+    # one by one: NumPy's own digits depend on the processor, and compiling would take longer
+    weights = np.array([[math.exp(x) for x in row] for row in below.tolist()])
     return Transfer(src, dst, apportion(bytes_per_rack, weights).ravel())
 
 
