@@ -167,10 +167,10 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/uniform.py",
-        "                phi[j, a] = unit + (after if average[k + 1, a] > 0.0 else 0.0)\n",
-        "                phi[j, a] = unit\n",
+        "            largest[k, a] = mean if mean > largest[k, a] else largest[k, a]\n",
+        "            largest[k, a] = mean\n",
         (f"{BEAM}::test_uniform_actions_side_by_side_score_as_each_does_alone",),
-        "every other hidden unit of a uniform action is left out",
+        "the last sender of a uniform action counts as the largest",
     ),
     Mutant(
         "synthesis/program.py",

@@ -176,19 +176,11 @@ def _represent(
         first = bias[j] if j < size - 1 else 1.0
         for a in range(tried):
             phi[j, a] = first
-        for k in range(0, hidden - 1, 2):  # two at a time: one after the other, but stored once
+        for k in range(hidden):
             mean, most = dense[k, j], dense[hidden + k, j]
-            next_mean, next_most = dense[k + 1, j], dense[hidden + k + 1, j]
             for a in range(tried):
                 added = average[k, a] * mean + largest[k, a] * most
-                after = average[k + 1, a] * next_mean + largest[k + 1, a] * next_most
                 # where all flows are silent, so is the largest mean
-                unit = phi[j, a] + (added if average[k, a] > 0.0 else 0.0)
-                phi[j, a] = unit + (after if average[k + 1, a] > 0.0 else 0.0)
-        for k in range(hidden - hidden % 2, hidden):
-            mean, most = dense[k, j], dense[hidden + k, j]
-            for a in range(tried):
-                added = average[k, a] * mean + largest[k, a] * most
                 phi[j, a] += added if average[k, a] > 0.0 else 0.0
         for a in range(tried):
             phi[j, a] = phi[j, a] if phi[j, a] > 0.0 else 0.0

@@ -47,10 +47,11 @@ def _each(function: str, x: Any) -> FloatArray:
 
 def product(left: FloatArray, right: FloatArray) -> FloatArray:
     """``left @ right``, of matrices or vectors; every sum goes from the first term to the last."""
-    from thzsync.elementary.kernels import matrix_product
+    from thzsync.elementary.kernels import add_product
 
     rows = np.ascontiguousarray(left if left.ndim > 1 else left[None])
     columns = np.ascontiguousarray(right if right.ndim > 1 else right[:, None])
-    found: FloatArray = matrix_product(rows, columns)
+    found = np.zeros((len(rows), columns.shape[1]))
+    add_product(rows, columns, found)
     found = found if right.ndim > 1 else found[:, 0]
     return found if left.ndim > 1 else found[0]

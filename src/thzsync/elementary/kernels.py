@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from thzsync.arrays import FloatArray
-from thzsync.jit import bare, kernel
+from thzsync.jit import bare
 
 LOG2, LOG10, LOG1P, POWER = range(4)
 
@@ -32,15 +30,11 @@ def fill(function: int, base: float, x: FloatArray, out: FloatArray) -> None:
             out[k] = base ** x[k]
 
 
-@kernel
-def matrix_product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """``left @ right`` of two matrices."""
-    rows, terms = left.shape
-    columns = right.shape[1]
-    found = np.zeros((rows, columns))
-    for i in range(rows):
-        for k in range(terms):
+@bare
+def add_product(left: FloatArray, right: FloatArray, found: FloatArray) -> None:
+    """Add ``left @ right`` of two matrices to ``found``."""
+    for i in range(left.shape[0]):
+        for k in range(left.shape[1]):
             weight = left[i, k]
-            for j in range(columns):
+            for j in range(right.shape[1]):
                 found[i, j] += weight * right[k, j]
-    return found
