@@ -6,13 +6,28 @@ keep it, checks and the auditor judge it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives import Blocks, Demand, find_collective
+
+T = TypeVar("T")
+
+
+def _whatever_the_fabrics(work_out: Callable[[TransferGraph], T]) -> cached_property[T]:
+    """A property that all splits of a graph have in common: worked out once, when it is needed."""
+
+    def found(graph: TransferGraph) -> T:
+        origin = graph.__dict__.get("origin")
+        return work_out(graph) if origin is None else getattr(origin, work_out.__name__)
+
+    found.__doc__ = work_out.__doc__
+    return cached_property(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,27 +83,27 @@ class TransferGraph:
         """Number of flows."""
         return len(self.src)
 
-    @cached_property
+    @_whatever_the_fabrics
     def chunks(self) -> IntArray:
         """K_f = ceil(D_f / B_ch), the chunks of every flow."""
         return -(-self.flow_bytes // self.chunk_bytes)
 
-    @cached_property
+    @_whatever_the_fabrics
     def first_chunk(self) -> IntArray:
         """Where every flow's chunks begin when all chunks stand in one row (one more entry)."""
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.chunks)))
 
-    @cached_property
+    @_whatever_the_fabrics
     def chunk_flow(self) -> IntArray:
         """Flow of every chunk, all chunks in one row."""
         return np.repeat(np.arange(self.flows, dtype=np.int64), self.chunks)
 
-    @cached_property
+    @_whatever_the_fabrics
     def chunk_number(self) -> IntArray:
         """Position of every chunk in its flow, all chunks in one row."""
         return np.arange(len(self.chunk_flow)) - self.first_chunk[self.chunk_flow]
 
-    @cached_property
+    @_whatever_the_fabrics
     def chunk_sizes(self) -> IntArray:
         """Bytes of every chunk, all chunks in one row; the last of a flow may be short."""
         sizes = np.full(int(self.chunks.sum()), self.chunk_bytes, dtype=np.int64)
@@ -101,7 +116,7 @@ class TransferGraph:
         on_thz: BoolArray = self.chunk_number < self.thz_chunks[self.chunk_flow]
         return on_thz
 
-    @cached_property
+    @_whatever_the_fabrics
     def chunk_edges(self) -> tuple[IntArray, IntArray]:
         """Rows of (sooner, later) chunks: chunk k after chunk k of every flow in ``after``."""
         later_flow = np.repeat(np.arange(self.flows), np.diff(self.after_start))
@@ -111,7 +126,7 @@ class TransferGraph:
         later = np.repeat(self.first_chunk[later_flow], count) + within
         return sooner, later
 
-    @cached_property
+    @_whatever_the_fabrics
     def blocks(self) -> Blocks:
         """Pre- and postcondition of the collective."""
         return find_collective(self.kind).blocks(self.demand, self.racks)
@@ -125,20 +140,10 @@ class TransferGraph:
 
         Everything but the fabrics is shared with this graph, derived columns included.
         """
-        return _sharing(self, replace(self, thz_chunks=thz_chunks))
+        found = replace(self, thz_chunks=thz_chunks)
+        found.__dict__["origin"] = self.__dict__.get("origin", self)
+        return found
 
     def all_on_thz(self) -> TransferGraph:
         """The same flows, all of them on THz."""
         return self.split(self.chunks)
-
-
-_FABRIC_FREE = (
-    "chunks", "first_chunk", "chunk_flow", "chunk_number", "chunk_sizes", "chunk_edges", "blocks",
-)  # fmt: skip
-
-
-def _sharing(old: TransferGraph, new: TransferGraph) -> TransferGraph:
-    """Hand over columns that were worked out already and do not depend on the fabrics."""
-    known = {name: old.__dict__[name] for name in _FABRIC_FREE if name in old.__dict__}
-    new.__dict__.update(known)
-    return new
