@@ -12,7 +12,7 @@ import pytest
 
 import thzsync
 from thzsync import elementary
-from thzsync.elementary import product
+from thzsync.elementary import kernels, product
 
 ROOMS = (
     "channel", "coordinator", "execution", "optical", "simulation", "synthesis", "transfers",
@@ -20,12 +20,13 @@ ROOMS = (
 )  # fmt: skip
 """What a run's numbers come from."""
 SUITS_THE_PROCESSOR = re.compile(
-    r"np\.(log|log2|log10|log1p|exp|exp2|expm1|power|dot|matmul|einsum|vdot|inner)\("
+    r"np\.(log|log2|log10|log1p|exp|exp2|expm1|power|sin|cos|tan|tanh|dot|matmul|einsum|vdot|inner)\("
     r"|np\.linalg\.(?!norm\(.*axis)|[\w)\]] @ [\w(]"
 )
 """NumPy's own versions; a norm along an axis is a plain sum."""
 FINE = (
     "reached = reached @ reached",  # of true and false
+    "return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))",  # for pictures
 )
 LEARN = """
 import sys
@@ -54,8 +55,15 @@ def test_ten_to_a_power_is_what_the_c_library_says() -> None:
     assert elementary.ten_to(x).tolist() == [math.pow(10.0, one) for one in x.tolist()]
 
 
-def test_a_dead_link_has_minus_infinitely_many_decibels() -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_dead_link_has_minus_infinitely_many_decibels(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not compiled:
+        monkeypatch.setattr(kernels, "fill", kernels.fill.py_func)  # type: ignore[attr-defined]
     assert elementary.log10(np.array([0.0, 100.0])).tolist() == [-math.inf, 2.0]
+    assert elementary.log2(np.array([0.0, 8.0])).tolist() == [-math.inf, 3.0]
+    assert elementary.log1p(np.array([-1.0, 0.0])).tolist() == [-math.inf, 0.0]
 
 
 def test_numbers_and_columns_keep_their_shape() -> None:
@@ -86,8 +94,10 @@ def test_no_number_of_a_run_comes_from_a_function_that_suits_the_processor() -> 
     root = Path(thzsync.__file__).parent
     found = [
         f"{file.relative_to(root)}:{number}: {line.strip()}"
-        for room in ROOMS
-        for file in sorted((root / room).rglob("*.py"))
+        for file in (
+            root / "topology.py",
+            *(f for r in ROOMS for f in sorted((root / r).rglob("*.py"))),
+        )
         for number, line in enumerate(file.read_text().splitlines(), 1)
         if SUITS_THE_PROCESSOR.search(line.split("#")[0])
         and not line.strip().startswith(('"""', *FINE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -157,12 +158,18 @@ class Topology:
         radius = self.radius_m[self.ring_of_rack]
         return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
 
+    @cached_property
+    def _cosine(self) -> FloatArray:
+        """Of the angle between racks so many slots apart, the same digits on all processors."""
+        slots = self.floor.slots_per_ring
+        return np.array([math.cos(2 * math.pi * apart / slots) for apart in range(self.lanes)])
+
     def distance_m(self, i: int | IntArray, j: int | IntArray) -> FloatArray:
         """Distance between racks [m] (eq:rack_distance)."""
         i, j = np.asarray(i), np.asarray(j)
         a, b = self.radius_m[self.ring_of_rack[i]], self.radius_m[self.ring_of_rack[j]]
         slots = self.lane_of_rack[i] - self.lane_of_rack[j]
-        cosine = np.cos(2 * np.pi * slots / self.floor.slots_per_ring)
+        cosine = self._cosine[np.abs(slots)]
         squared: FloatArray = np.maximum(a**2 + b**2 - 2 * a * b * cosine, 0.0)
         return np.sqrt(np.where(i == j, 0.0, squared))
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import accumulate, islice
 from types import ModuleType
 
 import pytest
@@ -79,8 +80,11 @@ def test_the_pace_is_that_of_the_fastest_repeat(monkeypatch: pytest.MonkeyPatch)
     assert paces.of == {"something": 6.0}
 
 
-def test_every_event_of_the_yardstick_happens_in_order() -> None:
-    assert pace._run(1000) <= pace._run(2000)
+@pytest.mark.parametrize("events", [1, 64, 1000])
+def test_the_yardstick_takes_events_in_the_order_of_time(events: int) -> None:
+    processes = (pace._process(number) for number in range(pace.PROCESSES))
+    instants = [at for one in processes for at in accumulate(islice(one, events))]
+    assert pace._run(events) == sorted(instants)[events - 1]
 
 
 def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture[str]) -> None:

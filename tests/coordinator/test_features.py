@@ -14,6 +14,8 @@ from thzsync.coordinator.features import (
     columns,
     featurise,
 )
+from thzsync.coordinator.flat import MASK
+from thzsync.coordinator.views import Flat, Pooled
 from thzsync.synthesis import Offer
 
 
@@ -80,3 +82,14 @@ def test_all_action_columns_fade_out_with_the_last_thz_chunk() -> None:
     taken = action_columns(features, context, action)
     assert not np.delete(taken, 3, axis=0).any()
     np.testing.assert_allclose(taken[3], [0.5, features.air[3, -1] / 2, features.air[3, -1] / 2])
+
+
+def test_a_situation_is_read_once_by_every_view() -> None:
+    situation = two_flows([[0.0, 3.0], [3.0, 0.0]])
+    sorted_gains, flat = Pooled(2), Flat(2)
+    features = sorted_gains.featurise(situation)
+    assert sorted_gains.featurise(situation) is features
+    masked = flat.featurise(situation)
+    assert (masked.rows[:, MASK] == 1.0).all()
+    assert sorted_gains.featurise(situation).rows.tolist() == features.rows.tolist()
+    assert sorted_gains.featurise(two_flows([[0.0, 3.0], [3.0, 0.0]])) is not features

@@ -243,3 +243,24 @@ def test_one_stage_and_one_lane_only_compute() -> None:
     graph = training_graph(Training(moe_stages=(0,)), partition_of(1, 1), Streams(0))
     assert not graph.events
     assert len(graph.computes) == 16
+
+
+def test_a_graph_without_draws_is_made_once_for_job_and_racks() -> None:
+    work, racks = Training(), np.arange(8).reshape(2, 4)
+    first = training_graph(work, Partition("a", racks), Streams(0), 0)
+    assert training_graph(work, Partition("a", racks.astype(np.int32)), Streams(1), 5) is first
+    other_job = training_graph(work, Partition("b", racks), Streams(0), 0)
+    assert {node.job for node in other_job.nodes} == {"b"}
+    elsewhere = training_graph(work, Partition("a", racks + 8), Streams(0), 0)
+    assert min(int(node.racks[0]) for node in elsewhere.nodes) == 8
+
+
+def test_a_graph_with_draws_is_made_anew_for_every_iteration() -> None:
+    work, where = Training(a2a_skew=1.0), Partition("a", np.arange(8).reshape(2, 4))
+    demands = [
+        of_kind(training_graph(work, where, Streams(0), iteration), "a2a")[0].demand
+        for iteration in (0, 1, 0)
+    ]
+    first, second, again = (demand.size_bytes.tolist() for demand in demands)
+    assert first == again
+    assert first != second

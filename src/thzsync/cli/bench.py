@@ -45,7 +45,7 @@ VERDICTS: Final = {
     (False, False): "missed",
     (None, None): "not measured",
 }
-"""By whether today's figure holds, and what it would be at pace 1."""
+"""By whether today's figure holds, and whether it would at pace 1."""
 
 
 def bench(
@@ -58,8 +58,9 @@ def bench(
 ) -> None:
     """Measure speed against the budgets, preferably on an idle machine.
 
-    All together takes a quarter of an hour, with --quick about a minute. Around everything it
-    measures how fast the machine is at that time: pace 1 is the machine of the budgets.
+    All together takes a quarter of an hour, with --quick about a minute.
+
+    How fast the machine is at that time is measured, too: pace 1 is the machine of the budgets.
     """
     from thzsync.experiments.pace import Paces
 
@@ -72,12 +73,14 @@ def bench(
             with paces.around(one.value):
                 measured[one.value] = _measure(one, quick, advance)
             advance()
+    if quick and subject is Subject.FIGURES:
+        note("bench figures: --quick leaves them out")
+    measured["pace"] = paces.of
     if subject is not Subject.ALL:
         emit(measured[subject.value], as_json, lambda: _figures(measured))
         return
     from thzsync.experiments.budgets import judged
 
-    measured["pace"] = paces.of
     budgets = judged(measured)
     emit({**measured, "budgets": budgets}, as_json, lambda: _figures(measured))
     if not as_json:

@@ -76,7 +76,7 @@ def search(
     return counts[0], level[0, : len(features.start) - 1], float(score[0])
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """What is made once for all events that are searched together."""
 
     dense: FloatArray
@@ -99,7 +99,7 @@ def search_each(
     shape = (len(which), events.group.shape[1])
     counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     scores = np.empty(len(which))
-    room = _make_room(encoder, head, len(levels), how)
+    space = _workspace(encoder, head, len(levels), how)
     for n in range(len(which)):
         e = which[n]
         flows, senders = events.size[e, 0], events.size[e, 1]
@@ -111,7 +111,7 @@ def search_each(
             events.chunks[e, :flows],
             events.air[e, :flows],
         )
-        best, scores[n] = _search(encoder, head, features, levels, how, room)
+        best, scores[n] = _search(encoder, head, features, levels, how, space)
         for f in range(flows):
             counts[n, f] = best.counts[0, f]
         for s in range(senders):
@@ -120,14 +120,14 @@ def search_each(
 
 
 @inner
-def _make_room(encoder: Encoder, head: Head, levels: int, how: Search) -> Room:
+def _workspace(encoder: Encoder, head: Head, levels: int, how: Search) -> Workspace:
     hidden, size, width = len(encoder.flow_bias), encoder.dense.shape[1] + 1, how.beam_width
     trial = empty_trial(width, max(how.count_levels, levels), hidden, size)
     if head.exploration > 0.0:
         for j in range(size):
             row = head.inverse_factor[j]
             trial.reach[j] = math.sqrt(dot(row, row))
-    return Room(
+    return Workspace(
         padded(encoder.dense),
         empty_rest(hidden, size),
         empty_lines(hidden, size),
@@ -138,31 +138,36 @@ def _make_room(encoder: Encoder, head: Head, levels: int, how: Search) -> Room:
 
 @inner
 def _search(
-    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search, room: Room
+    encoder: Encoder,
+    head: Head,
+    features: Features,
+    levels: FloatArray,
+    how: Search,
+    space: Workspace,
 ) -> tuple[Beam, float]:
     """The last survivors, and the score of the best without what its deviations cost."""
     flows, contexts = features.rows.shape
     senders, hidden = len(features.start) - 1, len(encoder.flow_bias)
     base, effect = context_units(encoder, features.rows), encoder.flow[contexts:]
-    event = Searched(base, effect, room.dense, features, encoder, head, levels)
+    event = Searched(base, effect, space.dense, features, encoder, head, levels)
     beam = _empty_beam(how.beam_width, flows, senders, hidden)
     spare = _empty_beam(how.beam_width, flows, senders, hidden)
     actions = np.empty((flows, 3, how.count_levels * len(levels)))
-    _climb(event, room, actions, beam, spare, how)
+    _climb(event, space, actions, beam, spare, how)
     best = spare if (flows + senders) % 2 else beam
     return best, best.score[0] + how.deviation_cost * best.deviations[0]
 
 
 @inner_bare
 def _climb(
-    event: Searched, room: Room, actions: FloatArray, beam: Beam, spare: Beam, how: Search
+    event: Searched, space: Workspace, actions: FloatArray, beam: Beam, spare: Beam, how: Search
 ) -> None:
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
-    event, room, beam, spare = slim(event), slim(room), slim(beam), slim(spare)
-    features, rest, lines, trial = event.features, room.rest, room.lines, room.trial
+    event, space, beam, spare = slim(event), slim(space), slim(beam), slim(spare)
+    features, rest, lines, trial = event.features, space.rest, space.lines, space.trial
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
-    _seed(event, room.uniform, actions, beam, how)
+    _seed(event, space.uniform, actions, beam, how)
     listed, tried = 0, 0
     for coordinate in range(flows + senders):
         if coordinate < flows:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from thzsync.arrays import FloatArray
 from thzsync.jit import bare
 
@@ -18,13 +20,13 @@ def fill(function: int, base: float, x: FloatArray, out: FloatArray) -> None:
     """
     if function == LOG2:
         for k in range(len(x)):
-            out[k] = math.log2(x[k])
+            out[k] = math.log2(x[k]) if x[k] != 0.0 else -np.inf  # in Python an error
     elif function == LOG10:
         for k in range(len(x)):
-            out[k] = math.log10(x[k])
+            out[k] = math.log10(x[k]) if x[k] != 0.0 else -np.inf
     elif function == LOG1P:
         for k in range(len(x)):
-            out[k] = math.log1p(x[k])
+            out[k] = math.log1p(x[k]) if x[k] != -1.0 else -np.inf
     else:
         for k in range(len(x)):
             out[k] = base ** x[k]

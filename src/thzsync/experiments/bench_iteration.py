@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.bench_contact import Tell
 from thzsync.records import References
 from thzsync.records.journal import Beginning, Journal
 from thzsync.scenario import Scenario
@@ -31,9 +31,6 @@ ITERATIONS: Final = 6
 QUICK_ITERATIONS: Final = 2
 NO_REFERENCES: Final[References] = {"p2p": (1.0, 1.0), "a2a": (1.0, 1.0), "allreduce": (1.0, 1.0)}
 """Rewards need some scale; measuring one would cost three iterations more."""
-
-Tell = Callable[[str], object]
-"""Is told what is measured next."""
 
 
 def measure(quick: bool = False, tell: Tell = lambda what: None) -> dict[str, Any]:

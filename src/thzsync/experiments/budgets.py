@@ -50,7 +50,7 @@ BUDGETS: Final = (
     Budget("decision on an All-to-All, median", "decision.a2a.p50_us", "ms", 0.69, 0.5, 1e3),
     Budget("decision on an AllReduce, median", "decision.allreduce.p50_us", "ms", 1.39, 0.7, 1e3),
     Budget("make run, 3 seeds, nothing compiled, 2 cores", "figures.make_run_s", "s", 255, 120),
-    Budget("reproduce fabric, 5 seeds, 2 cores", "figures.fabric_s", "s", 600, 240),
+    Budget("reproduce fabric, 8 policies (budget: 6), 2 cores", "figures.fabric_s", "s", 600, 240),
     Budget("4096 racks, one iteration", "iteration.pod-4096.peak_gb", "GB", float("nan"), 2),
 )  # fmt: skip
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import gymnasium
 
@@ -19,9 +19,9 @@ from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Session
 from thzsync.simulation.simulator import reference_costs
 
-KEPT_REFERENCES = 4096
+KEPT_REFERENCES: Final = 4096
 """Seeds whose references are remembered."""
-DRAWN_SEEDS = 2**31
+DRAWN_SEEDS: Final = 2**31
 """Seeds of runs that nobody chose are below this."""
 
 
@@ -81,12 +81,7 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         self.observation_space = self._observations.space
         self.action_space = self._coding.space
         self._seed = 0
-
-        @lru_cache(KEPT_REFERENCES)
-        def references_of(seed: int) -> References:
-            return reference_costs(setting, seed) if references is None else references
-
-        self._references_of = references_of
+        self._given, self._known = references, dict[int, References]()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -117,6 +112,16 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
             raise ThzSyncError("record: no run has begun; call reset() first")
         return refuse_not_finite(self.session.record(policy))
 
+    def _references_of(self, seed: int) -> References:
+        """Those that were given, or All-Wired's under this seed, worked out once."""
+        if self._given is not None:
+            return self._given
+        if seed not in self._known:
+            if len(self._known) == KEPT_REFERENCES:
+                del self._known[next(iter(self._known))]
+            self._known[seed] = reference_costs(self.scenario, seed)
+        return self._known[seed]
+
     def _info(self, outcomes: list[Outcome]) -> dict[str, Any]:
         info: dict[str, Any] = {"seed": self._seed, "outcomes": outcomes}
         if self.situation is not None:
@@ -124,8 +129,10 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         return info
 
 
-def _iterations(options: dict[str, Any], usual: int) -> int:
+def _iterations(options: object, usual: int) -> int:
     """How many iterations the options ask for."""
+    if not isinstance(options, Mapping):
+        raise ThzSyncError(f"options: found {options!r}; use {{'iterations': n}}")
     unknown = options.keys() - {"iterations"}
     if unknown:
         names = ", ".join(sorted(map(str, unknown)))

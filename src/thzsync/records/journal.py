@@ -240,6 +240,6 @@ def _complete_parts(folder: Path, first: int = 0) -> Iterator[Record]:
 
 
 def _is_strange(folder: Path, parts: Sequence[Record]) -> bool:
-    """Whether parts are kept otherwise: each in a folder, as once, or as files of other names."""
-    others = any(path.suffix != PACKED for path in folder.glob("part-*"))
-    return others or any(DECISIONS not in part.document[FILES] for part in parts)
+    """Whether parts are kept otherwise: each in a folder, as once, or in files of other names."""
+    folders = any(path.is_dir() for path in folder.glob("part-*"))
+    return folders or any(DECISIONS not in part.document[FILES] for part in parts)

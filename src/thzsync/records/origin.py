@@ -48,5 +48,6 @@ def blaming(folder: Path, version: str) -> Iterator[None]:
     except ThzSyncError as error:
         if version == __version__:
             raise
-        what, _, _remedy = error.lines[0].removeprefix(f"{folder}: ").rpartition("; ")
-        raise BegunElsewhere.because(folder, version, what or error.lines[0]) from None
+        found = error.lines[0].removeprefix(f"{folder}: ")
+        what, _, _remedy = found.rpartition("; ")
+        raise BegunElsewhere.because(folder, version, what or found) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -88,7 +88,8 @@ class FlowMethod:
 
     def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
         """One unit per flow."""
-        if getattr(self.planner, "blind", False) and isinstance(demand, Transfer):
+        blind = getattr(self.planner, "blind", False)
+        if blind and isinstance(demand, Transfer) and demand.payload_bytes < KEPT * chunk_bytes:
             columns = (racks, demand.src, demand.dst, demand.size_bytes)
             return _same_offer(self, chunk_bytes, *(column.tobytes() for column in columns))
         return Offer.per_flow(self.plan(demand, racks, chunk_bytes, setting))
@@ -107,6 +108,10 @@ class FlowMethod:
             disciplines=(self.discipline,),
             discipline=np.zeros(graph.flows, dtype=np.int64),
         )
+
+
+KEPT: Final = 10_000
+"""Chunks of a transfer, about, from which on it is not kept: its columns would stay in memory."""
 
 
 @lru_cache(maxsize=64)

@@ -141,6 +141,8 @@ class TransferGraph:
         Everything but the fabrics is shared with this graph, derived columns included.
         """
         found = replace(self, thz_chunks=thz_chunks)
+        # The graph that was split first: it works out what all its splits share. No field, so that
+        # a graph made by ``replace`` has none.
         found.__dict__["origin"] = self.__dict__.get("origin", self)
         return found
 

@@ -30,12 +30,12 @@ def training_graph(
     """
     pipeline = Pipeline.uniform(work, partition) if isinstance(work, Training) else work
     if pipeline.a2a_skew == 0:
-        racks = partition.racks
+        racks = np.ascontiguousarray(partition.racks, dtype=np.int64)
         return _same_every_time(pipeline, partition.job, racks.shape, racks.tobytes())
     return TrainingGraph(tuple(_Generator(pipeline, partition, streams, iteration).run()))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _same_every_time(
     pipeline: Pipeline, job: str, shape: tuple[int, ...], racks: bytes
 ) -> TrainingGraph:
