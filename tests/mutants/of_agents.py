@@ -16,8 +16,8 @@ MUTANTS = (
     ),
     Mutant(
         "gym/environment.py",
-        "reference_costs(setting, seed)",
-        "reference_costs(setting, 0)",
+        "reference_costs(self.scenario, seed)",
+        "reference_costs(self.scenario, 0)",
         (f"{EPISODES}::test_references_are_those_of_the_seed_and_worked_out_once",),
         "agents are judged by the references of seed 0",
     ),
