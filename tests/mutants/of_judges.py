@@ -13,6 +13,7 @@ DDQN = "tests/coordinator/test_ddqn.py"
 BEAM = "tests/coordinator/test_beam.py"
 FEATURES = ("tests/coordinator/test_features.py",)
 REPLAY = ("tests/coordinator/test_replay.py",)
+ELEMENTARY = "tests/test_elementary.py"
 
 MUTANTS = (
     Mutant(
@@ -183,7 +184,7 @@ MUTANTS = (
         "coordinator/posterior.py",
         "        self.moment = product(phi.T, reward)\n",
         "        self.moment = phi.T @ reward\n",
-        ("tests/test_elementary.py",),
+        (f"{ELEMENTARY}::test_no_number_of_a_run_comes_from_a_function_that_suits_the_processor",),
         "what is learnt depends on the processor",
     ),
     Mutant(
