@@ -71,8 +71,8 @@ def test_a_slow_machine_is_told_from_slow_software() -> None:
     assert found["run of tiny, warm"]["holds_at_pace"] is None
 
 
-def test_the_pace_is_that_of_the_fastest_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = iter([2.0, 4.0, 3.0, 1.0, 1.0, 4.0, 8.0, 6.0, 1.0, 1.0])
+def test_the_pace_is_the_mean_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = iter([4.0] * pace.REPEATS + [2.0, 14.0] * (pace.REPEATS // 2))
     monkeypatch.setattr(pace, "_events_per_s", lambda: next(rates) * pace.USUAL_EVENTS_PER_S)
     paces = pace.Paces()
     with paces.around("something"):
