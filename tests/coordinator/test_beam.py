@@ -248,7 +248,7 @@ def test_uniform_actions_side_by_side_score_as_each_does_alone(
     encoder, head, features = random_event(seed, flows=5 + seed % 2, senders=3, chunks=9)
     event, levels = searched(encoder, head._replace(exploration=exploration), features), len(LEVELS)
     room = uniform.empty_uniform(5 * levels, 1, 6, encoder.size)
-    tried = uniform.list_uniform(features.chunks, levels, 5, room)
+    tried = uniform.list_uniform(features.chunks, levels, 5, room.step, room.level)
     actions = np.empty((len(features.chunks), 3, 5 * levels))
     uniform.score_uniform(event, tried, 5, actions, room)
     listed = list(uniform_actions(features, LEVELS, Search(5, 1, 0.0)))

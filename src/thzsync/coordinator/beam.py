@@ -209,7 +209,9 @@ def _seed(event: Searched, uniform: Uniform, actions: FloatArray, beam: Beam, ho
         # A sender's level is open until its turn, and its full power assumed.
         tried, uniform.step[0], uniform.level[0] = 1, 0, levels - 1
     else:
-        tried = list_uniform(event.features.chunks, levels, how.count_levels, uniform)
+        tried = list_uniform(
+            event.features.chunks, levels, how.count_levels, uniform.step, uniform.level
+        )
     score_uniform(event, tried, how.count_levels, actions, uniform)
     score, chosen = beam.score, uniform.chosen
     for a in range(tried):

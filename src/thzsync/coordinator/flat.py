@@ -21,7 +21,7 @@ from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import FIXED_COLUMNS, Features
 from thzsync.coordinator.scoring import Head, upper_confidence
 from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
-from thzsync.coordinator.uniform import spread_count
+from thzsync.coordinator.uniform import list_uniform, spread_count
 from thzsync.jit import kernel
 
 ACTIONS: Final = 2
@@ -188,17 +188,12 @@ def _empty(width: int, flows: int, senders: int, hidden: int) -> Beam:
 @kernel
 def _seed(board: Board, beam: Beam, count_levels: int) -> None:
     """Fill the beam with the best uniform actions."""
-    chunks = board.features.chunks
-    for step in range(count_levels):
-        changed, silent = step == 0, True
-        for f in range(len(chunks)):
-            count = spread_count(chunks[f], step, count_levels)
-            silent = silent and count == 0
-            changed = changed or count != spread_count(chunks[f], step - 1, count_levels)
-        for level in range(len(board.levels)):
-            # Without THz chunks every power is the same action.
-            if changed and (level == len(board.levels) - 1 or not silent):
-                _insert_uniform(board, beam, step, level, count_levels)
+    levels = len(board.levels)
+    step = np.empty(count_levels * levels, dtype=np.int64)
+    level = np.empty(count_levels * levels, dtype=np.int64)
+    tried = list_uniform(board.features.chunks, levels, count_levels, step, level)
+    for a in range(tried):
+        _insert_uniform(board, beam, step[a], level[a], count_levels)
 
 
 @kernel

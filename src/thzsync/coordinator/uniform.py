@@ -63,8 +63,13 @@ def spread_count(chunks: int, step: int, count_levels: int) -> int:
 
 
 @inner_bare
-def list_uniform(chunks: IntArray, levels: int, count_levels: int, to: Uniform) -> int:
-    """The distinct uniform actions in the order in which ties are decided; how many there are."""
+def list_uniform(
+    chunks: IntArray, levels: int, count_levels: int, steps: IntArray, level: IntArray
+) -> int:
+    """The distinct uniform actions in the order in which ties are decided; how many there are.
+
+    Their steps and levels go into the last two.
+    """
     found = 0
     for step in range(count_levels):
         changed, silent = step == 0, True
@@ -72,10 +77,10 @@ def list_uniform(chunks: IntArray, levels: int, count_levels: int, to: Uniform) 
             count = spread_count(chunks[f], step, count_levels)
             silent = silent and count == 0
             changed = changed or count != spread_count(chunks[f], step - 1, count_levels)
-        for level in range(levels):
+        for one in range(levels):
             # Without THz chunks every power is the same action.
-            if changed and (level == levels - 1 or not silent):
-                to.step[found], to.level[found] = step, level
+            if changed and (one == levels - 1 or not silent):
+                steps[found], level[found] = step, one
                 found += 1
     return found
 
