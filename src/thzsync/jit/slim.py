@@ -53,13 +53,14 @@ class _Model(models.StructModel):  # type: ignore[misc]
             kind = slim.member(name)
             if isinstance(kind, types.Array):
                 members.append((name, types.CPointer(kind.dtype)))
-                members += [(_length(name, axis), types.intp) for axis in range(kind.ndim)]
+                members += [(length_of(name, axis), types.intp) for axis in range(kind.ndim)]
             else:
                 members.append((name, kind))
         super().__init__(manager, slim, members)
 
 
-def _length(name: str, axis: int) -> str:
+def length_of(name: str, axis: int) -> str:
+    """The member that has an array's length along an axis."""
     return f"{name}_{axis}"
 
 
@@ -94,7 +95,7 @@ def _packed(context: Any, builder: Any, slim: Slim, full: Any) -> Any:
             shape = array.get(builder, value, "shape")
             for axis in range(kind.ndim):
                 length = builder.extract_value(shape, axis)
-                made = model.set(builder, made, length, _length(name, axis))
+                made = model.set(builder, made, length, length_of(name, axis))
             value = array.get(builder, value, "data")
         elif isinstance(kind, Slim):
             value = _packed(context, builder, kind, value)
@@ -118,7 +119,7 @@ def _member(context: Any, builder: Any, slim: Slim, value: Any, name: str) -> An
     start = model.get(builder, value, name)
     if not isinstance(kind, types.Array):
         return start
-    shape = [model.get(builder, value, _length(name, axis)) for axis in range(kind.ndim)]
+    shape = [model.get(builder, value, length_of(name, axis)) for axis in range(kind.ndim)]
     item = ir.Constant(shape[0].type, numpy_support.as_dtype(kind.dtype).itemsize)
     strides, items = [item], shape[-1]
     for length in reversed(shape[:-1]):

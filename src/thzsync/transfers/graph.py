@@ -23,8 +23,8 @@ def _whatever_the_fabrics(work_out: Callable[[TransferGraph], T]) -> cached_prop
     """A property that all splits of a graph have in common: worked out once, when it is needed."""
 
     def found(graph: TransferGraph) -> T:
-        origin = graph.__dict__.get("origin")
-        return work_out(graph) if origin is None else getattr(origin, work_out.__name__)
+        whole = graph.whole
+        return work_out(graph) if whole is graph else getattr(whole, work_out.__name__)
 
     found.__doc__ = work_out.__doc__
     return cached_property(found)
@@ -82,6 +82,12 @@ class TransferGraph:
     def flows(self) -> int:
         """Number of flows."""
         return len(self.src)
+
+    @property
+    def whole(self) -> TransferGraph:
+        """The graph that was split first: it works out what all its splits share."""
+        whole: TransferGraph = self.__dict__.get("_whole", self)
+        return whole
 
     @_whatever_the_fabrics
     def chunks(self) -> IntArray:
@@ -141,9 +147,7 @@ class TransferGraph:
         Everything but the fabrics is shared with this graph, derived columns included.
         """
         found = replace(self, thz_chunks=thz_chunks)
-        # The graph that was split first: it works out what all its splits share. No field, so that
-        # a graph made by ``replace`` has none.
-        found.__dict__["origin"] = self.__dict__.get("origin", self)
+        found.__dict__["_whole"] = self.whole  # no field: a graph made by ``replace`` has none
         return found
 
     def all_on_thz(self) -> TransferGraph:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import bare, inner, inner_bare, kernel
 from thzsync.wireless.round import (
     BYTES,
     CHUNKS,
-    COLUMNS,
     DST,
     FIRST_CHUNK,
     FLOW,
@@ -18,10 +17,12 @@ from thzsync.wireless.round import (
     SRC,
     SUBBAND,
 )
-from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Web
+from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Seat, Web
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
 """Per transmission: flow, first row, chunks, subband, power [W], duration [ps]."""
+Started = tuple[int, int, bool]
+"""Transmissions begun, chunks that they carry, and whether some flow is blocked."""
 
 
 @inner
@@ -97,14 +98,12 @@ def begin(
 
 
 @bare
-def release(
-    air: Air, table: IntArray, power_w: FloatArray, sender: IntArray, flying: IntArray,
-    drawn_w: FloatArray,
-) -> None:  # fmt: skip
-    """Give back what a round's transmissions held; the last three are columns of their party."""
+def release(seat: Seat, table: IntArray, power_w: FloatArray) -> None:
+    """Give back what a round's transmissions held."""
+    air, flying, drawn_w = seat.air, seat.frontier.flying, seat.frontier.drawn_w
     for a in range(len(table)):
         flow, subband = table[a, LOCAL_FLOW], table[a, SUBBAND]
-        i, j, u = table[a, SRC], table[a, DST], sender[flow]
+        i, j, u = table[a, SRC], table[a, DST], seat.web.sender[flow]
         air.busy[i, subband] = air.busy[j, subband] = False
         air.chains[i] += 1
         air.chains[j] += 1
@@ -117,10 +116,10 @@ def release(
 
 
 @bare
-def mark_ready(
-    first: IntArray, state: AnyArray, ready: IntArray, lowest: IntArray, rows: IntArray
-) -> bool:
-    """Note that chunks may be sent, in four columns of a frontier; False if one was known to be."""
+def mark_ready(seat: Seat, rows: IntArray) -> bool:
+    """Note that chunks may be sent; False if one was known to be."""
+    first, ready, lowest = seat.frontier.first, seat.frontier.ready, seat.frontier.lowest
+    state = seat.frontier.state
     for row in rows:
         if state[row] != IDLE:
             return False
@@ -138,44 +137,36 @@ def mark_ready(
     return True
 
 
-@kernel
-def point(
-    facing: IntArray, free_ps: IntArray, flows: IntArray, src: IntArray, dst: IntArray,
-    bytes_before: IntArray, gains: FloatArray, first: IntArray, lands_ps: IntArray,
-    blocked_ps: IntArray, flow: IntArray, row: IntArray, chunks: IntArray, subband: IntArray,
-    lasting_ps: IntArray, now_ps: int, guard_ps: int, guarded: bool, steers: bool, common: bool,
-) -> tuple[IntArray, FloatArray, int, bool]:  # fmt: skip
-    """Point the chains of new transmissions at each other, note when they end, and look up more.
-
-    After two tables by (rack, subband) come columns of the party, then columns of what has been
-    begun, and when a guard time is owed: always, or where a chain turns to another rack; in common
-    rounds all wait for whoever turns. Returned are the transmissions' table and gains, how many
-    chunks they carry, and whether the party has a flow that is blocked.
-    """
+@inner
+def write_down(seat: Seat, sent: Sent, now_ps: int) -> Started:
+    """Point the chains of new transmissions at each other, note when they end, and look up more."""
+    flow, row, chunks, subband, power_w, lasting_ps = sent
+    table, facing, first = seat.begun.table, seat.air.facing, seat.frontier.first
     n, carried, any_owed = len(flow), 0, False
-    table, gain = np.empty((n, COLUMNS), dtype=np.int64), np.empty(n)
     for a in range(n):
-        i, j, c = src[flow[a]], dst[flow[a]], subband[a]
-        owed = guarded or (steers and (facing[i, c] != j or facing[j, c] != i))
+        i, j, c = seat.src[flow[a]], seat.dst[flow[a]], subband[a]
+        owed = seat.guarded or (seat.steers and (facing[i, c] != j or facing[j, c] != i))
         any_owed = any_owed or owed
         facing[i, c], facing[j, c] = j, i
-        gain[a] = gains[flow[a], c]
         carried += chunks[a]
-        table[a, FLOW], table[a, LOCAL_FLOW] = flows[flow[a]], flow[a]
+        table[a, FLOW], table[a, LOCAL_FLOW] = seat.flows[flow[a]], flow[a]
         table[a, FIRST_CHUNK], table[a, CHUNKS] = row[a] - first[flow[a]], chunks[a]
         table[a, SRC], table[a, DST], table[a, SUBBAND] = i, j, c
-        table[a, BYTES] = bytes_before[row[a] + chunks[a]] - bytes_before[row[a]]
-        table[a, GUARD] = guard_ps if owed else 0
+        table[a, BYTES] = seat.bytes_before[row[a] + chunks[a]] - seat.bytes_before[row[a]]
+        table[a, GUARD] = seat.radio.guard_ps if owed else 0
+        seat.begun.gain[a] = seat.gains[flow[a], c]
+        seat.begun.power_w[a], seat.begun.lasting_ps[a] = power_w[a], lasting_ps[a]
     for a in range(n):
-        if common and any_owed:
-            table[a, GUARD] = guard_ps
+        if seat.common and any_owed:
+            table[a, GUARD] = seat.radio.guard_ps
         end_ps = now_ps + table[a, GUARD] + lasting_ps[a]
-        lands_ps[flow[a]] = end_ps
-        free_ps[table[a, SRC], subband[a]] = free_ps[table[a, DST], subband[a]] = end_ps
+        seat.frontier.lands_ps[flow[a]] = end_ps
+        seat.air.free_ps[table[a, SRC], subband[a]] = end_ps
+        seat.air.free_ps[table[a, DST], subband[a]] = end_ps
     blocked = False
-    for f in range(len(blocked_ps)):
-        blocked = blocked or blocked_ps[f] != NOT_BLOCKED
-    return table, gain, carried, blocked
+    for since_ps in seat.frontier.blocked_ps:
+        blocked = blocked or since_ps != NOT_BLOCKED
+    return n, carried, blocked
 
 
 @kernel
@@ -192,27 +183,26 @@ def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntA
 
 
 @bare
-def claim(
-    limits_ps: IntArray, src: IntArray, dst: IntArray, owned: IntArray, flying: IntArray,
-    lands_ps: IntArray, soonest_ps: int, in_turn: bool,
-) -> None:  # fmt: skip
+def claim(seat: Seat, limits_ps: IntArray, soonest_ps: int, in_turn: bool) -> None:
     """Lower ``limits_ps`` of racks to when a party could next begin something there.
 
-    The columns are the party's. No flow of it begins before ``soonest_ps`` and, where every flow
-    sends ``in_turn``, none before what it has in the air ends.
+    No flow of it begins before ``soonest_ps`` and, where every flow sends ``in_turn``, none before
+    what it has in the air ends.
     """
-    for f in range(len(owned)):
-        if owned[f] > 0:
+    frontier, src, dst = seat.frontier, seat.src, seat.dst
+    for f in range(len(src)):
+        if frontier.owned[f] > 0:
             begins_ps = soonest_ps
-            if in_turn and flying[f] > 0:
-                begins_ps = max(begins_ps, lands_ps[f])
+            if in_turn and frontier.flying[f] > 0:
+                begins_ps = max(begins_ps, frontier.lands_ps[f])
             limits_ps[src[f]] = min(limits_ps[src[f]], begins_ps)
             limits_ps[dst[f]] = min(limits_ps[dst[f]], begins_ps)
 
 
 @bare
-def heed(limits_ps: IntArray, src: IntArray, dst: IntArray, until_ps: IntArray) -> None:
+def heed(seat: Seat, limits_ps: IntArray) -> None:
     """Lower ``until_ps`` of flows to when somebody could begin something at either end."""
+    src, dst, until_ps = seat.src, seat.dst, seat.until_ps
     for f in range(len(until_ps)):
         until_ps[f] = min(until_ps[f], limits_ps[src[f]], limits_ps[dst[f]])
 

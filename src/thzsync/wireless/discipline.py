@@ -10,11 +10,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Final, Protocol
 
-from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.party import Party
-from thzsync.wireless.state import Air, Radio
 
 ENTRY_POINTS: Final = "thzsync.disciplines"
 """Entry-point group whose objects are :class:`Discipline` objects."""
@@ -52,13 +50,13 @@ class Discipline(Protocol):
         """The channel has changed: prepare ``party.frontier`` and ``party.web`` for it."""
         ...
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
-        """Begin what can begin now.
+    def start(self, party: Party, now_ps: int) -> Started:
+        """Begin what can begin now; a kernel is given ``party.seat``, which has all that it needs.
 
         Before ``until_ps`` of a flow, neither the channel nor anything that events before this one
         begin changes what it may do. Others may still give back what they hold.
         What is begun has been taken from the air and marked in the party's frontier (see
-        ``bookkeeping.begin``).
+        ``bookkeeping.begin``), and is written down in the seat (``bookkeeping.write_down``).
         """
         ...
 

@@ -6,28 +6,34 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import inner, kernel
-from thzsync.jit.slim import slim
 from thzsync.wireless.assignment import assign
-from thzsync.wireless.bookkeeping import Sent, begin, next_run, note_blocked, startable
+from thzsync.wireless.bookkeeping import (
+    Sent,
+    Started,
+    begin,
+    next_run,
+    note_blocked,
+    startable,
+    write_down,
+)
 from thzsync.wireless.matching import match
 from thzsync.wireless.power import allocate, radiate_all
-from thzsync.wireless.state import WORTHWHILE, Air, Frontier, Radio, Slots, Web
+from thzsync.wireless.state import WORTHWHILE, Air, Frontier, Radio, Seat, Slots, Web
 
 
 @kernel
 def form_round(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, matching: bool,
-    channel_aware: bool, optimal: bool, now_ps: int,
-) -> Sent:  # fmt: skip
+    seat: Seat, stage: int, matching: bool, channel_aware: bool, optimal: bool, now_ps: int
+) -> Started:
     """The next round of an event from what is ready and free; empty when nothing fits."""
-    air, web, frontier = slim(air), slim(web), slim(frontier)
+    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)
     slots = free_slots(air, web, frontier, left, cap_w)
     snr_per_w = frontier.snr_per_w
     edges = match(web, slots) if matching else assign(web, slots, snr_per_w, channel_aware)
-    return send(air, radio, web, frontier, edges, cap_w, optimal)
+    return write_down(seat, send(air, radio, web, frontier, edges, cap_w, optimal), now_ps)
 
 
 @inner

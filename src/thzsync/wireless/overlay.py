@@ -17,31 +17,38 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import heed, point, release
+from thzsync.wireless.bookkeeping import heed, release
 from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.outages import Outages
 from thzsync.wireless.party import Party, Stages
-from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
-from thzsync.wireless.state import NOT_BLOCKED, Air, Radio
+from thzsync.wireless.round import CHUNKS, COLUMNS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
+from thzsync.wireless.state import NOT_BLOCKED, Air, Begun, Radio, Room
 
 NEVER_PS = int(np.iinfo(np.int64).max)
 EVERYBODY = -1
 _turn = attrgetter("rank", "number", "index")
 
-Floor = tuple[Air, IntArray]
-"""What is taken of all racks' transceivers, and whom each chain points at (rack, subband)."""
 
-
-def empty_floor(racks: int, thz: Thz) -> Floor:
+def empty_air(racks: int, thz: Thz) -> Air:
     """Transceivers of which nothing is taken."""
-    air = Air(
+    return Air(
         busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
         chains=np.full(racks, thz.chains, dtype=np.int64),
         power_w=np.zeros(racks),
         sending=np.zeros(racks, dtype=np.int64),
         free_ps=np.zeros((racks, thz.subbands), dtype=np.int64),
+        facing=np.full((racks, thz.subbands), -1, dtype=np.int64),
     )
-    return air, np.full((racks, thz.subbands), -1, dtype=np.int64)
+
+
+def empty_pages(rows: int) -> Begun:
+    """Where nothing is written down yet."""
+    return Begun(
+        table=np.zeros((rows, COLUMNS), dtype=np.int64),
+        power_w=np.zeros(rows),
+        gain=np.zeros(rows),
+        lasting_ps=np.zeros(rows, dtype=np.int64),
+    )
 
 
 class Overlay:
@@ -65,14 +72,19 @@ class Overlay:
         self._trains = trains
         self._farsighted = farsighted
         self._channel = channel
-        self._guard_ps = to_ps(thz.round_overhead_s)
-        whole_budget = thz.radiation == "budget"
-        self._radio = Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget)
+        self._radio = Radio(
+            thz.subband_hz,
+            thz.max_power_w,
+            thz.longest_round_s,
+            thz.radiation == "budget",
+            to_ps(thz.round_overhead_s),
+        )
         self._racks = racks
         self._alone = thz.sharing == "event"
-        self._floors: dict[int, Floor] = {}  # by event, or one for all under ``EVERYBODY``
+        self._airs: dict[int, Air] = {}  # by event, or one for all under ``EVERYBODY``
         if not self._alone:
-            self._floors[EVERYBODY] = empty_floor(racks, thz)
+            self._airs[EVERYBODY] = empty_air(racks, thz)
+        self._begun = empty_pages(racks * thz.subbands)
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
         self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
@@ -87,7 +99,7 @@ class Overlay:
     def power_w(self) -> FloatArray:
         """Power that every rack radiates now [W]."""
         power_w = np.zeros(self._racks)
-        for air, _ in self._floors.values():
+        for air in self._airs.values():
             power_w += air.power_w
         return power_w
 
@@ -95,7 +107,7 @@ class Overlay:
     def busy(self) -> BoolArray:
         """Which (rack, subband) is in use now."""
         busy = np.zeros((self._racks, self._thz.subbands), dtype=np.bool_)
-        for air, _ in self._floors.values():
+        for air in self._airs.values():
             busy |= air.busy
         return busy
 
@@ -109,7 +121,7 @@ class Overlay:
             raise ValueError(f"event {number} is on the overlay already")
         self._started[number] = 0
         if self._alone:
-            self._floors[number] = empty_floor(self._racks, self._thz)
+            self._airs[number] = empty_air(self._racks, self._thz)
         self._parties[number] = []
         if graph.thz_chunks.any():
             self._seat(number, graph, budget_w, rank)
@@ -119,6 +131,8 @@ class Overlay:
     def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
         stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
+        air = self._airs[number if self._alone else EVERYBODY]
+        room = Room(air, self._radio, self._begun)
         self._parties[number] = [
             Party(
                 number,
@@ -129,6 +143,7 @@ class Overlay:
                 budget,
                 drawn_w,
                 self._thz,
+                room,
                 rank,
                 self._farsighted,
             )
@@ -156,7 +171,7 @@ class Overlay:
             if stale:
                 party.refresh(self._channel, self._usable(party), now_ps)
                 party.gains_until_ps = min(party.gains_until_ps, self._next_fault_ps(now_ps))
-                find_discipline(party.discipline_name).tune(party)
+                party.discipline.tune(party)
             party.fresh = False
             self._look_ahead(party, now_ps)
             rounds += self._start(party, now_ps)
@@ -165,11 +180,8 @@ class Overlay:
     def finish(self, ended: Round) -> None:
         """A round has ended: its chunks are delivered and what it held is free again."""
         party = self._parties[ended.number][ended.party]
-        table, frontier = ended.table, party.frontier
-        release(
-            self._floor(party)[0], table, ended.power_w, party.web.sender, frontier.flying,
-            frontier.drawn_w,
-        )  # fmt: skip
+        table = ended.table
+        release(party.seat, table, ended.power_w)
         party.in_flight -= 1
         party.settle(table[:, LOCAL_FLOW], table[:, CHUNKS], ended.delivers)
         if ended.common:
@@ -199,7 +211,7 @@ class Overlay:
             raise ValueError(f"event {number} still has chunks on THz")
         del self._parties[number], self._started[number]
         self._absent.pop(number, None)
-        self._floors.pop(number, None)
+        self._airs.pop(number, None)
 
     def outstanding(self, number: int) -> int:
         """THz chunks of an event that are not delivered yet."""
@@ -275,7 +287,7 @@ class Overlay:
             limits_ps.fill(NEVER_PS)
             for older in before:
                 older.claim(limits_ps, now_ps)
-            heed(limits_ps, party.src, party.dst, until_ps)
+            heed(party.seat, limits_ps)
 
     def _before(self, party: Party) -> list[Party]:
         """Who is served before a party and meets it at some rack."""
@@ -288,23 +300,16 @@ class Overlay:
         return found
 
     def _start(self, party: Party, now_ps: int) -> list[Round]:
-        discipline = find_discipline(party.discipline_name)
-        air, facing = self._floor(party)
-        sent = discipline.start(air, self._radio, party, now_ps, party.until_ps)
-        flow, row, chunks, subband, power_w, lasting_ps = sent
-        frontier = party.frontier
-        table, gain, carried, blocked = point(
-            facing, air.free_ps, party.flows, party.src, party.dst, party.bytes_before, party.gains,
-            frontier.first, frontier.lands_ps, frontier.blocked_ps, flow, row, chunks, subband,
-            lasting_ps, now_ps, self._guard_ps, discipline.guarded, discipline.steers,
-            discipline.common,
-        )  # fmt: skip
+        started, carried, blocked = party.discipline.start(party, now_ps)
         party.begun(carried, blocked)
-        if not carried:
+        if not started:
             return []
-        if discipline.common or len(table) == 1:
-            lasting = lasting_ps.item(0)
-            return [self._round(party, table, power_w, gain, carried, now_ps, lasting)]
+        begun = self._begun
+        table = begun.table[:started].copy()
+        power_w, gain = begun.power_w[:started].copy(), begun.gain[:started].copy()
+        if party.common or started == 1:
+            lasting_ps = begun.lasting_ps.item(0)
+            return [self._round(party, table, power_w, gain, carried, now_ps, lasting_ps)]
         return [
             self._round(
                 party,
@@ -313,9 +318,9 @@ class Overlay:
                 gain[a : a + 1],
                 table.item(a, CHUNKS),
                 now_ps,
-                lasting,
+                begun.lasting_ps.item(a),
             )
-            for a, lasting in enumerate(lasting_ps.tolist())
+            for a in range(started)
         ]
 
     def _round(
@@ -336,7 +341,7 @@ class Overlay:
         return Round(
             number,
             party.index,
-            party.discipline_name,
+            party.discipline.name,
             party.common,
             index,
             now_ps,
@@ -359,10 +364,6 @@ class Overlay:
         index = graph.discipline[graph.chunk_flow[rows]]
         parts = [(party, rows[index == party.index]) for party in parties]
         return [(party, party.rows(mine)) for party, mine in parts if len(mine)]
-
-    def _floor(self, party: Party) -> Floor:
-        """The transceivers that a party shares with others, or has for itself."""
-        return self._floors[party.number if self._alone else EVERYBODY]
 
     def _usable(self, party: Party) -> BoolArray | None:
         return self._outages.usable(party.src, party.dst)

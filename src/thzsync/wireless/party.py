@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import ChannelModel, link_budget_per_w
+from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
-from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Web
+from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Room, Seat, Web
 
 if TYPE_CHECKING:
     from thzsync.wireless.discipline import Discipline
@@ -36,6 +38,83 @@ class Stages:
 
     def _lowest(self) -> int:
         return int(np.argmax(self._left > 0))
+
+
+class Layout(NamedTuple):
+    """What the flows of a party are like, whatever they have on THz: all splits share it."""
+
+    flows: IntArray
+    """Their numbers in the graph."""
+    src: IntArray
+    dst: IntArray
+    rack_mask: int
+    """Racks of the event, as bits."""
+    sender: IntArray
+    """Position of every flow's source among the event's racks."""
+    receiver: IntArray
+    touch_start: IntArray
+    touch: IntArray
+    """Flows that leave or reach a position; ``touch_start`` tells where its own begin."""
+    stage: IntArray
+    first: IntArray
+    """Row of every flow's chunk 0 (one more entry)."""
+    size_bytes: IntArray
+    """Size of every chunk, all chunks in one row [bytes]."""
+    bytes_before: IntArray
+    """Bytes in all chunks before a row."""
+    bundled: BoolArray
+    awaited: BoolArray
+
+
+_layouts: WeakKeyDictionary[TransferGraph, dict[int, Layout]] = WeakKeyDictionary()
+
+
+def layout_of(graph: TransferGraph, index: int) -> Layout:
+    """The flows of a graph that have its discipline of this index."""
+    known = _layouts.setdefault(graph.whole, {})
+    if index not in known:
+        known[index] = _lay_out(graph, np.flatnonzero(graph.discipline == index))
+    return known[index]
+
+
+def _lay_out(graph: TransferGraph, flows: IntArray) -> Layout:
+    all_of_them = len(flows) == graph.flows
+    mine = slice(None) if all_of_them else np.isin(graph.chunk_flow, flows)
+    size_bytes = graph.chunk_sizes[mine]
+    sender, receiver, touch_start, touch = _meetings(graph, flows)
+    return Layout(
+        flows=flows,
+        src=graph.src[flows],
+        dst=graph.dst[flows],
+        rack_mask=sum(1 << rack for rack in graph.racks.tolist()),
+        sender=sender,
+        receiver=receiver,
+        touch_start=touch_start,
+        touch=touch,
+        stage=graph.stage[flows],
+        first=_sums(graph.chunks[flows]),
+        size_bytes=size_bytes,
+        bytes_before=_sums(size_bytes),
+        bundled=graph.bundled[flows],
+        awaited=np.isin(flows, graph.after),
+    )
+
+
+def _sums(values: IntArray) -> IntArray:
+    """What stands before every value, and all of them."""
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))
+
+
+def _meetings(
+    graph: TransferGraph, flows: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Positions of senders and receivers, and which flows meet at each position."""
+    sender = np.searchsorted(graph.racks, graph.src[flows]).astype(np.int64)
+    receiver = np.searchsorted(graph.racks, graph.dst[flows]).astype(np.int64)
+    ends = np.concatenate((sender, receiver))
+    touch = np.argsort(ends, kind="stable") % max(len(flows), 1)
+    per_rack = np.bincount(ends, minlength=len(graph.racks))
+    return sender, receiver, _sums(per_rack), touch.astype(np.int64)
 
 
 class PartyLinks(NamedTuple):
@@ -71,17 +150,18 @@ class Party:
         budget_w: FloatArray,
         drawn_w: FloatArray,
         thz: Thz,
+        room: Room,
         rank: int = 0,
         farsighted: bool = False,
     ) -> None:
+        layout = layout_of(graph, index)
         self.number = number
         self.index = index
         self.graph = graph
-        self.discipline_name = discipline.name
+        self.discipline = discipline
         self.common, self.in_turn = discipline.common, discipline.in_turn
-        self.flows = np.flatnonzero(graph.discipline == index)
+        self.flows, self.src, self.dst = layout.flows, layout.src, layout.dst
         self.alone = len(self.flows) == graph.flows
-        self.src, self.dst = graph.src[self.flows], graph.dst[self.flows]
         self.in_flight = 0
         self.rank = rank
         """Who has a lower one is served first."""
@@ -94,25 +174,40 @@ class Party:
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
-        self.rack_mask = sum(1 << int(rack) for rack in graph.racks)
-        self.chains = thz.chains
+        self.rack_mask = layout.rack_mask
+        self.chains, self.radio = thz.chains, room.radio
         self.pins: BoolArray | None = None
         """Subbands that every flow's link keeps, by (flow, subband), where links are pinned."""
         self.short = False
         """Whether there were too few for all links that have something to send."""
         self._stages = stages
         self._thz = thz
-        self.gains = np.zeros((len(self.flows), thz.subbands))
-        self.web = web_of(graph, self.flows, thz.subbands)
-        self.frontier = _frontier(graph, self.flows, budget_w, drawn_w, thz, shared=not self.alone)
+        self.web = _web(layout, thz.subbands)
+        self.frontier = _frontier(graph, layout, budget_w, drawn_w, thz)
         self.outstanding = int(self.frontier.owned.sum())
+        self.gains = np.zeros((len(self.flows), thz.subbands))
         self.until_ps = np.zeros(len(self.flows), dtype=np.int64)
         """Until when neither the channel nor events before this one change what a flow would do
         next [ps]; set before every start."""
         self.farsighted = farsighted
         """Whether its trains may run beside what others hold, until that is given back."""
-        self.bytes_before = np.concatenate(([0], np.cumsum(self.frontier.size_bytes)))
-        """Bytes in all chunks before a row."""
+        self.seat = hold(
+            Seat(
+                *room,
+                self.web,
+                self.frontier,
+                self.flows,
+                self.src,
+                self.dst,
+                layout.bytes_before,
+                self.gains,
+                self.until_ps,
+                discipline.guarded,
+                discipline.steers,
+                discipline.common,
+            )
+        )
+        """All of this as kernels take it."""
 
     @cached_property
     def links(self) -> PartyLinks:
@@ -147,12 +242,8 @@ class Party:
 
     def claim(self, limits_ps: IntArray, now_ps: int) -> None:
         """Lower to when the party could next begin something at racks, by rack [ps]."""
-        frontier = self.frontier
         soonest_ps = self.round_end_ps if self.in_flight and self.common else now_ps
-        claim(
-            limits_ps, self.src, self.dst, frontier.owned, frontier.flying, frontier.lands_ps,
-            soonest_ps, self.in_turn,
-        )  # fmt: skip
+        claim(self.seat, limits_ps, soonest_ps, self.in_turn)
 
     def rows(self, graph_rows: IntArray) -> IntArray:
         """Rows of this party for chunk rows of the graph that belong to it."""
@@ -164,7 +255,7 @@ class Party:
 
     def refresh(self, channel: ChannelModel, usable: BoolArray | None, now_ps: int) -> None:
         """Take the gains of this instant [ps]; ``usable`` by (flow, subband) where faults act."""
-        self.gains = channel.gains(self.src, self.dst, now_ps)
+        self.gains[:] = channel.gains(self.src, self.dst, now_ps)
         self.gains_until_ps = channel.next_change_ps(now_ps)
         snr_per_w = self.frontier.snr_per_w
         np.multiply(self.gains, link_budget_per_w(self._thz), out=snr_per_w)
@@ -173,8 +264,7 @@ class Party:
 
     def mark_ready(self, rows: IntArray) -> None:
         """The precedence of chunks is satisfied."""
-        frontier = self.frontier
-        if not mark_ready(frontier.first, frontier.state, frontier.ready, frontier.lowest, rows):
+        if not mark_ready(self.seat, rows):
             raise ValueError(f"event {self.number}: some chunks were ready before")
         self.ready += len(rows)
         self.fresh = True
@@ -227,55 +317,42 @@ class Party:
         return np.searchsorted(self.frontier.first, rows, side="right") - 1
 
 
+def _web(layout: Layout, subbands: int) -> Web:
+    edges = np.arange(len(layout.flows) * subbands, dtype=np.int64)
+    return Web(
+        layout.sender, layout.receiver, layout.touch_start, layout.touch, edges, edges.copy()
+    )
+
+
 def _frontier(
-    graph: TransferGraph,
-    flows: IntArray,
-    budget_w: FloatArray,
-    drawn_w: FloatArray,
-    thz: Thz,
-    *,
-    shared: bool,
+    graph: TransferGraph, layout: Layout, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz
 ) -> Frontier:
-    chunks = graph.chunks[flows]
-    mine = slice(None) if not shared else np.isin(graph.chunk_flow, flows)
+    flows, first = len(layout.flows), layout.first
+    ready, sent, flying, lands_ps = np.zeros((4, flows), dtype=np.int64)
     exponent = 8.0 * graph.chunk_bytes / (thz.longest_round_s * thz.subband_hz)
-    first = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(chunks)))
     return Frontier(
         racks=graph.racks,
         budget_w=budget_w,
-        stage=graph.stage[flows],
+        stage=layout.stage,
         first=first,
-        size_bytes=graph.chunk_sizes[mine],
-        state=np.full(int(first[-1]), IDLE, dtype=np.int8),
-        owned=graph.thz_chunks[flows].astype(np.int64),
-        ready=np.zeros(len(flows), dtype=np.int64),
+        size_bytes=layout.size_bytes,
+        state=np.full(len(layout.size_bytes), IDLE, dtype=np.int8),
+        owned=graph.thz_chunks[layout.flows].astype(np.int64),
+        ready=ready,
         lowest=first[1:].copy(),
-        sent=np.zeros(len(flows), dtype=np.int64),
-        flying=np.zeros(len(flows), dtype=np.int64),
-        lands_ps=np.zeros(len(flows), dtype=np.int64),
+        sent=sent,
+        flying=flying,
+        lands_ps=lands_ps,
         drawn_w=drawn_w,
-        snr_per_w=np.zeros((len(flows), thz.subbands)),
+        snr_per_w=np.zeros((flows, thz.subbands)),
         needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
-        blocked_ps=np.full(len(flows), NOT_BLOCKED, dtype=np.int64),
-        bundled=graph.bundled[flows],
-        awaited=np.isin(flows, graph.after),
-        shared=shared,
+        blocked_ps=np.full(flows, NOT_BLOCKED, dtype=np.int64),
+        bundled=layout.bundled,
+        awaited=layout.awaited,
+        shared=flows < graph.flows,
     )
 
 
 def web_of(graph: TransferGraph, flows: IntArray, subbands: int) -> Web:
     """Flows by position, and which of them meet at each rack."""
-    sender = np.searchsorted(graph.racks, graph.src[flows]).astype(np.int64)
-    receiver = np.searchsorted(graph.racks, graph.dst[flows]).astype(np.int64)
-    ends = np.concatenate((sender, receiver))
-    touch = np.argsort(ends, kind="stable") % max(len(flows), 1)
-    per_rack = np.bincount(ends, minlength=len(graph.racks))
-    edges = np.arange(len(flows) * subbands, dtype=np.int64)
-    return Web(
-        sender=sender,
-        receiver=receiver,
-        touch_start=np.concatenate(([0], np.cumsum(per_rack))).astype(np.int64),
-        touch=touch.astype(np.int64),
-        order=edges,
-        rank=edges.copy(),
-    )
+    return _web(_lay_out(graph, flows), subbands)

@@ -14,10 +14,10 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.jit import kernel
-from thzsync.wireless.bookkeeping import Sent, note_blocked, startable
+from thzsync.wireless.bookkeeping import Started, note_blocked, startable, write_down
 from thzsync.wireless.forming import free_slots, power_caps_w, send
 from thzsync.wireless.matching import fits, take
-from thzsync.wireless.state import Air, Frontier, Radio, Web
+from thzsync.wireless.state import Seat
 
 
 @kernel
@@ -85,16 +85,14 @@ def _slowest(
 
 
 @kernel
-def look_at_links(
-    owned: IntArray, ready: IntArray, sent: IntArray, of_flow: IntArray, active: BoolArray
-) -> bool:
-    """Note which links are active, by columns of their flows; whether they are other than before.
+def look_at_links(seat: Seat, of_flow: IntArray, active: BoolArray) -> bool:
+    """Note which links are active; whether they are other than before.
 
     A flow that waits for a late rack has not begun, and its link needs no subband yet.
     """
-    now = np.zeros(len(active), dtype=np.bool_)
-    for f in range(len(owned)):
-        if owned[f] > 0 and (ready[f] > 0 or sent[f] > 0):
+    frontier, now = seat.frontier, np.zeros(len(active), dtype=np.bool_)
+    for f in range(len(of_flow)):
+        if frontier.owned[f] > 0 and (frontier.ready[f] > 0 or frontier.sent[f] > 0):
             now[of_flow[f]] = True
     changed = False
     for link in range(len(now)):
@@ -104,10 +102,9 @@ def look_at_links(
 
 
 @kernel
-def form_pinned(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, pins: BoolArray, stage: int, now_ps: int
-) -> Sent:
+def form_pinned(seat: Seat, pins: BoolArray, stage: int, now_ps: int) -> Started:
     """The next round: a chunk on every subband of a link of which a flow has one ready."""
+    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = power_caps_w(air, radio, frontier)
@@ -122,4 +119,4 @@ def form_pinned(
                 take(slots, f, c, u, v)
                 edges[count] = f * subbands + c
                 count += 1
-    return send(air, radio, web, frontier, edges[:count], cap_w, True)
+    return write_down(seat, send(air, radio, web, frontier, edges[:count], cap_w, True), now_ps)

@@ -10,11 +10,10 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.forming import form_round
 from thzsync.wireless.party import Party
 from thzsync.wireless.pipelining import form_pinned, look_at_links, pin
-from thzsync.wireless.state import Air, Radio
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,10 @@ class Matching:
             web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
             web.rank[web.order] = np.arange(len(web.order))
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+    def start(self, party: Party, now_ps: int) -> Started:
         """The next round."""
-        return form_round(
-            air, radio, party.web, party.frontier, party.stage, True, self.channel_aware,
-            self.optimal_power, now_ps,
-        )  # fmt: skip
+        how = self.channel_aware, self.optimal_power
+        return form_round(party.seat, party.stage, True, *how, now_ps)
 
 
 @dataclass(frozen=True)
@@ -67,12 +64,10 @@ class Assignment:
             common = int(np.argmax(snr_per_w.min(axis=0)))
             snr_per_w[:, np.arange(snr_per_w.shape[1]) != common] = 0.0
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+    def start(self, party: Party, now_ps: int) -> Started:
         """The next round."""
-        return form_round(
-            air, radio, party.web, party.frontier, party.stage, False, self.channel_aware,
-            self.optimal_power, now_ps,
-        )  # fmt: skip
+        how = self.channel_aware, self.optimal_power
+        return form_round(party.seat, party.stage, False, *how, now_ps)
 
 
 @dataclass(frozen=True)
@@ -92,29 +87,27 @@ class Pipelined:
         """Forget the pins: other subbands may be better now."""
         party.pins = None
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+    def start(self, party: Party, now_ps: int) -> Started:
         """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
 
         Where there are too few for all links, they take turns: those that are ready share them.
         """
-        frontier, links = party.frontier, party.links
-        changed = look_at_links(
-            frontier.owned, frontier.ready, frontier.sent, links.of_flow, links.active
-        )
+        links = party.links
+        changed = look_at_links(party.seat, links.of_flow, links.active)
         if party.pins is None or changed:
-            pins = _deal(party, radio, links.active)
+            pins = _deal(party, links.active)
             party.pins = pins[links.of_flow]
             party.short = bool((links.active & ~pins.any(axis=1)).any())
         kept = party.pins
         if party.short:
-            kept = _deal(party, radio, links.any_of(frontier.ready > 0))[links.of_flow]
-        return form_pinned(air, radio, party.web, frontier, kept, party.stage, now_ps)
+            kept = _deal(party, links.any_of(party.frontier.ready > 0))[links.of_flow]
+        return form_pinned(party.seat, kept, party.stage, now_ps)
 
 
-def _deal(party: Party, radio: Radio, active: BoolArray) -> BoolArray:
+def _deal(party: Party, active: BoolArray) -> BoolArray:
     """Subbands by (link, subband)."""
     frontier, links = party.frontier, party.links
-    cap_w = np.minimum(frontier.budget_w, radio.max_power_w)
+    cap_w = np.minimum(frontier.budget_w, party.radio.max_power_w)
     snr_per_w = frontier.snr_per_w[links.first]
     orders = _orders(snr_per_w.shape[1])
     return pin(

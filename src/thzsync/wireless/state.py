@@ -32,6 +32,8 @@ class Radio(NamedTuple):
     """Longest time one chunk may take [s]."""
     whole_budget: bool
     """Whether senders of a common round radiate all they may."""
+    guard_ps: int
+    """Guard time at the start of a transmission that owes one [ps]."""
 
 
 class Air(NamedTuple):
@@ -47,6 +49,8 @@ class Air(NamedTuple):
     """Transmissions that leave each rack now."""
     free_ps: IntArray
     """By (rack, subband): when the transmission that was last begun there ends [ps]."""
+    facing: IntArray
+    """By (rack, subband): the rack that the chain points at, or -1."""
 
 
 class Frontier(NamedTuple):
@@ -109,6 +113,52 @@ class Web(NamedTuple):
     """Edges flow * N_c + subband, strongest first."""
     rank: IntArray
     """Place of every edge in ``order``."""
+
+
+class Begun(NamedTuple):
+    """Where kernels write down what they begin, a row per transmission."""
+
+    table: IntArray
+    """Whole numbers, in the columns of a round's table."""
+    power_w: FloatArray
+    gain: FloatArray
+    lasting_ps: IntArray
+    """Time in which data is sent [ps]."""
+
+
+class Room(NamedTuple):
+    """What a party finds when it comes."""
+
+    air: Air
+    radio: Radio
+    begun: Begun
+
+
+class Seat(NamedTuple):
+    """A party as kernels see it: what it shares with others, then what is its own."""
+
+    air: Air
+    radio: Radio
+    begun: Begun
+    web: Web
+    frontier: Frontier
+    flows: IntArray
+    """Number of every flow in the event's graph."""
+    src: IntArray
+    dst: IntArray
+    bytes_before: IntArray
+    """Bytes in all chunks before a row."""
+    gains: FloatArray
+    """Channel power gain by (flow, subband)."""
+    until_ps: IntArray
+    """Until when neither the channel nor events before this one change what a flow would do
+    next [ps]."""
+    guarded: bool
+    """Whether every transmission owes the guard time."""
+    steers: bool
+    """Whether those do whose chains turn to another rack."""
+    common: bool
+    """Whether all that begins together ends together, and waits for whoever owes it."""
 
 
 class Slots(NamedTuple):

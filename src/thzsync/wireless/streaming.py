@@ -18,26 +18,23 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
-from thzsync.jit.slim import slim
 from thzsync.wireless.bookkeeping import (
-    Sent,
+    Started,
     begin,
     least_served_first,
     next_run,
     note_blocked,
     startable,
+    write_down,
 )
-from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Web
+from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Seat, Web
 
 _PS = 1e12
 _NEVER_PS = np.iinfo(np.int64).max
 
 
 @kernel
-def stream(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, flights: int, far: bool,
-    now_ps: int, until_ps: IntArray,
-) -> Sent:  # fmt: skip
+def stream(seat: Seat, stage: int, flights: int, far: bool, now_ps: int) -> Started:
     """Start the next transmissions of every flow that finds a subband and power.
 
     A flow may have ``flights`` transmissions in the air, each at an equal share of what it may use.
@@ -45,7 +42,8 @@ def stream(
     choice. ``far`` is for flows with one flight at a time: their trains may run beside what others
     hold, until that is given back.
     """
-    air, web, frontier = slim(air), slim(web), slim(frontier)
+    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
+    until_ps = seat.until_ps
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     flights = min(flights, frontier.snr_per_w.shape[1])
@@ -92,7 +90,8 @@ def stream(
             ):
                 _couple(radio, frontier, f, mine[:count], row, chunks, subband, power_w,
                         lasting_ps, until_ps[f] - now_ps)  # fmt: skip
-    return flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
+    sent = (flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n])
+    return write_down(seat, sent, now_ps)
 
 
 @inner_bare

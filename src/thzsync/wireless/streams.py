@@ -7,10 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import IntArray
-from thzsync.wireless.bookkeeping import Sent
+from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.party import Party
-from thzsync.wireless.state import Air, Radio
 from thzsync.wireless.streaming import stream
 from thzsync.wireless.sustaining import sustain
 
@@ -34,12 +32,10 @@ class Streaming:
     def tune(self, party: Party) -> None:
         """Nothing to prepare: each transmission looks at the gains itself."""
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+    def start(self, party: Party, now_ps: int) -> Started:
         """The next transmission of every flow that may send."""
         far = party.farsighted and self.in_turn
-        return stream(
-            air, radio, party.web, party.frontier, party.stage, self.flights, far, now_ps, until_ps
-        )
+        return stream(party.seat, party.stage, self.flights, far, now_ps)
 
 
 NO_LEAD: Final = np.ones(0)
@@ -63,12 +59,10 @@ class Sustained:
     def tune(self, party: Party) -> None:
         """Nothing to prepare: rates are looked at in every round."""
 
-    def start(self, air: Air, radio: Radio, party: Party, now_ps: int, until_ps: IntArray) -> Sent:
+    def start(self, party: Party, now_ps: int) -> Started:
         """The next transmissions."""
-        return sustain(
-            air, radio, party.web, party.frontier, party.stage, self.hold_s, self.relayed,
-            party.lead if self.relayed else NO_LEAD, now_ps,
-        )  # fmt: skip
+        lead = party.lead if self.relayed else NO_LEAD
+        return sustain(party.seat, party.stage, self.hold_s, self.relayed, lead, now_ps)
 
 
 STREAMS: Final = (

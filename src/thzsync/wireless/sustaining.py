@@ -23,10 +23,10 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import rate_bps as rate_bps_of
 from thzsync.jit import inner, inner_bare, kernel
-from thzsync.wireless.bookkeeping import Sent, begin, note_blocked, startable
+from thzsync.wireless.bookkeeping import Sent, Started, begin, note_blocked, startable, write_down
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
-from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Slots, Web
+from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Seat, Slots, Web
 
 URGENCY = 6.0
 """Exponent by which a rack's remaining work counts: the busiest racks must never idle."""
@@ -40,15 +40,15 @@ ENOUGH = 0.5
 
 @kernel
 def sustain(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, stage: int, hold_s: float, relayed: bool,
-    lead: FloatArray, now_ps: int,
-) -> Sent:  # fmt: skip
+    seat: Seat, stage: int, hold_s: float, relayed: bool, lead: FloatArray, now_ps: int
+) -> Started:
     """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``.
 
     ``relayed``: chunks are passed on, and ``lead`` tells how much other flows wait for each flow.
     Then half of the subbands send at even power, or more of them at less: what a sender has to send
     comes when it comes.
     """
+    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
     left = startable(frontier, stage)
     note_blocked(radio, web, frontier, left, now_ps)
     cap_w = _left_w(air, radio, frontier)
@@ -74,7 +74,8 @@ def sustain(
         worth = _worth(web, frontier, rate_bps, rate_bps, URGENCY)
         edges = _best_first(web, slots, frontier, worth, cap_w, want_w, ENOUGH)
     row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
-    return _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, want_w)
+    sent = _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, want_w)
+    return write_down(seat, sent, now_ps)
 
 
 @inner
