@@ -5,7 +5,6 @@ from __future__ import annotations
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import inner_bare
-from thzsync.jit.slim import slim
 from thzsync.optical import layout as c
 from thzsync.optical.ahead import give_back, look, stop_gliding
 from thzsync.optical.layout import State
@@ -90,7 +89,6 @@ def leave_flow(st: State, n: int) -> None:
 @kernel
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Chunks of which no packet has begun to leave the rack change to the air."""
-    st = slim(st)
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
@@ -136,7 +134,6 @@ def reschedule_down(st: State, ln: int) -> None:
 @kernel
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Packets that start from now on take the new rate; with rate 0 none starts."""
-    st = slim(st)
     take_fresh(st)  # racks with something new are served before this link
     link = st.link
     if ln >= st.ctl[c.RACKS]:
@@ -170,7 +167,6 @@ def look_at(st: State, s: int) -> None:
 @kernel
 def look_at_all(st: State) -> None:
     """Bring the counters of every link up to now."""
-    st = slim(st)
     for s in range(len(st.switch)):
         look_at(st, s)
 
@@ -180,7 +176,6 @@ def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> None:
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
-    st = slim(st)
     racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
     link, switch = st.link, st.switch
     st.ctl[c.LOOKS] += 1

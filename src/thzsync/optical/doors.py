@@ -12,6 +12,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.jit.held import hold
 from thzsync.optical.chunks import check_chunks
 from thzsync.optical.flow_layout import State as FlowState
 from thzsync.optical.layout import State as PacketState
@@ -61,6 +62,7 @@ class Doors(Generic[S]):
     def __init__(self, network: Network, ledger: Ledger, state: S) -> None:
         self.network, self.ledger = network, ledger
         self._st: S = state
+        self._last_held: tuple[S, S] = state, hold(state)
         self._flows = Runs(len(state.flow))
         self._taken: dict[int, tuple[int, int]] = {}
 
@@ -77,10 +79,6 @@ class Doors(Generic[S]):
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
         """Fill the rows of a batch's nodes, whose flows begin at ``flow``."""
-        raise NotImplementedError
-
-    def _look_again(self) -> None:
-        """Have the next ``advance`` look at this instant again."""
         raise NotImplementedError
 
     @property
@@ -105,18 +103,15 @@ class Doors(Generic[S]):
         self._st.flow[flow : flow + flows] = self.empty_flow
         self._write_nodes(self._st.node[base : base + len(batch)], batch, flow)
         self.ledger.begin(base, at_ps)
-        self._look_again()
         return base
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
         """Chunks of the air that were reported ready have arrived."""
         self.ledger.complete(nodes, at_ps)
-        self._look_again()
 
     def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
         """Chunks of the air, ready or not, take the fibre from now on."""
         self.ledger.to_fibre(_numbers(nodes), at_ps)
-        self._look_again()
 
     def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
         """Nodes of which nothing has begun to leave the rack belong to the air from now on.
@@ -126,8 +121,7 @@ class Doors(Generic[S]):
         self.ledger.check_now(at_ps, "to_air")
         own = _numbers(nodes)
         accepted = np.zeros(len(own), dtype=np.bool_)
-        self.kernels.to_air(self._st, own, accepted)
-        self._look_again()
+        self.kernels.to_air(self._held, own, accepted)
         return accepted
 
     def set_rate(self, link: int, rate_bps: float, at_ps: int) -> None:
@@ -142,8 +136,7 @@ class Doors(Generic[S]):
             )
         if not 0 <= rate_bps < 1e15:
             raise ThzSyncError(f"set_rate: rate is {rate_bps}; use 0 (down) to 1 Pbit/s")
-        self.kernels.set_rate(self._st, int(link), round(rate_bps))
-        self._look_again()
+        self.kernels.set_rate(self._held, int(link), round(rate_bps))
 
     def occupancy(self, src: Any, dst: Any) -> tuple[IntArray, FloatArray]:
         """Bytes queued along wired paths, and the fullest shared buffer on each as a fraction.
@@ -154,7 +147,7 @@ class Doors(Generic[S]):
         sources, targets = _numbers(src), _numbers(dst)
         queued = np.zeros(len(sources), dtype=np.int64)
         fraction = np.zeros(len(sources), dtype=np.float64)
-        self.kernels.occupancy(self._st, sources, targets, queued, fraction)
+        self.kernels.occupancy(self._held, sources, targets, queued, fraction)
         return queued, fraction
 
     def finished(self, base: int, count: int) -> Deliveries:
@@ -166,6 +159,15 @@ class Doors(Generic[S]):
         self.ledger.retire(base)
         self._flows.give(*self._taken.pop(base))
 
+    @property
+    def _held(self) -> S:
+        """The arrays as kernels take them."""
+        state, held = self._last_held
+        if state is not self._st:
+            held = hold(self._st)
+            self._last_held = self._st, held
+        return held
+
     def _reports(self, until_ps: int) -> Reports:
         """What the ledger has to report after an ``advance``."""
         reports = self.ledger.reports()
@@ -176,6 +178,8 @@ class Doors(Generic[S]):
     def _with_ledger(self) -> S:
         """The state with the ledger's arrays as they are now, and as many nodes as it has."""
         ledger, st = self.ledger, self._st
+        if st.task is ledger.task and st.edge is ledger.edge:
+            return st
         node = st.node if len(st.node) == len(ledger.task) else doubled(st.node, len(ledger.task))
         return st._replace(
             clock=ledger.clock, task=ledger.task, edge=ledger.edge, slots=ledger.slots, node=node

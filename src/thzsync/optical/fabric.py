@@ -14,9 +14,9 @@ from thzsync.optical.layout import State
 from thzsync.optical.lowering import BurstClock, chain, lower
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import NOTHING, Ledger, Reports
+from thzsync.transfers.ledger import Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import AIR, HEAP_AT, NOW, REPORTS, TIMERS
+from thzsync.transfers.precedence import AIR
 
 
 class Bursts(Protocol):
@@ -61,7 +61,7 @@ class OpticalFabric(Doors[State]):
     @property
     def packet_hops(self) -> int:
         """Packets that have passed a link so far, background included."""
-        control.look_at_all(self._st)
+        control.look_at_all(self._held)
         return int(self._st.ctl[c.HOPS])
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
@@ -76,49 +76,26 @@ class OpticalFabric(Doors[State]):
         node[:, c.N_NEXT] = -1
         node[:, c.FLOW] = flow + batch.flow
 
-    def _look_again(self) -> None:
-        self._st.ctl[c.STAGE] = c.NODES
-
     def advance(self, until_ps: int) -> Reports:
         """Run packet by packet to the first instant with something to report, and report it."""
-        st = self._st
-        if self._nothing_until(until_ps):
-            return NOTHING
         while True:
-            need = kernel.advance(*st, until_ps)
+            need = kernel.advance(self._held, until_ps)
             if need == c.IDLE:
-                break
-            st = self._provide(need)
-        return self._reports(until_ps)
-
-    def _nothing_until(self, until_ps: int) -> bool:
-        """Move a finished instant's clock if nothing is due by then: most rounds' ends."""
-        st, clock = self._st, self.ledger.clock
-        if st.ctl.item(c.STAGE) != c.NEXT_INSTANT or clock.item(REPORTS):
-            return False
-        now_ps = clock.item(NOW)
-        if until_ps == now_ps:
-            return True
-        if until_ps < now_ps or st.ctl.item(c.BURSTS_SHORT) or st.ctl.item(c.TRACING):
-            return False
-        due_ps = min(st.key.item(st.tree.item(1)), st.bg_key.item(st.bg_tree.item(1)))
-        if due_ps <= until_ps or (clock.item(TIMERS) and st.slots.item(0, HEAP_AT) <= until_ps):
-            return False
-        clock[NOW] = until_ps
-        return True
+                return self._reports(until_ps)
+            self._provide(need)
 
     def link_bytes(self) -> LinkBytes:
         """Bytes of all packets that have passed every link."""
-        control.look_at_all(self._st)
+        control.look_at_all(self._held)
         link = self._st.link
         return LinkBytes(link[:, c.CARRIED].copy(), link[:, c.BG_CARRIED].copy())
 
     def packet_trace(self) -> IntArray:
         """Packets sent: rows of (link, node, bytes left of it, bytes, ready, start, end)."""
-        control.look_at_all(self._st)
+        control.look_at_all(self._held)
         return self._st.trace[: self._st.ctl[c.TRACED]].copy()
 
-    def _provide(self, need: int) -> State:
+    def _provide(self, need: int) -> None:
         st = self._st
         if need == c.NEED_PACKETS:
             if st.ctl[c.SPARE] <= 0:
@@ -136,7 +113,6 @@ class OpticalFabric(Doors[State]):
             self._st = st._replace(trace=doubled(st.trace, rows))
         elif self._bursts is not None:
             self._bursts.refill(st)
-        return self._st
 
 
 def _check_background(network: Network, background: Background) -> None:

@@ -17,9 +17,8 @@ from thzsync.optical.flow_layout import State
 from thzsync.optical.flow_lowering import chain, lower, write_nodes
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
+from thzsync.transfers.ledger import Deliveries, Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import HEAP_AT, NOW, TIMERS
 
 
 class FlowFabric(Doors[State]):
@@ -39,8 +38,6 @@ class FlowFabric(Doors[State]):
         ledger = Ledger()
         super().__init__(network, ledger, lower(network, background, seed_key, ledger))
         self.pieces = pieces
-        self._settled = False
-        """Whether this instant is finished and nobody has touched anything since."""
 
     @property
     def trains_started(self) -> int:
@@ -50,33 +47,14 @@ class FlowFabric(Doors[State]):
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
         write_nodes(node, batch, self.network, flow, self.pieces)
 
-    def _look_again(self) -> None:
-        self._settled = False
-
     def advance(self, until_ps: int) -> Reports:
         """Run train by train to the first instant with something to report, and report it."""
-        if self._settled and self._nothing_until(until_ps):
-            return NOTHING
-        while kernel.advance(*self._st, until_ps) == f.NEED_TRAINS:
+        while kernel.advance(self._held, until_ps) == f.NEED_TRAINS:
             rows = len(self._st.train)
             train = doubled(self._st.train, 2 * rows)
             chain(self._st.ctl, train, rows)
             self._st = self._st._replace(train=train)
-        self._settled = True
         return self._reports(until_ps)
-
-    def _nothing_until(self, until_ps: int) -> bool:
-        """Move a finished instant's clock if no link or timer is due by then: most rounds' ends."""
-        clock, slots, st = self.ledger.clock, self.ledger.slots, self._st
-        now_ps = clock.item(NOW)
-        if until_ps == now_ps:
-            return True
-        if until_ps < now_ps or st.key.item(st.tree.item(1)) <= until_ps:
-            return False
-        if clock.item(TIMERS) and slots.item(0, HEAP_AT) <= until_ps:
-            return False
-        clock[NOW] = until_ps
-        return True
 
     def finished(self, base: int, count: int) -> Deliveries:
         """When nodes completed, started, became ready, and when their last train landed [ps]."""
@@ -87,5 +65,5 @@ class FlowFabric(Doors[State]):
         """Bytes of all trains that have passed every link, those in service in part."""
         foreground = np.zeros(self.network.links, dtype=np.int64)
         background = np.zeros(self.network.links, dtype=np.int64)
-        kernel.carried(self._st, foreground, background)
+        kernel.carried(self._held, foreground, background)
         return LinkBytes(foreground, background)

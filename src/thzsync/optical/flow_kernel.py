@@ -6,10 +6,9 @@ are complete and timers that are due; then racks with something new to send.
 
 from __future__ import annotations
 
-from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import hot
-from thzsync.jit.slim import slim
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import catch_up
 from thzsync.optical.flow_layout import State
@@ -47,8 +46,8 @@ def serve_links(st: State, now_ps: int) -> None:
         attempt(st, ln, now_ps)
 
 
-@hot
-def run(st: State, until_ps: int) -> int:
+@kernel
+def advance(st: State, until_ps: int) -> int:
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     clock = st.clock
     while True:
@@ -74,38 +73,8 @@ def run(st: State, until_ps: int) -> int:
 
 
 @kernel
-def advance(
-    clock: IntArray,
-    task: IntArray,
-    edge: IntArray,
-    slots: IntArray,
-    ctl: IntArray,
-    link: IntArray,
-    train: IntArray,
-    node: IntArray,
-    flow: IntArray,
-    switch: IntArray,
-    key: IntArray,
-    tree: IntArray,
-    wait: IntArray,
-    kicked: IntArray,
-    outputs: IntArray,
-    gap_ps: FloatArray,
-    draws: AnyArray,
-    until_ps: int,
-) -> int:
-    """`run` with its arrays one by one: a call from Python costs half as much that way."""
-    st = State(
-        clock, task, edge, slots, ctl, link, train, node, flow, switch, key, tree, wait, kicked,
-        outputs, gap_ps, draws,
-    )  # fmt: skip
-    return run(slim(st), until_ps)
-
-
-@kernel
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Nodes of which nothing has begun to leave the rack change to the air."""
-    st = slim(st)
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
@@ -125,7 +94,6 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
 @kernel
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
-    st = slim(st)
     take_fresh(st)  # racks with something new are served before this link
     link, now = st.link, st.clock[pre.NOW]
     if ln >= st.ctl[f.RACKS]:
@@ -141,7 +109,6 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
 @kernel
 def carried(st: State, foreground: IntArray, background: IntArray) -> None:
     """Bytes that every link has carried up to now, trains in service in proportion."""
-    st = slim(st)
     link, now = st.link, st.clock[pre.NOW]
     for ln in range(len(link)):
         if ln >= st.ctl[f.RACKS] and link[ln, f.BG_NEXT] <= now:
@@ -167,7 +134,6 @@ def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> None:
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
-    st = slim(st)
     racks, rings = st.ctl[f.RACKS], st.ctl[f.RINGS]
     link, switch = st.link, st.switch
     for k in range(len(src)):

@@ -20,10 +20,8 @@ which is what allows rack-facing links to be evaluated without an event per pack
 
 from __future__ import annotations
 
-from thzsync.arrays import AnyArray, IntArray
 from thzsync.jit import bare as kernel
 from thzsync.jit import hot, inner_bare
-from thzsync.jit.slim import slim
 from thzsync.optical import layout as c
 from thzsync.optical.ahead import count_ahead, glide, look, take_in
 from thzsync.optical.grants import serve_grants
@@ -112,10 +110,14 @@ def next_instant(st: State) -> int:
     return int(time)
 
 
-@inner_bare
-def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
+@kernel
+def advance(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     ctl, clock = st.ctl, st.clock
+    if ctl[c.STAGE] == c.NEXT_INSTANT and (
+        clock[pre.WORK] + clock[pre.FRESH] + ctl[c.N_KICKS] + ctl[c.N_GRANTS] > 0
+    ):
+        ctl[c.STAGE] = c.NODES  # this instant was over, and its caller has changed something
     while True:
         now = clock[pre.NOW]
         if ctl[c.STAGE] == c.NEXT_INSTANT:
@@ -152,35 +154,3 @@ def run(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state ma
         if ctl[c.N_GRANTS] > 0 and not serve_grants(st, now):
             return c.NEED_PACKETS
         ctl[c.STAGE] = c.NEXT_INSTANT
-
-
-@kernel
-def advance(
-    clock: IntArray,
-    task: IntArray,
-    edge: IntArray,
-    slots: IntArray,
-    ctl: IntArray,
-    link: IntArray,
-    ticket: AnyArray,
-    admitted: IntArray,
-    pkt: IntArray,
-    node: IntArray,
-    flow: IntArray,
-    switch: IntArray,
-    key: IntArray,
-    tree: IntArray,
-    wait: IntArray,
-    todo: IntArray,
-    bg_key: IntArray,
-    bg_tree: IntArray,
-    burst: IntArray,
-    trace: IntArray,
-    until_ps: int,
-) -> int:
-    """`run` with its arrays one by one: a call from Python costs half as much that way."""
-    st = State(
-        clock, task, edge, slots, ctl, link, ticket, admitted, pkt, node, flow, switch, key, tree,
-        wait, todo, bg_key, bg_tree, burst, trace,
-    )  # fmt: skip
-    return run(slim(st), until_ps)
