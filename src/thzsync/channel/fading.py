@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,37 +90,49 @@ def blocked(start: np.uint64, slot: int, p_block: float, p_clear: float) -> bool
         slot -= 1
 
 
+class Fading(NamedTuple):
+    """What gains follow from, and what is kept of earlier answers."""
+
+    lanes: int
+    """Racks per ring."""
+    reference_gain: FloatArray
+    """By (ring, ring, distance in lanes)."""
+    subband_factor: FloatArray
+    sigma_db: float
+    decay: float
+    fluctuation_key: np.uint64
+    blocked_factor: float
+    p_block: float
+    p_clear: float
+    blockage_key: np.uint64
+    cached_pair: IntArray
+    cached_slots: IntArray
+    """Slots of fluctuation and blockage."""
+    cached_gain: FloatArray
+    """By (entry, subband)."""
+    drawn_pair: IntArray
+    drawn_slot: IntArray
+    drawn: FloatArray
+    """Innovations by (entry, subband, term)."""
+
+
 @kernel
 def fill_gains(
-    src: IntArray,
-    dst: IntArray,
-    lanes: int,
-    reference_gain: FloatArray,
-    subband_factor: FloatArray,
-    sigma_db: float,
-    fluctuation_key: np.uint64,
-    fluctuation_slot: int,
-    decay: float,
-    blocked_factor: float,
-    blockage_key: np.uint64,
-    blockage_slot: int,
-    p_block: float,
-    p_clear: float,
-    cached_pair: IntArray,
-    cached_slots: IntArray,
-    cached_gain: FloatArray,
-    drawn_pair: IntArray,
-    drawn_slot: IntArray,
-    drawn: FloatArray,
+    fading: Fading, src: IntArray, dst: IntArray, fluctuation_slot: int, blockage_slot: int,
     out: FloatArray,
-) -> None:
+) -> None:  # fmt: skip
     """Gains of the asked links into ``out``, through direct-mapped caches.
 
     An entry of the first names its pair and both slots, one of the second keeps the innovations of
     its pair up to a slot. A hit is exactly what a miss would compute: answers do not depend on
     what was asked before.
     """
-    rings, subbands, terms = reference_gain.shape[0], subband_factor.shape[0], drawn.shape[2]
+    cached_pair, cached_slots, cached_gain = (
+        fading.cached_pair, fading.cached_slots, fading.cached_gain,
+    )  # fmt: skip
+    drawn_pair, drawn_slot, drawn = fading.drawn_pair, fading.drawn_slot, fading.drawn
+    lanes, reference_gain, sigma_db = fading.lanes, fading.reference_gain, fading.sigma_db
+    rings, subbands, terms = reference_gain.shape[0], out.shape[1], drawn.shape[2]
     for n in range(len(src)):
         low, high = min(src[n], dst[n]), max(src[n], dst[n])
         pair = low * rings * lanes + high
@@ -130,19 +143,20 @@ def fill_gains(
             or cached_slots[entry, 1] != blockage_slot
         ):
             gain = reference_gain[low // lanes, high // lanes, abs(low % lanes - high % lanes)]
-            if p_block > 0.0 and blocked(
-                stream_start(blockage_key, pair, 0), blockage_slot, p_block, p_clear
-            ):
-                gain *= blocked_factor
+            if fading.p_block > 0.0 and blocked(
+                stream_start(fading.blockage_key, pair, 0), blockage_slot, fading.p_block,
+                fading.p_clear,
+            ):  # fmt: skip
+                gain *= fading.blocked_factor
             row = pair % len(drawn_pair)
             passed = fluctuation_slot - drawn_slot[row]
             known = terms - passed if drawn_pair[row] == pair and 0 <= passed < terms else 0
             drawn_pair[row], drawn_slot[row] = pair, fluctuation_slot
             for c in range(subbands):
-                factor = subband_factor[c]
+                factor = fading.subband_factor[c]
                 if sigma_db > 0.0:
-                    start = stream_start(fluctuation_key, pair, c)
-                    level = fluctuation(drawn[row, c], known, start, fluctuation_slot, decay)
+                    start = stream_start(fading.fluctuation_key, pair, c)
+                    level = fluctuation(drawn[row, c], known, start, fluctuation_slot, fading.decay)
                     factor *= 10.0 ** (sigma_db * level / 10.0)
                 cached_gain[entry, c] = gain * factor
             cached_pair[entry] = pair

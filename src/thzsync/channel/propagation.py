@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
-from thzsync.channel.fading import fill_gains
+from thzsync.channel.fading import Fading, fill_gains
 from thzsync.channel.pathloss import composite_gain
+from thzsync.jit.held import hold
 from thzsync.scenario import Blockage, Channel, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -90,19 +91,33 @@ class PropagationGains:
         rings = topology.rings
         self._reference_gain = np.zeros((rings, rings, topology.lanes))
         self._known = np.zeros((rings, rings), dtype=np.bool_)
+        self._unknown = rings * rings
         # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
         ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
         self._subband_factor = np.array([ratio**-2.0 for ratio in ratios])
-        self._keys = np.array([streams.key("channel"), streams.key("blockage")], dtype=np.uint64)
         entries = min(topology.racks**2, _CACHE_ENTRIES)
-        self._cached_pair = np.full(entries, -1, dtype=np.int64)
-        self._cached_slots = np.zeros((entries, 2), dtype=np.int64)
-        self._cached_gain = np.zeros((entries, thz.subbands))
         # Slots have most innovations in common with those before; pages not needed take no memory.
         kept = min(entries, _KEPT_PAIRS)
-        self._drawn_pair = np.full(kept, -1, dtype=np.int64)
-        self._drawn_slot = np.zeros(kept, dtype=np.int64)
-        self._drawn = np.zeros((kept, thz.subbands, self.fluctuation.terms))
+        self._fading = hold(
+            Fading(
+                lanes=topology.lanes,
+                reference_gain=self._reference_gain,
+                subband_factor=self._subband_factor,
+                sigma_db=self.fluctuation.sigma_db,
+                decay=self.fluctuation.decay,
+                fluctuation_key=np.uint64(streams.key("channel")),
+                blocked_factor=10 ** (-self.blockage.loss_db / 10),
+                p_block=self.blockage.p_block,
+                p_clear=self.blockage.p_clear,
+                blockage_key=np.uint64(streams.key("blockage")),
+                cached_pair=np.full(entries, -1, dtype=np.int64),
+                cached_slots=np.zeros((entries, 2), dtype=np.int64),
+                cached_gain=np.zeros((entries, thz.subbands)),
+                drawn_pair=np.full(kept, -1, dtype=np.int64),
+                drawn_slot=np.zeros(kept, dtype=np.int64),
+                drawn=np.zeros((kept, thz.subbands, self.fluctuation.terms)),
+            )
+        )
 
     def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
         """Gains without fluctuation and blockage, by (link, subband)."""
@@ -113,32 +128,11 @@ class PropagationGains:
 
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
         """Gains at one instant [ps], by (link, subband)."""
-        fluctuation, blockage = self.fluctuation, self.blockage
-        self._know_rings(src, dst)
+        if self._unknown:
+            self._know_rings(src, dst)
         out = np.empty((len(src), len(self._subband_factor)))
-        fill_gains(
-            src,
-            dst,
-            self._lanes,
-            self._reference_gain,
-            self._subband_factor,
-            fluctuation.sigma_db,
-            self._keys[0],
-            time_ps // fluctuation.slot_ps if fluctuation.slot_ps else 0,
-            fluctuation.decay,
-            10 ** (-blockage.loss_db / 10),
-            self._keys[1],
-            time_ps // blockage.slot_ps if blockage.slot_ps else 0,
-            blockage.p_block,
-            blockage.p_clear,
-            self._cached_pair,
-            self._cached_slots,
-            self._cached_gain,
-            self._drawn_pair,
-            self._drawn_slot,
-            self._drawn,
-            out,
-        )
+        slot = _slot(time_ps, self.fluctuation.slot_ps)
+        fill_gains(self._fading, src, dst, slot, _slot(time_ps, self.blockage.slot_ps), out)
         return out
 
     def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
@@ -149,6 +143,7 @@ class PropagationGains:
             for a, b in np.concatenate((new, new[::-1]), axis=1).T.tolist():
                 self._reference_gain[a, b] = self._between_rings(a, b)
                 self._known[a, b] = True
+            self._unknown = int(np.count_nonzero(~self._known))
         return s, t
 
     def _between_rings(self, a: int, b: int) -> FloatArray:
@@ -161,3 +156,8 @@ class PropagationGains:
         """First slot boundary after an instant [ps]."""
         slots = (self.fluctuation.slot_ps, self.blockage.slot_ps)
         return min(((time_ps // slot + 1) * slot for slot in slots if slot), default=NEVER_PS)
+
+
+def _slot(time_ps: int, slot_ps: int) -> int:
+    """The slot of an instant; what never changes has one."""
+    return time_ps // slot_ps if slot_ps else 0

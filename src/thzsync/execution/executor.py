@@ -166,20 +166,14 @@ class Executor:
 
     def _hand_over(self, ready: IntArray) -> None:
         left = ready
-        for work in self.active.values():
-            if len(left) == 1 and not 0 <= left.item() - work.base < work.node_count:
-                continue
-            nodes = left - work.base
-            mine = (nodes >= 0) & (nodes < work.node_count)
-            count = np.count_nonzero(mine)
-            if count == 0:
-                continue
-            if count < len(left):
-                nodes, left = nodes[mine], left[~mine]
+        while len(left):
+            work = self._owner(left.item(0))
+            nodes, left = left - work.base, left[1:]
+            if len(left):
+                mine = (nodes >= 0) & (nodes < work.node_count)
+                nodes, left = nodes[mine], left[~mine[1:]]
             rows = nodes if work.numbering is None else work.numbering.rows(nodes)
             self.air.ready(work.number, rows)
-            if count == len(mine):
-                return
 
     def _owner(self, node: int) -> Work:
         return max((w for w in self.active.values() if w.base <= node), key=lambda w: w.base)

@@ -29,14 +29,14 @@ DATA: Final = object.__basicsize__
 class Held:
     """What kernels are given instead of a tuple of arrays, which it keeps alive."""
 
-    __slots__ = ("_numba_type_", "address", "arrays", "words")
+    __slots__ = ("_memory", "_numba_type_", "address", "arrays", "words")
 
     def __init__(self, arrays: Any) -> None:
-        words: list[int] = []
-        self._numba_type_ = _take_apart(arrays, words)
         self.arrays = arrays
-        self.words = np.array(words, dtype=np.int64)
-        self.address = _address(self.words)
+        self.words: list[int] = []
+        self._numba_type_ = _take_apart(arrays, self.words)
+        self._memory = np.array(self.words, dtype=np.int64)
+        self.address = _address(self._memory)
 
     def __getattr__(self, name: str) -> Any:
         """The tuple's own, for kernels that are not compiled."""
@@ -50,6 +50,7 @@ class Held:
 def hold(arrays: T) -> T:
     """A named tuple for kernels to take: of arrays without gaps, numbers, and more such tuples.
 
+    A part that many have in common may be held before.
     Kernels see arrays as they are when they look, and numbers as they were when it was made. What
     is taken out of it cannot be returned to Python, as with `slim`.
     """
@@ -66,6 +67,9 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
             words.append(_address(member))
             words += member.shape
             key.append((member.dtype.num, member.ndim))
+        elif isinstance(member, Held):
+            words += member.words
+            key.append(member._numba_type_)
         elif isinstance(member, tuple):
             key.append(_take_apart(member, words))
         else:
@@ -73,11 +77,20 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
             key.append(type(member))
     kind = _types.get(found := tuple(key))
     if kind is None:
-        kind = _types[found] = Slim(typeof(arrays))
+        kind = _types[found] = Slim(_full_type(arrays))
     return kind
 
 
 _types: dict[tuple[Any, ...], Slim] = {}
+
+
+def _full_type(member: Any) -> Any:
+    """Numba's type of what was not held."""
+    if isinstance(member, Held):
+        return member._numba_type_.full
+    if isinstance(member, tuple):
+        return types.NamedTuple(list(map(_full_type, member)), type(member))
+    return typeof(member)
 
 
 def _address(array: Any) -> int:

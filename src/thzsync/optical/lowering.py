@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, IntArray
+from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.jit import bare
 from thzsync.optical import layout as c
-from thzsync.optical.background import Background, gaps_ps
+from thzsync.optical.background import Background, one_gap_ps, starts
 from thzsync.optical.layout import State
 from thzsync.optical.network import Network
-from thzsync.optical.tournament import empty_tree, set_keys
+from thzsync.optical.tournament import empty_tree, set_key
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.pools import zero_rows
 
@@ -141,12 +142,11 @@ class BurstClock:
     """Keeps the kernel supplied with background bursts."""
 
     def __init__(self, network: Network, background: Background, key: int) -> None:
-        self._key = key
         self._outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
         rates = network.rate_bps[self._outputs].tolist()
         self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
         self._drawn = np.zeros(len(self._outputs), dtype=np.int64)
-        self._ahead = bursts_ahead(network.links)
+        self._starts = starts(key, self._outputs)
 
     def refill(self, st: State) -> None:
         """Draw new bursts for every link that has used up its own, or nearly so.
@@ -154,16 +154,31 @@ class BurstClock:
         Links of one rate run short at about the same time; serving them together spares returns
         from the kernel. What a link still had is drawn again: burst k is always the same.
         """
-        pos = st.burst[self._outputs, c.BG_POS]
-        left = np.where(self._drawn == 0, 0, st.burst.shape[1] - pos)
-        short = np.flatnonzero(left <= self._ahead // NEARLY)
-        link, seen = self._outputs[short], self._drawn[short] - left[short]
-        last_ps = np.where(seen == 0, 0, st.burst[link, pos[short] - 1])
-        gaps = gaps_ps(self._key, link, seen, self._ahead, self._mean_ps[short])
-        instants = last_ps[:, None] + np.cumsum(gaps, axis=1)
-        st.burst[link, c.FIRST_BURST :] = instants
-        st.burst[link, c.BG_POS] = c.FIRST_BURST
-        self._drawn[short] = seen + self._ahead
-        following = instants[np.arange(len(link)), st.link[link, c.AHEAD]]
-        set_keys(st.bg_key, st.bg_tree, link, following)
+        with np.errstate(over="ignore"):  # hashes wrap around, of which Python warns uncompiled
+            _refill(
+                st.burst, st.link, st.bg_key, st.bg_tree, self._outputs, self._starts,
+                self._mean_ps, self._drawn,
+            )  # fmt: skip
         st.ctl[c.BURSTS_SHORT] = 0
+
+
+@bare
+def _refill(
+    burst: IntArray, link: IntArray, bg_key: IntArray, bg_tree: IntArray, outputs: IntArray,
+    starts: AnyArray, mean_ps: FloatArray, drawn: IntArray,
+) -> None:  # fmt: skip
+    """Serve the links of ``outputs``, of each of which so many bursts were ``drawn`` before."""
+    ahead = burst.shape[1] - c.FIRST_BURST
+    for k in range(len(outputs)):
+        q = outputs[k]
+        left = burst.shape[1] - burst[q, c.BG_POS] if drawn[k] else 0
+        if left > ahead // NEARLY:
+            continue
+        seen = drawn[k] - left
+        at_ps = burst[q, burst[q, c.BG_POS] - 1] if seen else 0
+        for b in range(ahead):
+            at_ps += one_gap_ps(starts[k], seen + b, mean_ps[k])
+            burst[q, c.FIRST_BURST + b] = at_ps
+        burst[q, c.BG_POS] = c.FIRST_BURST
+        drawn[k] = seen + ahead
+        set_key(bg_key, bg_tree, q, burst[q, c.FIRST_BURST + link[q, c.AHEAD]])

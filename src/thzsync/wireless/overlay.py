@@ -15,6 +15,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
+from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import heed, release
@@ -81,10 +82,10 @@ class Overlay:
         )
         self._racks = racks
         self._alone = thz.sharing == "event"
-        self._airs: dict[int, Air] = {}  # by event, or one for all under ``EVERYBODY``
-        if not self._alone:
-            self._airs[EVERYBODY] = empty_air(racks, thz)
         self._begun = empty_pages(racks * thz.subbands)
+        self._rooms: dict[int, Room] = {}  # by event, or one for all under ``EVERYBODY``
+        if not self._alone:
+            self._rooms[EVERYBODY] = self._empty_room()
         self._outages = Outages(racks, thz.subbands)
         self._parties: dict[int, list[Party]] = {}
         self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
@@ -95,20 +96,24 @@ class Overlay:
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
+    def _empty_room(self) -> Room:
+        air = empty_air(self._racks, self._thz)
+        return Room(hold(air), hold(self._radio), hold(self._begun))
+
     @property
     def power_w(self) -> FloatArray:
         """Power that every rack radiates now [W]."""
         power_w = np.zeros(self._racks)
-        for air in self._airs.values():
-            power_w += air.power_w
+        for room in self._rooms.values():
+            power_w += room.air.power_w
         return power_w
 
     @property
     def busy(self) -> BoolArray:
         """Which (rack, subband) is in use now."""
         busy = np.zeros((self._racks, self._thz.subbands), dtype=np.bool_)
-        for air in self._airs.values():
-            busy |= air.busy
+        for room in self._rooms.values():
+            busy |= room.air.busy
         return busy
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int = 0) -> None:
@@ -121,7 +126,7 @@ class Overlay:
             raise ValueError(f"event {number} is on the overlay already")
         self._started[number] = 0
         if self._alone:
-            self._airs[number] = empty_air(self._racks, self._thz)
+            self._rooms[number] = self._empty_room()
         self._parties[number] = []
         if graph.thz_chunks.any():
             self._seat(number, graph, budget_w, rank)
@@ -131,8 +136,7 @@ class Overlay:
     def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
         stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
-        air = self._airs[number if self._alone else EVERYBODY]
-        room = Room(air, self._radio, self._begun)
+        room = self._rooms[number if self._alone else EVERYBODY]
         self._parties[number] = [
             Party(
                 number,
@@ -211,7 +215,7 @@ class Overlay:
             raise ValueError(f"event {number} still has chunks on THz")
         del self._parties[number], self._started[number]
         self._absent.pop(number, None)
-        self._airs.pop(number, None)
+        self._rooms.pop(number, None)
 
     def outstanding(self, number: int) -> int:
         """THz chunks of an event that are not delivered yet."""

@@ -127,7 +127,7 @@ class Begun(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a party finds when it comes."""
+    """What a party finds when it comes, each part held."""
 
     air: Air
     radio: Radio
