@@ -63,7 +63,9 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
     for member in arrays:
         if isinstance(member, np.ndarray):
             if not member.flags.carray:
-                raise TypeError(f"{type(arrays).__name__}: only arrays without gaps can be held")
+                raise TypeError(
+                    f"{type(arrays).__name__}: only arrays without gaps that may be written to can be held"
+                )
             words.append(_address(member))
             words += member.shape
             key.append((member.dtype.num, member.ndim))

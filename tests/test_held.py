@@ -1,0 +1,124 @@
+"""A held tuple is for kernels what the tuple is: the same arrays, seen through a row of words."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.jit import bare
+from thzsync.jit.held import Held, hold
+from thzsync.transfers.pools import zero_rows
+
+
+class Small(NamedTuple):
+    """Numbers beside an array."""
+
+    whole: int
+    part: float
+    key: np.uint64
+    flag: bool
+    last: IntArray
+
+
+class Large(NamedTuple):
+    """Arrays of several kinds and shapes, and a tuple within."""
+
+    row: IntArray
+    plane: FloatArray
+    marks: AnyArray
+    small: Small
+    space: FloatArray
+
+
+@bare
+def add_up(large: Large, factor: int) -> float:
+    """Something of everything; the first entry of ``row`` is counted up."""
+    total = factor * large.row.sum() + large.plane[1, 2] + len(large.marks) + large.space[1, 0, 1]
+    small = large.small
+    if small.flag:
+        total += small.whole + small.part + small.last[0] + np.float64(small.key)
+    large.row[0] += 1
+    return float(total)
+
+
+def large(flag: bool = True, part: float = -0.75) -> Large:
+    small = Small(-3, part, np.uint64(2**62), flag, np.array([11]))
+    return Large(
+        np.arange(4),
+        np.arange(12.0).reshape(3, 4),
+        np.ones(5, dtype=np.bool_),
+        small,
+        np.arange(8.0).reshape(2, 2, 2),
+    )
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_kernels_see_what_they_see_in_the_tuple(flag: bool) -> None:
+    expected = add_up.py_func(large(flag), 2)  # type: ignore[attr-defined]
+    assert add_up(hold(large(flag)), 2) == expected
+    assert add_up.py_func(hold(large(flag)), 2) == expected  # type: ignore[attr-defined]
+
+
+def test_arrays_are_the_callers_own() -> None:
+    mine = large()
+    held = hold(mine)
+    first = add_up(held, 1)
+    assert mine.row[0] == 1
+    mine.plane[1, 2] += 100.0
+    assert add_up(held, 1) == first + 1 + 100.0
+
+
+def test_a_part_may_be_held_before() -> None:
+    plain = large()
+    parts = plain._replace(small=hold(plain.small))
+    assert add_up(hold(parts), 2) == add_up.py_func(large(), 2)  # type: ignore[attr-defined]
+
+
+def test_arrays_live_as_long_as_what_holds_them() -> None:
+    held = hold(large())
+    rubbish = [np.full(4, 7) for _ in range(1000)]
+    assert add_up(held, 2) == add_up.py_func(large(), 2)  # type: ignore[attr-defined]
+    assert len(rubbish) == 1000
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda held: pickle.loads(pickle.dumps(held))])
+def test_a_copy_holds_copies(twin_of) -> None:  # type: ignore[no-untyped-def]
+    mine = large()
+    held = hold(mine)
+    twin = twin_of(held)
+    assert add_up(twin, 1) == add_up(held, 1)
+    assert add_up(twin, 1) == add_up(held, 1)
+    assert mine.row[0] == 2
+    assert not np.shares_memory(twin.row, mine.row)
+
+
+def test_copies_share_what_their_originals_share() -> None:
+    mine = large()
+    twin, row = copy.deepcopy((hold(mine), mine.row))
+    add_up(twin, 1)
+    assert row[0] == 1
+    assert mine.row[0] == 0
+
+
+def test_addresses_are_those_that_numpy_tells() -> None:
+    for array in (np.arange(3), np.zeros((2, 2))[1:], zero_rows(3, 8), np.zeros(0)):
+        held = Held(Small(0, 0.0, np.uint64(0), False, array))  # type: ignore[arg-type]
+        assert held.words[4] == array.ctypes.data
+
+
+@pytest.mark.parametrize("gaps", [np.arange(6)[::2], np.zeros((3, 2)).T])
+def test_gaps_are_refused(gaps: AnyArray) -> None:
+    with pytest.raises(TypeError, match="Small: only arrays without gaps"):
+        hold(Small(0, 0.0, np.uint64(0), False, gaps))
+
+
+def test_what_nobody_may_write_to_is_refused() -> None:
+    fixed = np.arange(3)
+    fixed.setflags(write=False)
+    with pytest.raises(TypeError, match="Small"):
+        hold(Small(0, 0.0, np.uint64(0), False, fixed))
