@@ -63,9 +63,8 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
     for member in arrays:
         if isinstance(member, np.ndarray):
             if not member.flags.carray:
-                raise TypeError(
-                    f"{type(arrays).__name__}: only arrays without gaps that may be written to can be held"
-                )
+                name = type(arrays).__name__
+                raise TypeError(f"{name}: only arrays without gaps can be held, and no fixed ones")
             words.append(_address(member))
             words += member.shape
             key.append((member.dtype.num, member.ndim))
