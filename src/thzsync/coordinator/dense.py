@@ -71,7 +71,8 @@ def rectified(
             for k in range(units):
                 outputs[i, k] += a * weights[c, k]
         for k in range(units):
-            outputs[i, k] = 0.0 if outputs[i, k] <= 0.0 else outputs[i, k]  # not-a-number stays
+            total = outputs[i, k] + 0.0  # a sum is written everywhere, not under a slow mask
+            outputs[i, k] = 0.0 if total <= 0.0 else total  # not-a-number stays
 
 
 @bare

@@ -12,14 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.dense import (
-    Descent,
-    add_slopes,
-    close_silent,
-    descend,
-    pass_back,
-    rectified,
-)
+from thzsync.coordinator.dense import Descent, add_slopes, descend, pass_back, rectified
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.jit import bare, inner_bare
 
@@ -32,8 +25,8 @@ class Scratch(NamedTuple):
     hidden_slope: FloatArray
     sums: FloatArray
     """(senders, flow units): hidden units summed over a sender's flows; later their slopes."""
-    members: IntArray
-    """Flows of every sender."""
+    per_member: FloatArray
+    """One over the flows of every sender; zero for a sender without any."""
     winner: IntArray
     """Sender with the largest mean, per flow unit."""
     pooled: FloatArray
@@ -127,7 +120,7 @@ def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
         hidden=np.zeros((slots, pooled // 2)),
         hidden_slope=np.zeros((slots, pooled // 2)),
         sums=np.zeros((senders, pooled // 2)),
-        members=np.zeros(senders, dtype=np.int64),
+        per_member=np.zeros(senders),
         winner=np.zeros(pooled // 2, dtype=np.int64),
         pooled=np.zeros((1, pooled)),
         pooled_slope=np.zeros((1, pooled)),
@@ -181,43 +174,45 @@ def _filled(group: IntArray) -> int:
 def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scratch) -> None:
     """phi of one sample, without its constant, into ``scratch``."""
     rectified(rows, encoder.flow, encoder.flow_bias, scratch.hidden)
-    _sum_senders(scratch.hidden, group, len(rows), scratch.sums, scratch.members)
-    _pool(scratch.sums, scratch.members, len(rows), scratch.pooled[0], scratch.winner)
+    _sum_senders(scratch.hidden, group, len(rows), scratch.sums, scratch.per_member)
+    _pool(scratch.sums, scratch.per_member, len(rows), scratch.pooled[0], scratch.winner)
     rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
 @inner_bare
 def _sum_senders(
-    hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, members: IntArray
+    hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, per_member: FloatArray
 ) -> None:
-    for g in range(len(members)):
-        members[g] = 0
+    for g in range(len(per_member)):
+        per_member[g] = 0.0
         for k in range(hidden.shape[1]):
             sums[g, k] = 0.0
     for f in range(flows):
         sender = group[f]
-        members[sender] += 1
+        per_member[sender] += 1.0
         for k in range(hidden.shape[1]):
             sums[sender, k] += hidden[f, k]
+    for g in range(len(per_member)):
+        per_member[g] = 1.0 / per_member[g] if per_member[g] > 0.0 else 0.0
 
 
 @inner_bare
 def _pool(
-    sums: FloatArray, members: IntArray, flows: int, pooled: FloatArray, winner: IntArray
+    sums: FloatArray, per_member: FloatArray, flows: int, pooled: FloatArray, winner: IntArray
 ) -> None:
-    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
-    hidden = sums.shape[1]
-    for k in range(len(pooled)):
-        pooled[k] = 0.0
-    for g in range(len(members)):
-        if members[g] > 0:
-            per_flow, per_member = 1.0 / flows, 1.0 / members[g]
-            for k in range(hidden):
-                pooled[k] += sums[g, k] * per_flow
-                mean = sums[g, k] * per_member
-                if mean > pooled[hidden + k]:
-                    pooled[hidden + k] = mean
-                    winner[k] = g
+    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie.
+
+    No processor can guess which sender wins, so numbers are chosen and no line is jumped over.
+    """
+    hidden, per_flow = sums.shape[1], 1.0 / flows
+    for k in range(hidden):
+        average, most, first = 0.0, 0.0, 0
+        for g in range(len(per_member)):
+            mean = sums[g, k] * per_member[g]
+            average += sums[g, k] * per_flow
+            first = g if mean > most else first
+            most = mean if mean > most else most
+        pooled[k], pooled[hidden + k], winner[k] = average, most, first
 
 
 @inner_bare
@@ -234,30 +229,27 @@ def _backward(
     phi, flows = scratch.phi[0], len(rows)
     for j in range(len(phi)):
         head_slope[j] += slope * phi[j]
-        scratch.phi_slope[0, j] = slope * head[j]
+        scratch.phi_slope[0, j] = slope * head[j] if phi[j] > 0.0 else 0.0
     head_slope[len(phi)] += slope
-    close_silent(scratch.phi, scratch.phi_slope)
     add_slopes(scratch.pooled, scratch.phi_slope, added.dense, added.dense_bias)
     pass_back(scratch.phi_slope, scratch.transposed, scratch.pooled_slope)
-    _share_out(scratch.pooled_slope[0], scratch.members, flows, scratch.winner, scratch.sums)
+    _share_out(scratch.pooled_slope[0], scratch.per_member, flows, scratch.winner, scratch.sums)
     hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
     for f in range(flows):
         sender = group[f]
         for k in range(hidden.shape[1]):
-            below[f, k] = scratch.sums[sender, k]
-    close_silent(hidden, below)
+            passed = scratch.sums[sender, k]
+            below[f, k] = passed if hidden[f, k] > 0.0 else 0.0
     add_slopes(rows, below, added.flow, added.flow_bias)
 
 
 @inner_bare
 def _share_out(
-    pooled: FloatArray, members: IntArray, flows: int, winner: IntArray, sums: FloatArray
+    pooled: FloatArray, per_member: FloatArray, flows: int, winner: IntArray, sums: FloatArray
 ) -> None:
     """Slope that each flow of a sender gets from both pools, into ``sums``."""
-    hidden = sums.shape[1]
-    for g in range(len(members)):
-        if members[g] > 0:
-            per_flow, per_member = 1.0 / flows, 1.0 / members[g]
-            for k in range(hidden):
-                most = pooled[hidden + k] * per_member if winner[k] == g else 0.0
-                sums[g, k] = pooled[k] * per_flow + most
+    hidden, per_flow = sums.shape[1], 1.0 / flows
+    for g in range(len(per_member)):
+        for k in range(hidden):
+            most = pooled[hidden + k] * per_member[g]
+            sums[g, k] = pooled[k] * per_flow + (most if winner[k] == g else 0.0)
