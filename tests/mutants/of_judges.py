@@ -168,7 +168,7 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/uniform.py",
-        "            largest[k, a] = mean if mean > largest[k, a] else largest[k, a]\n",
+        "            largest[k, a] = mean if mean > most else most\n",
         "            largest[k, a] = mean\n",
         (f"{BEAM}::test_uniform_actions_side_by_side_score_as_each_does_alone",),
         "the last sender of a uniform action counts as the largest",

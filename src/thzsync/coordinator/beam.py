@@ -150,8 +150,9 @@ def _search(
     senders, hidden = len(features.start) - 1, len(encoder.flow_bias)
     base, effect = context_units(encoder, features.rows), encoder.flow[contexts:]
     event = Searched(base, effect, space.dense, features, encoder, head, levels)
-    beam = _empty_beam(how.beam_width, flows, senders, hidden)
-    spare = _empty_beam(how.beam_width, flows, senders, hidden)
+    width = how.beam_width
+    beam = _empty_beam(width, flows, senders, hidden)
+    spare = beam if width == 1 else _empty_beam(width, flows, senders, hidden)
     actions = np.empty((flows, 3, how.count_levels * len(levels)))
     _climb(event, space, actions, beam, spare, how)
     best = spare if (flows + senders) % 2 else beam

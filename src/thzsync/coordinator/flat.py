@@ -152,7 +152,8 @@ def search_flat(
     width, options = how.beam_width, max(how.count_levels, len(levels))
     board = _board(encoder, features, head, levels)
     hidden = len(board.base)
-    beam, spare = _empty(width, flows, senders, hidden), _empty(width, flows, senders, hidden)
+    beam = _empty(width, flows, senders, hidden)
+    spare = beam if width == 1 else _empty(width, flows, senders, hidden)
     if how.partial:
         beam.score[0] = _score(board, board.base)
         beam.sums[0, 0] = board.base

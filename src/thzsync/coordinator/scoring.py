@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.dense import afresh
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.jit import apart, inner
@@ -132,9 +133,9 @@ def pool(start: IntArray, sums: FloatArray, sender: int, rest: Rest) -> None:
         if g != sender:
             per_member = 1.0 / (start[g + 1] - start[g])
             for k in range(hidden):
-                mean = sums[g, k] * per_member
+                mean, most = sums[g, k] * per_member, afresh(largest[k])
                 total[k] += sums[g, k]
-                largest[k] = mean if mean > largest[k] else largest[k]
+                largest[k] = mean if mean > most else most
 
 
 @apart

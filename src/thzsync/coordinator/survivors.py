@@ -79,7 +79,8 @@ def survive(
 ) -> None:
     """Write the best distinct candidates of one coordinate into ``after``.
 
-    ``held`` is the row of hidden units that the coordinate changes.
+    ``held`` is the row of hidden units that the coordinate changes. A single survivor stays where
+    it is: then ``after`` is ``beam``.
     """
     flows = beam.counts.shape[1]
     for place in range(len(after.score)):
@@ -88,7 +89,8 @@ def survive(
             for o in range(tried):
                 if trial.score[b, o] > trial.score[parent, option]:
                     parent, option = b, o
-        copy_survivor(beam, parent, after, place)
+        if len(after.score) > 1:
+            copy_survivor(beam, parent, after, place)
         after.score[place] = trial.score[parent, option]
         for k in range(beam.sums.shape[2]):
             after.sums[place, held, k] = trial.sums[parent, option, k]
@@ -100,7 +102,7 @@ def survive(
             after.deviations[place] += value != beam.level[parent, group]
             after.level[place, group] = value
         for b in range(len(beam.score)):
-            if _agree(beam, parent, b, coordinate):
+            if b == parent or _agree(beam, parent, b, coordinate):
                 trial.score[b, option] = -np.inf  # the same action from another survivor
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.dense import afresh
 from thzsync.coordinator.scoring import Searched
 from thzsync.jit import apart, inner, inner_bare, kernel
 
@@ -74,6 +75,8 @@ def list_uniform(
     for step in range(count_levels):
         changed, silent = step == 0, True
         for f in range(len(chunks)):
+            if f > 0 and chunks[f] == chunks[f - 1]:
+                continue  # as many as before
             count = spread_count(chunks[f], step, count_levels)
             silent = silent and count == 0
             changed = changed or count != spread_count(chunks[f], step - 1, count_levels)
@@ -157,9 +160,9 @@ def _add_sender(
                 )
                 sums[a] += unit if unit > 0.0 else 0.0
         for a in range(tried):
-            mean = sums[a] * per_member
+            mean, most = sums[a] * per_member, afresh(largest[k, a])
             total[k, a] += sums[a]
-            largest[k, a] = mean if mean > largest[k, a] else largest[k, a]
+            largest[k, a] = mean if mean > most else most
 
 
 @apart
