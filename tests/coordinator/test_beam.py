@@ -15,7 +15,7 @@ from tests.reference.beam_search import (
     uniform_actions,
 )
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import beam, lines, scoring, survivors, uniform
+from thzsync.coordinator import beam, lines, scoring, survivors, uniform, worth
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, columns, group_flows
@@ -77,7 +77,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(
 
 @pytest.fixture
 def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, lines, scoring, survivors, uniform):
+    for module in (beam, lines, scoring, survivors, uniform, worth):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
@@ -267,9 +267,9 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     encoder, head, features = random_event(seed, flows=6, senders=2, chunks=16)
     head = head._replace(exploration=exploration)
     survivor, options = 0, 17
-    event, rest = searched(encoder, head, features), scoring.empty_rest(6, encoder.size)
-    held_lines = beam.empty_lines(6, encoder.size)
-    held = beam._empty_beam(1, 6, 2, 6)
+    event, how = searched(encoder, head, features), Search(options, 2, 0.01)
+    space = beam._workspace(encoder, head, len(LEVELS), how)
+    held = beam._empty_beam(2, 6, 2, 6)  # a survivor without a second place would be weighed
     held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
     held.level[0] = [seed % 2, 1]
     for f in range(6):
@@ -277,13 +277,11 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
         share, air = held.counts[0, f] / features.chunks[f], features.air[f, level]
         row = held.sums[0, sender]
         beam.add_flow(event.base, event.effect, f, share, air, LEVELS[level], row)
-    trial = beam.empty_trial(1, options, 6, encoder.size)
-    for j in range(encoder.size):
-        trial.reach[j] = np.linalg.norm(head.inverse_factor[j])
+    trial = space.trial
     for flow in range(6):
         tried = beam._list_counts(features.chunks[flow], options, trial)
         assert tried == features.chunks[flow] + 1
-        beam._estimate(event, rest, held_lines, held, flow, tried, 0.01, 0.0, trial)
+        beam._estimate(event, space, held, flow, tried, 0.01, 0.0)
         for option in range(tried):
             counts = held.counts[0].copy()
             counts[flow] = trial.value[option]

@@ -46,6 +46,15 @@ from thzsync.coordinator.uniform import (
     score_uniform,
     spread_count,
 )
+from thzsync.coordinator.worth import (
+    UNKNOWN,
+    VAIN,
+    Worth,
+    doubt,
+    empty_worth,
+    gains_by_worth,
+    weigh,
+)
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.jit.slim import slim
 
@@ -82,6 +91,7 @@ class Workspace(NamedTuple):
     dense: FloatArray
     rest: Rest
     lines: Lines
+    worth: Worth
     uniform: Uniform
     trial: Trial
 
@@ -131,6 +141,7 @@ def _workspace(encoder: Encoder, head: Head, levels: int, how: Search) -> Worksp
         padded(encoder.dense),
         empty_rest(hidden, size),
         empty_lines(hidden, size),
+        empty_worth(hidden, size),
         empty_uniform(how.count_levels * levels, width, hidden, size),
         trial,
     )
@@ -169,6 +180,7 @@ def _climb(
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
     _seed(event, space.uniform, actions, beam, how)
+    space.worth.deviations[0] = UNKNOWN
     listed, tried = 0, 0
     for coordinate in range(flows + senders):
         if coordinate < flows:
@@ -176,9 +188,7 @@ def _climb(
             if features.chunks[coordinate] != listed:
                 listed = features.chunks[coordinate]
                 tried = _list_counts(listed, how.count_levels, trial)
-            slack = _estimate(
-                event, rest, lines, beam, coordinate, tried, how.deviation_cost, always, trial
-            )
+            slack = _estimate(event, space, beam, coordinate, tried, how.deviation_cost, always)
             charge(beam, trial, tried, coordinate, group, how.deviation_cost)
             if _contested(trial, tried, slack):
                 _judge(event, rest, beam, coordinate, tried, lines.none, trial)
@@ -276,14 +286,12 @@ def _list_counts(chunks: int, count_levels: int, trial: Trial) -> int:
 @inner_bare
 def _estimate(
     event: Searched,
-    rest: Rest,
-    lines: Lines,
+    space: Workspace,
     beam: Beam,
     flow: int,
     tried: int,
     deviation_cost: float,
     slack: float,
-    trial: Trial,
 ) -> float:
     """Score the counts of one flow in every survivor, but for rounding; the hopeless not at all.
 
@@ -291,27 +299,18 @@ def _estimate(
     it. Uncertainty is a norm, so it differs from that of the survivor itself by no more than the
     norm of the difference. Returns what rounding cannot exceed, at least ``slack``.
     """
-    features, sender = event.features, event.features.group[flow]
-    base, effect, levels, air = event.base, event.effect, event.levels, features.air
-    values, shares, scores, phis = trial.value, trial.share, trial.score, trial.phi
-    dense, siblings, weights, sums = event.dense, rest.siblings, event.head.weights, trial.sums
-    offset, slope, exploration = lines.offset, lines.slope, event.head.exploration
-    per_flow = 1.0 / len(features.chunks)
-    per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
+    base, effect, levels, air = event.base, event.effect, event.levels, event.features.air
+    rest, trial, exploration = space.rest, space.trial, event.head.exploration
+    shares, scores, sums, phis = trial.share, trial.score, trial.sums, trial.phi
+    siblings, sender = rest.siblings, event.features.group[flow]
     for b in range(len(scores)):
-        p, here, own = beam.level[b, sender], 0, 0.0
-        _add_siblings(event, beam, b, flow, siblings)
-        nearest = lay(event, beam.sums[b], sender, flow, p, rest, lines)
-        scale = magnitude(weights, lines)
+        p, here, own, scale = beam.level[b, sender], 0, 0.0, np.inf
         for option in range(tried):
-            share = shares[option]
-            if share >= nearest:
-                nearest = follow(dense, rest, lines, share, per_flow, per_member)
-            for j in range(len(offset)):
-                unit = offset[j] + share * slope[j]
-                phis[option, j] = unit if unit > 0.0 else 0.0
-            scores[b, option] = dot(phis[option], weights)
-            here = option if values[option] == beam.counts[b, flow] else here
+            here = option if trial.value[option] == beam.counts[b, flow] else here
+        if len(scores) == 1 and exploration <= 0.0:
+            scale = _weigh_counts(event, space, beam, flow, here, tried, deviation_cost)
+        if scale == np.inf:
+            scale = _follow_lines(event, space, beam, b, flow, tried)
         if exploration > 0.0:
             own = uncertainty(event.head.inverse_factor, phis[here], rest.rotated)
         charged = abs(deviation_cost) * (beam.deviations[b] + 1)
@@ -332,6 +331,57 @@ def _estimate(
                 sums[b, option, k] = siblings[k]
             add_flow(base, effect, flow, shares[option], air[flow, p], levels[p], sums[b, option])
     return slack
+
+
+@inner_bare
+def _weigh_counts(
+    event: Searched, space: Workspace, beam: Beam, flow: int, here: int, tried: int, cost: float
+) -> float:
+    """Means of the counts of one flow in a single survivor; how large the numbers behind them are.
+
+    Infinite where a count may be better than what the survivor has, and nobody knows by how much.
+    """
+    rest, worth, trial, sums = space.rest, space.worth, space.trial, beam.sums[0]
+    level = beam.level[0, event.features.group[flow]]
+    shares, gains = trial.share[:tried], trial.score[0, :tried]
+    if worth.deviations[0] == VAIN:
+        return np.inf
+    weigh(event, sums, beam.deviations[0], rest, worth)
+    _add_siblings(event, beam, 0, flow, rest.siblings)
+    gains_by_worth(event, sums, flow, level, shares[here], rest, worth, shares, gains)
+    low, high, scale = doubt(event.head.weights, worth)
+    now, certain = beam.score[0] + cost * beam.deviations[0], low + high <= 0.0
+    least = cost - SLACK * (1.0 + scale + abs(cost) * (beam.deviations[0] + 1))
+    for option in range(tried):
+        if option != here and not (certain or gains[option] + low < least):
+            worth.deviations[0] = worth.deviations[0] if low < cost else VAIN
+            return np.inf
+        gains[option] += now
+    return scale if scale < np.inf else np.inf
+
+
+@inner_bare
+def _follow_lines(
+    event: Searched, space: Workspace, beam: Beam, b: int, flow: int, tried: int
+) -> float:
+    """Means of the counts of one flow in a survivor; how large the numbers behind them are."""
+    features, sender, weights = event.features, event.features.group[flow], event.head.weights
+    rest, lines, trial = space.rest, space.lines, space.trial
+    offset, slope, phis = lines.offset, lines.slope, trial.phi
+    per_flow = 1.0 / len(features.chunks)
+    per_member = 1.0 / (features.start[sender + 1] - features.start[sender])
+    _add_siblings(event, beam, b, flow, rest.siblings)
+    nearest = lay(event, beam.sums[b], sender, flow, beam.level[b, sender], rest, lines)
+    scale = magnitude(weights, lines)
+    for option in range(tried):
+        share = trial.share[option]
+        if share >= nearest:
+            nearest = follow(event.dense, rest, lines, share, per_flow, per_member)
+        for j in range(len(offset)):
+            unit = offset[j] + share * slope[j]
+            phis[option, j] = unit if unit > 0.0 else 0.0
+        trial.score[b, option] = dot(phis[option], weights)
+    return scale
 
 
 @inner_bare
