@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -130,8 +131,19 @@ def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArra
     return share
 
 
+_estimates: WeakKeyDictionary[Situation, Estimate] = WeakKeyDictionary()
+"""Situations that have a decision or an outcome before them: each is reckoned for both."""
+
+
 def estimate(situation: Situation) -> Estimate:
-    """Reckon an event."""
+    """Reckon an event, once."""
+    known = _estimates.get(situation)
+    if known is None:
+        known = _estimates[situation] = _reckon(situation)
+    return known
+
+
+def _reckon(situation: Situation) -> Estimate:
     if situation.terms is None:
         raise ThzSyncError("estimate: the situation does not say what things cost")
     wired, aired = _loads(situation.offer)
