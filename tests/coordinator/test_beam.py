@@ -16,6 +16,7 @@ from tests.reference.beam_search import (
 )
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import beam, lines, scoring, survivors, uniform, worth
+from thzsync.coordinator import counts as flow_counts
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import Features, columns, group_flows
@@ -77,7 +78,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(
 
 @pytest.fixture
 def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, lines, scoring, survivors, uniform, worth):
+    for module in (beam, flow_counts, lines, scoring, survivors, uniform, worth):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
@@ -279,9 +280,9 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
         beam.add_flow(event.base, event.effect, f, share, air, LEVELS[level], row)
     trial = space.trial
     for flow in range(6):
-        tried = beam._list_counts(features.chunks[flow], options, trial)
+        tried = flow_counts.list_counts(features.chunks[flow], options, trial)
         assert tried == features.chunks[flow] + 1
-        beam._estimate(event, space, held, flow, tried, 0.01, 0.0)
+        flow_counts.estimate_counts(event, space, held, flow, tried, 0.01, 0.0)
         for option in range(tried):
             counts = held.counts[0].copy()
             counts[flow] = trial.value[option]
@@ -293,8 +294,8 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
 def test_scores_that_rounding_could_swap_are_contested() -> None:
     trial = beam.empty_trial.py_func(2, 3, 1, 1)
     trial.score[:] = [[0.5, -np.inf, 0.1], [-np.inf, 0.3, 0.2]]
-    assert not beam._contested.py_func(trial, 3, 1e-9)
+    assert not flow_counts.contested.py_func(trial, 3, 1e-9)
     trial.score[1, 0] = 0.1 + 1e-15
-    assert beam._contested.py_func(trial, 3, 1e-9)
+    assert flow_counts.contested.py_func(trial, 3, 1e-9)
     trial.score[1, 0] = np.nan
-    assert beam._contested.py_func(trial, 3, 1e-9)
+    assert flow_counts.contested.py_func(trial, 3, 1e-9)

@@ -1,3 +1,5 @@
+"""Weighing hidden units finds what following lines finds, and says where it cannot know."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from tests.coordinator.test_beam import LEVELS, random_event, searched, taken, uncompiled_kernels
 from tests.reference.beam_search import representation
 from thzsync.coordinator import beam, worth
+from thzsync.coordinator import counts as flow_counts
 from thzsync.coordinator.beam import Search, search
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
@@ -47,8 +50,8 @@ def test_a_network_that_is_not_finite_is_searched_as_along_lines(
     broken: float, monkeypatch: pytest.MonkeyPatch, uncompiled_kernels: None
 ) -> None:
     found: list[list[object]] = []
-    for weigh in (beam._weigh_counts, lambda *_: np.inf):
-        monkeypatch.setattr(beam, "_weigh_counts", weigh)
+    for weigh in (flow_counts._weigh_counts, lambda *_: np.inf):
+        monkeypatch.setattr(flow_counts, "_weigh_counts", weigh)
         found.append([])
         for seed in range(6):
             encoder, head, features = greedy_event(seed, flows=6, senders=3)
@@ -71,8 +74,8 @@ def test_gains_are_right_but_for_the_doubt(seed: int, uncompiled_kernels: None) 
 
     held.score[0] = mean(-1, 0)
     for flow in range(12):
-        tried = beam._list_counts(features.chunks[flow], 17, space.trial)
-        scale = beam._weigh_counts(event, space, held, flow, action[0][flow], tried, 1e9)
+        tried = flow_counts.list_counts(features.chunks[flow], 17, space.trial)
+        scale = flow_counts._weigh_counts(event, space, held, flow, action[0][flow], tried, 1e9)
         low, high, _ = worth.doubt(head.weights, space.worth)
         assert scale < np.inf  # no gain is worth that much
         for count in range(tried):
@@ -104,8 +107,8 @@ def test_a_small_step_of_one_among_many_flows_needs_no_lines(
 ) -> None:
     """Otherwise weighing would cost time and save none."""
     followed = []
-    lines = beam._follow_lines
-    monkeypatch.setattr(beam, "_follow_lines", lambda *a: followed.append(a) or lines(*a))
+    lines = flow_counts._follow_lines
+    monkeypatch.setattr(flow_counts, "_follow_lines", lambda *a: followed.append(a) or lines(*a))
     encoder, head, features = greedy_event(5, flows=24, senders=3)
     head = head._replace(weights=head.weights / 10)
     beam.search(encoder, head, features, LEVELS, Search(4, 1, 0.02))
@@ -115,10 +118,10 @@ def test_a_small_step_of_one_among_many_flows_needs_no_lines(
 def test_where_dense_units_move_too_far_nothing_is_weighed_again(uncompiled_kernels: None) -> None:
     encoder, head, features = greedy_event(3, flows=3, senders=3)
     event, space, held = survivor(encoder, head._replace(weights=np.ones(6)), features, seed=3)
-    tried = beam._list_counts(features.chunks[0], 17, space.trial)
+    tried = flow_counts.list_counts(features.chunks[0], 17, space.trial)
     here = int(held.counts[0, 0])
-    assert beam._weigh_counts(event, space, held, 0, here, tried, 0.0) == np.inf
+    assert flow_counts._weigh_counts(event, space, held, 0, here, tried, 0.0) == np.inf
     assert space.worth.deviations[0] == worth.VAIN
     space.worth.way[:] = -1.0
-    assert beam._weigh_counts(event, space, held, 0, here, tried, 0.0) == np.inf
+    assert flow_counts._weigh_counts(event, space, held, 0, here, tried, 0.0) == np.inf
     assert (space.worth.way == -1.0).all()

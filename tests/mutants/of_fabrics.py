@@ -190,7 +190,7 @@ MUTANTS = (
     ),
     Mutant(
         "wireless/bookkeeping.py",
-        "owed = guarded or (steers and (facing[i, c] != j or facing[j, c] != i))",
+        "owed = seat.guarded or (seat.steers and (facing[i, c] != j or facing[j, c] != i))",
         "owed = True",
         ("tests/properties/test_declared_disciplines.py",),
         "streams pay a guard time that they do not owe",

@@ -139,18 +139,25 @@ MUTANTS = (
         "leaving the uniform action costs nothing at first",
     ),
     Mutant(
-        "coordinator/beam.py",
+        "coordinator/counts.py",
         "        least = beam.score[len(beam.score) - 1] - slack\n",
         "        least = beam.score[0] - slack\n",
         (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
         "only candidates as good as the best survivor stay",
     ),
     Mutant(
-        "coordinator/beam.py",
+        "coordinator/counts.py",
         "                far += farthest(trial.reach, phis[option], phis[here])\n",
         "                far += 0.0\n",
         (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
         "a candidate is thought to be no more uncertain than its survivor",
+    ),
+    Mutant(
+        "coordinator/worth.py",
+        "        low += max(beyond, 0.0)\n",
+        "        low += 0.0\n",
+        ("tests/coordinator/test_worth.py",),
+        "units of the dense layer are thought never to begin",
     ),
     Mutant(
         "coordinator/lines.py",
