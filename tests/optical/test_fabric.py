@@ -106,6 +106,7 @@ def test_chunks_still_in_the_rack_leave_a_dead_fibre() -> None:
     fabric.set_rate(0, 0, 1500)
     accepted = fabric.to_air(np.arange(4), 1500)
     assert accepted.tolist() == [False, False, True, True]
+    assert not fabric.to_air(np.array([-1, 2**40]), 1500).any()  # there are no such chunks
     assert rows(fabric.advance(10**6)) == [(1500, 2, READY), (1500, 3, READY)]
     fabric.complete(np.array([2, 3]), 1500)
     run_to(fabric, 10**6)

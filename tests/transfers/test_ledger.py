@@ -115,8 +115,8 @@ def written(ledger: Ledger) -> list[bytes]:
 @pytest.mark.parametrize("act", [Ledger.complete, Ledger.to_fibre])
 @pytest.mark.parametrize(
     ("nodes", "bad"),
-    [([0, 1, 2], 2), ([1, 3, 0], 3), ([0, 1, 0], 0)],
-    ids=["fibre", "join", "twice"],
+    [([0, 1, 2], 2), ([1, 3, 0], 3), ([0, 1, 0], 0), ([0, -1], -1), ([1, 2**40], 2**40)],
+    ids=["fibre", "join", "twice", "before all", "beyond all"],
 )
 def test_a_refused_call_changes_nothing(act: Any, nodes: list[int], bad: int) -> None:
     ledger = entered([AIR, AIR, FIBRE, JOIN], (0, 3), (1, 3), (2, 3))

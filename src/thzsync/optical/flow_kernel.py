@@ -78,10 +78,13 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
-        task = st.task[n]
-        accepted[k] = task[pre.OWNER] == pre.FIBRE and task[pre.START_AT] < 0
-        if not accepted[k]:
+        accepted[k] = False
+        if not pre.exists(st.task, n):
             continue
+        task = st.task[n]
+        if task[pre.OWNER] != pre.FIBRE or task[pre.START_AT] >= 0:
+            continue
+        accepted[k] = True
         task[pre.OWNER] = pre.AIR
         if task[pre.READY_AT] >= 0:
             if st.node[n, f.SENT] > 0:

@@ -87,8 +87,9 @@ def _turned(cost: FloatArray, order: IntArray, closed: bool, fixed: int) -> floa
                     continue  # the whole route turned round is the same route
                 old = new = 0.0
                 if i > 0 or closed:
-                    old += cost[order[i - 1], order[i]]
-                    new += cost[order[i - 1], order[j]]
+                    before = order[(i + n - 1) % n]
+                    old += cost[before, order[i]]
+                    new += cost[before, order[j]]
                 if j < n - 1 or closed:
                     old += cost[order[j], order[(j + 1) % n]]
                     new += cost[order[i], order[(j + 1) % n]]

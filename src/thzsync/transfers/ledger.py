@@ -106,14 +106,16 @@ class Ledger:
         self.check_now(at_ps, "complete")
         bad = pre.complete(self.clock, self.task, self.slots, nodes)
         if bad >= 0:
-            raise ThzSyncError(f"complete: node {bad} is not a ready, unfinished chunk of the air")
+            raise ThzSyncError(
+                f"complete: node {nodes[bad]} is not a ready, unfinished chunk of the air"
+            )
 
     def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
         """Chunks of the air, ready or not, belong to the fibre from now on."""
         self.check_now(at_ps, "to_fibre")
         bad = pre.to_fibre(self.clock, self.task, self.slots, nodes)
         if bad >= 0:
-            raise ThzSyncError(f"to_fibre: node {bad} is not an unfinished chunk of the air")
+            raise ThzSyncError(f"to_fibre: node {nodes[bad]} is not an unfinished chunk of the air")
 
     def on_air(self, base: int, count: int) -> BoolArray:
         """Which of the nodes ``base .. base + count - 1`` the air owns."""

@@ -179,9 +179,15 @@ def begin(
                 push_timer(clock, slots, n, at_ps)
 
 
+@hot
+def exists(task: IntArray, node: int) -> bool:
+    """Whether there is a row of this number: callers name nodes, and rows are not guarded."""
+    return 0 <= node < len(task)
+
+
 @bare
 def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air are done now; the first one that is not ready and of the air, or -1.
+    """Chunks of the air are done now; place of the first that is not ready and of the air, or -1.
 
     If there is one, all are as before. They are taken back rather than looked at first, so that
     a chunk that is named twice is found, too.
@@ -189,11 +195,12 @@ def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
     work = clock[WORK]
     for k in range(len(nodes)):
         n = nodes[k]
-        if task[n, OWNER] != AIR or task[n, READY_AT] < 0 or task[n, DONE_AT] >= 0:
+        ready = exists(task, n) and task[n, READY_AT] >= 0
+        if not ready or task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
             clock[WORK] = work
             for j in range(k):
                 task[nodes[j], DONE_AT] = -1
-            return int(n)
+            return k
         task[n, DONE_AT] = clock[NOW]
         push_done(clock, slots, n)
     return -1
@@ -201,18 +208,18 @@ def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
 
 @bare
 def to_fibre(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air change their owner; the first one that cannot, or -1.
+    """Chunks of the air change their owner; place of the first one that cannot, or -1.
 
     If there is one, all are as before.
     """
     fresh = clock[FRESH]
     for k in range(len(nodes)):
         n = nodes[k]
-        if task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
+        if not exists(task, n) or task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
             clock[FRESH] = fresh
             for j in range(k):
                 task[nodes[j], OWNER] = AIR
-            return int(n)
+            return k
         task[n, OWNER] = FIBRE
         if task[n, READY_AT] >= 0:
             push_fresh(clock, slots, n)
