@@ -15,7 +15,7 @@ from tests.reference.beam_search import (
     uniform_actions,
 )
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import beam, lines, scoring, survivors, uniform, worth
+from thzsync.coordinator import beam, lines, scoring, survivors, uniform
 from thzsync.coordinator import counts as flow_counts
 from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
@@ -78,7 +78,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(
 
 @pytest.fixture
 def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, flow_counts, lines, scoring, survivors, uniform, worth):
+    for module in (beam, flow_counts, lines, scoring, survivors, uniform):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
@@ -270,7 +270,7 @@ def test_estimates_are_the_plain_scores_but_for_rounding(
     survivor, options = 0, 17
     event, how = searched(encoder, head, features), Search(options, 2, 0.01)
     space = beam._workspace(encoder, head, len(LEVELS), how)
-    held = beam._empty_beam(2, 6, 2, 6)  # a survivor without a second place would be weighed
+    held = beam._empty_beam(2, 6, 2, 6)
     held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
     held.level[0] = [seed % 2, 1]
     for f in range(6):

@@ -153,13 +153,6 @@ MUTANTS = (
         "a candidate is thought to be no more uncertain than its survivor",
     ),
     Mutant(
-        "coordinator/worth.py",
-        "        low += max(beyond, 0.0)\n",
-        "        low += 0.0\n",
-        ("tests/coordinator/test_worth.py",),
-        "units of the dense layer are thought never to begin",
-    ),
-    Mutant(
         "coordinator/lines.py",
         "    alive = (now & 1) - (before & 1)\n",
         "    alive = now & 1\n",

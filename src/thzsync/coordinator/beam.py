@@ -50,7 +50,6 @@ from thzsync.coordinator.uniform import (
     score_uniform,
     spread_count,
 )
-from thzsync.coordinator.worth import UNKNOWN, empty_worth
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.jit.slim import slim
 
@@ -124,7 +123,6 @@ def _workspace(encoder: Encoder, head: Head, levels: int, how: Search) -> Worksp
         padded(encoder.dense),
         empty_rest(hidden, size),
         empty_lines(hidden, size),
-        empty_worth(hidden, size),
         empty_uniform(how.count_levels * levels, width, hidden, size),
         trial,
     )
@@ -163,7 +161,6 @@ def _climb(
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
     _seed(event, space.uniform, actions, beam, how)
-    space.worth.deviations[0] = UNKNOWN
     listed, tried = 0, 0
     for coordinate in range(flows + senders):
         if coordinate < flows:

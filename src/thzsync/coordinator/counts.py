@@ -27,7 +27,6 @@ from thzsync.coordinator.scoring import (
 )
 from thzsync.coordinator.survivors import Beam, Trial
 from thzsync.coordinator.uniform import Uniform, spread_count
-from thzsync.coordinator.worth import VAIN, Worth, doubt, gains_by_worth, weigh
 from thzsync.jit import inner_bare
 
 SLACK: Final = 1e-9
@@ -40,7 +39,6 @@ class Workspace(NamedTuple):
     dense: FloatArray
     rest: Rest
     lines: Lines
-    worth: Worth
     uniform: Uniform
     trial: Trial
 
@@ -94,13 +92,10 @@ def estimate_counts(
     shares, scores, sums, phis = trial.share, trial.score, trial.sums, trial.phi
     siblings, sender = rest.siblings, event.features.group[flow]
     for b in range(len(scores)):
-        p, here, own, scale = beam.level[b, sender], 0, 0.0, np.inf
+        p, here, own = beam.level[b, sender], 0, 0.0
         for option in range(tried):
             here = option if trial.value[option] == beam.counts[b, flow] else here
-        if len(scores) == 1 and exploration <= 0.0:
-            scale = _weigh_counts(event, space, beam, flow, here, tried, deviation_cost)
-        if scale == np.inf:
-            scale = _follow_lines(event, space, beam, b, flow, tried)
+        scale = _follow_lines(event, space, beam, b, flow, tried)
         if exploration > 0.0:
             own = uncertainty(event.head.inverse_factor, phis[here], rest.rotated)
         charged = abs(deviation_cost) * (beam.deviations[b] + 1)
@@ -121,33 +116,6 @@ def estimate_counts(
                 sums[b, option, k] = siblings[k]
             add_flow(base, effect, flow, shares[option], air[flow, p], levels[p], sums[b, option])
     return slack
-
-
-@inner_bare
-def _weigh_counts(
-    event: Searched, space: Workspace, beam: Beam, flow: int, here: int, tried: int, cost: float
-) -> float:
-    """Means of the counts of one flow in a single survivor; how large the numbers behind them are.
-
-    Infinite where a count may be better than what the survivor has, and nobody knows by how much.
-    """
-    rest, worth, trial, sums = space.rest, space.worth, space.trial, beam.sums[0]
-    level = beam.level[0, event.features.group[flow]]
-    shares, gains = trial.share[:tried], trial.score[0, :tried]
-    if worth.deviations[0] == VAIN:
-        return np.inf
-    weigh(event, sums, beam.deviations[0], rest, worth)
-    _add_siblings(event, beam, 0, flow, rest.siblings)
-    gains_by_worth(event, sums, flow, level, shares[here], rest, worth, shares, gains)
-    low, high, scale = doubt(event.head.weights, worth)
-    now, certain = beam.score[0] + cost * beam.deviations[0], low + high <= 0.0
-    least = cost - SLACK * (1.0 + scale + abs(cost) * (beam.deviations[0] + 1))
-    for option in range(tried):
-        if option != here and not (certain or gains[option] + low < least):
-            worth.deviations[0] = worth.deviations[0] if low < cost else VAIN
-            return np.inf
-        gains[option] += now
-    return scale if scale < np.inf else np.inf
 
 
 @inner_bare
