@@ -122,3 +122,17 @@ def test_what_nobody_may_write_to_is_refused() -> None:
     fixed.setflags(write=False)
     with pytest.raises(TypeError, match="Small"):
         hold(Small(0, 0.0, np.uint64(0), False, fixed))
+
+
+@pytest.mark.parametrize(
+    "member", [np.float32(0.5), np.int32(1), np.array(1), np.ones(2, dtype=">f8"), "text"]
+)
+def test_what_has_no_word_of_its_own_is_refused(member: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        hold(Small(0, 0.0, np.uint64(0), False, member))  # type: ignore[arg-type]
+
+
+def test_keys_may_have_all_their_bits() -> None:
+    whole = large()
+    whole = whole._replace(small=whole.small._replace(key=np.uint64(2**64 - 1)))
+    assert add_up(hold(whole), 0) == pytest.approx(2.0**64, abs=1e4)

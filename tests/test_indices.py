@@ -6,6 +6,7 @@ of compiling, so it is not done in every test.
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -14,9 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import thzsync
 from thzsync.jit import bare, inner_bare, kernel
 
 HERE = Path(__file__)
+SOURCES = Path(thzsync.__file__).parent
+KERNELS = {"kernel", "bare", "inner", "inner_bare", "hot", "apart"}
 POLICIES = ("thz-sync", "shared-bandit", "ddqn", "all-wired-best", "all-wireless-best")
 
 
@@ -59,6 +63,20 @@ def with_bounds(command: list[str], cache: Path) -> subprocess.CompletedProcess[
 
 def test_a_constant_counts_from_the_end() -> None:
     assert last(np.arange(5.0)) == 4.0
+
+
+def test_no_kernel_counts_from_the_end_in_a_table() -> None:
+    """Numba hides constants among several indices, and they would lie before the array."""
+    for file in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            if not KERNELS & set(map(ast.unparse, node.decorator_list)):
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Tuple):
+                    counted = [i for i in part.slice.elts if isinstance(i, ast.UnaryOp)]
+                    assert not counted, f"{file.name}: {ast.unparse(part)}"
 
 
 def test_with_bounds_an_index_that_would_lie_outside_is_refused(cache: Path) -> None:

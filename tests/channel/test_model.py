@@ -12,6 +12,7 @@ from tests.reference import channel_twin as twin
 from thzsync.arrays import to_ps
 from thzsync.channel import ChannelModel, fading, propagation
 from thzsync.channel.propagation import NEVER_PS, BlockageGrid, PropagationGains
+from thzsync.errors import ThzSyncError
 from thzsync.scenario import Blockage, Channel, Floor, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -59,6 +60,15 @@ def test_every_gain_is_what_the_slow_twin_says(channel):
         # The kernel cuts the moving average where its weights fall below 1e-4.
         difference_db = 10 * np.abs(np.log10(fast / slow))
         assert difference_db.max() < 5e-4 * max(channel.fluctuation_db, 1)
+
+
+@pytest.mark.parametrize("rack", [-1, FEW.racks, 2**40])
+def test_gains_of_unknown_racks_are_refused(rack):
+    model = build(BOTH, FEW)
+    for _ in range(2):
+        with pytest.raises(ThzSyncError, match="some rack does not exist"):
+            model.gains(np.array([0]), np.array([rack]), 0)
+        model.gain_matrix(np.arange(FEW.racks), 0)  # from now on all rings are known
 
 
 def test_gains_do_not_depend_on_what_was_asked_before(monkeypatch):

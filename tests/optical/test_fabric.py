@@ -14,6 +14,7 @@ from tests.optical.cases import run_to
 from thzsync.errors import ThzSyncError
 from thzsync.optical import Background, Network, OpticalFabric, lowering
 from thzsync.optical.background import gaps_ps
+from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.pools import Runs
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, JOIN, READY, TIMER
@@ -154,6 +155,13 @@ def test_a_down_link_taken_out_and_back_delays_by_the_outage() -> None:
     fabric.set_rate(3, 8e12, 9000)
     run_to(fabric, 10**6)
     assert fabric.finished(0, 1).arrival_ps[0] == 11_000
+
+
+@pytest.mark.parametrize("pair", [(-1, 0), (0, 3), (2**40, 0)])
+def test_the_occupancy_of_unknown_racks_is_refused(pair: tuple[int, int]) -> None:
+    for fabric in (OpticalFabric(network([0, 0, 0])), FlowFabric(network([0, 0, 0]))):
+        with pytest.raises(ThzSyncError, match=r"some rack does not exist; use 0\.\.2"):
+            fabric.occupancy(*pair)
 
 
 def test_occupancy_sees_queues_and_shared_buffers_along_the_path() -> None:

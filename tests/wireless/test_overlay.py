@@ -145,8 +145,9 @@ def test_only_the_first_chunks_belong_to_thz() -> None:
     offer = method.offer(demand, np.arange(2), CHUNK, Setting.flat(2, THZ))
     overlay.admit(0, offer.lower(np.array([1])), np.full(2, 0.1))
     overlay.ready(0, np.array([0]))
-    with pytest.raises(ValueError, match="were ready before"):
-        overlay.ready(0, np.array([0]))
+    for row in (0, -1, 3, 2**40):
+        with pytest.raises(ValueError, match="were ready before, or do not exist"):
+            overlay.ready(0, np.array([row]))
     assert sum(int(r.chunks.sum()) for r in play(overlay)) == 1
     assert overlay.outstanding(0) == 0
 

@@ -15,6 +15,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Transfer
 from thzsync.transfers import direct_graph
 from thzsync.wireless import assignment, matching
+from thzsync.wireless.layout import lay_out
 from thzsync.wireless.party import web_of
 from thzsync.wireless.state import Slots, Web
 
@@ -37,7 +38,7 @@ def web_between(src: object, dst: object, racks: int, subbands: int) -> Web:
     """One flow of one chunk per pair."""
     demand = Transfer.of(src, dst, np.full(np.size(src), CHUNK))
     graph = direct_graph("a2a", demand, np.arange(racks), CHUNK, "matching")
-    return web_of(graph, np.arange(graph.flows), subbands)
+    return web_of(lay_out(graph, np.arange(graph.flows)), subbands)
 
 
 def order_by_gain(web: Web, snr: np.ndarray) -> None:

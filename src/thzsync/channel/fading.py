@@ -120,8 +120,8 @@ class Fading(NamedTuple):
 def fill_gains(
     fading: Fading, src: IntArray, dst: IntArray, fluctuation_slot: int, blockage_slot: int,
     out: FloatArray,
-) -> None:  # fmt: skip
-    """Gains of the asked links into ``out``, through direct-mapped caches.
+) -> bool:  # fmt: skip
+    """Gains of the asked links into ``out``, through direct-mapped caches; False if a rack is none.
 
     An entry of the first names its pair and both slots, one of the second keeps the innovations of
     its pair up to a slot. A hit is exactly what a miss would compute: answers do not depend on
@@ -135,6 +135,8 @@ def fill_gains(
     rings, subbands, terms = reference_gain.shape[0], out.shape[1], drawn.shape[2]
     for n in range(len(src)):
         low, high = min(src[n], dst[n]), max(src[n], dst[n])
+        if low < 0 or high >= rings * lanes:
+            return False
         pair = low * rings * lanes + high
         entry = pair % len(cached_pair)
         if (
@@ -164,3 +166,4 @@ def fill_gains(
             cached_slots[entry, 1] = blockage_slot
         for c in range(subbands):
             out[n, c] = cached_gain[entry, c]
+    return True

@@ -11,6 +11,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel.fading import Fading, fill_gains
 from thzsync.channel.pathloss import composite_gain
+from thzsync.errors import ThzSyncError
 from thzsync.jit.held import hold
 from thzsync.scenario import Blockage, Channel, Thz
 from thzsync.streams import Streams
@@ -132,12 +133,17 @@ class PropagationGains:
             self._know_rings(src, dst)
         out = np.empty((len(src), len(self._subband_factor)))
         slot = _slot(time_ps, self.fluctuation.slot_ps)
-        fill_gains(self._fading, src, dst, slot, _slot(time_ps, self.blockage.slot_ps), out)
+        blockage_slot = _slot(time_ps, self.blockage.slot_ps)
+        if not fill_gains(self._fading, src, dst, slot, blockage_slot, out):
+            raise self._no_such_rack()
         return out
 
     def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
         """Rings of links; gains between rings that are met for the first time are worked out."""
         s, t = src // self._lanes, dst // self._lanes
+        both = np.concatenate((s, t))
+        if len(both) and not 0 <= both.min() <= both.max() < len(self._known):
+            raise self._no_such_rack()
         if not self._known[s, t].all():
             new = np.unique(np.stack((s, t))[:, ~self._known[s, t]], axis=1)
             for a, b in np.concatenate((new, new[::-1]), axis=1).T.tolist():
@@ -145,6 +151,10 @@ class PropagationGains:
                 self._known[a, b] = True
             self._unknown = int(np.count_nonzero(~self._known))
         return s, t
+
+    def _no_such_rack(self) -> ThzSyncError:
+        last = len(self._known) * self._lanes - 1
+        return ThzSyncError(f"gains: some rack does not exist; use 0..{last}")
 
     def _between_rings(self, a: int, b: int) -> FloatArray:
         """Gain at f0 from the first rack of one ring to every rack of another."""

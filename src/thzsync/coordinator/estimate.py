@@ -132,7 +132,7 @@ def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArra
 
 
 _estimates: WeakKeyDictionary[Situation, Estimate] = WeakKeyDictionary()
-"""Situations that have a decision or an outcome before them: each is reckoned for both."""
+"""Of situations that somebody still holds: each is reckoned once, for decision and outcome."""
 
 
 def estimate(situation: Situation) -> Estimate:

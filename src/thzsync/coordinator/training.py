@@ -206,13 +206,13 @@ def _pool(
     """
     hidden, per_flow = sums.shape[1], 1.0 / flows
     for k in range(hidden):
-        average, most, first = 0.0, 0.0, 0
+        average, most, leader = 0.0, 0.0, 0
         for g in range(len(per_member)):
             mean = sums[g, k] * per_member[g]
             average += sums[g, k] * per_flow
-            first = g if mean > most else first
+            leader = g if mean > most else leader
             most = mean if mean > most else most
-        pooled[k], pooled[hidden + k], winner[k] = average, most, first
+        pooled[k], pooled[hidden + k], winner[k] = average, most, leader
 
 
 @inner_bare

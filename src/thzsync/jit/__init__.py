@@ -1,7 +1,8 @@
 """How kernels are compiled: flat arrays in and out, no objects, no files.
 
 Decorators only; what is behind them is compiled on first use (compiler.py) and stored until its
-sources change (stored.py). slim.py hands large tuples of arrays from kernel to kernel.
+sources change (stored.py). slim.py hands large tuples of arrays from kernel to kernel, held.py from
+Python to kernels.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def _resolving_once() -> Iterator[None]:
 
 @contextmanager
 def _counting_from_the_start() -> Iterator[None]:
-    """Take every index as it is; one that is written as a constant may still count from the end.
+    """Take every index as it is; only a constant that is the sole index may count from the end.
 
     Numba would ask of each whether it is negative before it looks where the element is, which made
     the packet kernel a fifth slower. No kernel of ours has an index that turns out to be negative:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from thzsync.jit.slim import Slim, cgutils, extending, ir, length_of, types
+from thzsync.jit.slim import Slim, cgutils, extending, ir, is_simple, length_of, types
 
 typeof: Any = import_module("numba.core.typing.typeof").typeof
 
@@ -35,7 +35,7 @@ class Held:
         self.arrays = arrays
         self.words: list[int] = []
         self._numba_type_ = _take_apart(arrays, self.words)
-        self._memory = np.array(self.words, dtype=np.int64)
+        self._memory = np.array(self.words, dtype=np.uint64)
         self.address = _address(self._memory)
 
     def __getattr__(self, name: str) -> Any:
@@ -43,7 +43,7 @@ class Held:
         return getattr(self.arrays, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy holds copies of the arrays."""
+        """A deep copy holds copies of the arrays."""
         return Held, (self.arrays,)
 
 
@@ -62,12 +62,14 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
     key: list[Any] = [type(arrays)]
     for member in arrays:
         if isinstance(member, np.ndarray):
-            if not member.flags.carray:
+            if not (member.flags.carray and member.dtype.isnative):
                 name = type(arrays).__name__
-                raise TypeError(f"{name}: only arrays without gaps can be held, and no fixed ones")
+                raise TypeError(
+                    f"{name}: only arrays without gaps can be held, none that is read-only"
+                )
             words.append(_address(member))
             words += member.shape
-            key.append((member.dtype.num, member.ndim))
+            key.append((member.dtype, member.ndim))
         elif isinstance(member, Held):
             words += member.words
             key.append(member._numba_type_)
@@ -78,7 +80,10 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
             key.append(type(member))
     kind = _types.get(found := tuple(key))
     if kind is None:
-        kind = _types[found] = Slim(_full_type(arrays))
+        full = _full_type(arrays)
+        if not is_simple(full):
+            raise TypeError(f"{type(arrays).__name__}: only arrays and plain numbers can be held")
+        kind = _types[found] = Slim(full)
     return kind
 
 
@@ -101,8 +106,8 @@ def _address(array: Any) -> int:
 
 def _word(number: float) -> int:
     if isinstance(number, float):
-        return int(unpack("q", pack("d", number))[0])
-    return int(number)
+        return int(unpack("Q", pack("d", number))[0])
+    return int(number) & (2**64 - 1)
 
 
 @extending.unbox(Slim)

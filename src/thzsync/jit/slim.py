@@ -67,17 +67,18 @@ def length_of(name: str, axis: int) -> str:
 @extending.type_callable(slim)
 def _type_of_slim(context: Any) -> Any:
     def typed(arrays: Any) -> Any:
-        return Slim(arrays) if _is_simple(arrays) else None
+        return Slim(arrays) if is_simple(arrays) else None
 
     return typed
 
 
-def _is_simple(kind: Any) -> bool:
+def is_simple(kind: Any) -> bool:
+    """Whether all members are arrays without gaps, numbers of one word, and such tuples."""
     if isinstance(kind, types.BaseNamedTuple):
-        return all(map(_is_simple, kind.types))
+        return all(map(is_simple, kind.types))
     if isinstance(kind, types.Array):
         return bool(kind.layout == "C" and kind.ndim > 0)
-    return isinstance(kind, types.Number | types.Boolean)
+    return kind in (types.int64, types.uint64, types.float64, types.boolean)
 
 
 @extending.lower_builtin(slim, types.BaseNamedTuple)

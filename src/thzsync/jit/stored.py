@@ -46,7 +46,7 @@ def code_folder(home: Path) -> Path | None:
     root = Path(__file__).parents[1]
     for name in SHARED:
         sources += sorted((root / name).glob("*.py")) or [root / name]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "").encode())  # other code
     for file in sources:
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     folder = _cache_root() / home.name / digest.hexdigest()[:20]

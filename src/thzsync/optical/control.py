@@ -177,12 +177,17 @@ def look_at_all(st: State) -> None:
 @kernel
 def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
-) -> None:
-    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
+) -> bool:
+    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U).
+
+    False if a rack does not exist.
+    """
     racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
     link, switch = st.link, st.switch
     st.ctl[c.LOOKS] += 1
     for k in range(len(src)):
+        if not (0 <= src[k] < racks and 0 <= dst[k] < racks):
+            return False
         s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
         for end in (s, t):
             if switch[end, c.LOOKED] != st.ctl[c.LOOKS]:
@@ -195,3 +200,4 @@ def occupancy(
             full = max(full, switch[t, c.TOTAL] / switch[t, c.S_LIMIT])
         queued_bytes[k] = queued
         fraction[k] = full
+    return True

@@ -43,8 +43,8 @@ class Kernels(Protocol):
 
     def occupancy(
         self, st: Any, src: IntArray, dst: IntArray, queued: IntArray, fraction: FloatArray
-    ) -> None:
-        """Work out the occupancy of wired paths."""
+    ) -> bool:
+        """Work out the occupancy of wired paths; False if a rack does not exist."""
         ...
 
 
@@ -62,7 +62,7 @@ class Doors(Generic[S]):
     def __init__(self, network: Network, ledger: Ledger, state: S) -> None:
         self.network, self.ledger = network, ledger
         self._st: S = state
-        self._last_held: tuple[S, S] = state, hold(state)
+        self._last_held: Any = hold(state)
         self._flows = Runs(len(state.flow))
         self._taken: dict[int, tuple[int, int]] = {}
 
@@ -147,7 +147,9 @@ class Doors(Generic[S]):
         sources, targets = _numbers(src), _numbers(dst)
         queued = np.zeros(len(sources), dtype=np.int64)
         fraction = np.zeros(len(sources), dtype=np.float64)
-        self.kernels.occupancy(self._held, sources, targets, queued, fraction)
+        if not self.kernels.occupancy(self._held, sources, targets, queued, fraction):
+            last = self.network.racks - 1
+            raise ThzSyncError(f"occupancy: some rack does not exist; use 0..{last}")
         return queued, fraction
 
     def finished(self, base: int, count: int) -> Deliveries:
@@ -162,10 +164,9 @@ class Doors(Generic[S]):
     @property
     def _held(self) -> S:
         """The arrays as kernels take them."""
-        state, held = self._last_held
-        if state is not self._st:
-            held = hold(self._st)
-            self._last_held = self._st, held
+        if self._last_held.arrays is not self._st:
+            self._last_held = hold(self._st)
+        held: S = self._last_held
         return held
 
     def _reports(self, until_ps: int) -> Reports:

@@ -135,11 +135,16 @@ def carried(st: State, foreground: IntArray, background: IntArray) -> None:
 @kernel
 def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
-) -> None:
-    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U)."""
+) -> bool:
+    """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U).
+
+    False if a rack does not exist.
+    """
     racks, rings = st.ctl[f.RACKS], st.ctl[f.RINGS]
     link, switch = st.link, st.switch
     for k in range(len(src)):
+        if not (0 <= src[k] < racks and 0 <= dst[k] < racks):
+            return False
         s, t = link[racks + src[k], f.SWITCH], link[racks + dst[k], f.SWITCH]
         queued = link[src[k], f.OCC] + queued_at(st, racks + dst[k])
         full = switch[s, f.TOTAL] / switch[s, f.S_LIMIT]
@@ -148,6 +153,7 @@ def occupancy(
             full = max(full, switch[t, f.TOTAL] / switch[t, f.S_LIMIT])
         queued_bytes[k] = queued
         fraction[k] = min(full, 1.0)
+    return True
 
 
 @hot

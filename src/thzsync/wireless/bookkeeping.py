@@ -117,11 +117,11 @@ def release(seat: Seat, table: IntArray, power_w: FloatArray) -> None:
 
 @bare
 def mark_ready(seat: Seat, rows: IntArray) -> bool:
-    """Note that chunks may be sent; False if one was known to be."""
+    """Note that chunks may be sent; False if there is none of this row, or it was known to be."""
     first, ready, lowest = seat.frontier.first, seat.frontier.ready, seat.frontier.lowest
     state = seat.frontier.state
     for row in rows:
-        if state[row] != IDLE:
+        if not 0 <= row < len(state) or state[row] != IDLE:
             return False
     for row in rows:
         low, high = 0, len(ready)  # the flow in [low, high) whose rows contain this one
@@ -143,6 +143,8 @@ def write_down(seat: Seat, sent: Sent, now_ps: int) -> Started:
     flow, row, chunks, subband, power_w, lasting_ps = sent
     table, facing, first = seat.begun.table, seat.air.facing, seat.frontier.first
     n, carried, any_owed = len(flow), 0, False
+    if n > len(table):
+        raise ValueError("more transmissions at once than racks have subbands")
     for a in range(n):
         i, j, c = seat.src[flow[a]], seat.dst[flow[a]], subband[a]
         owed = seat.guarded or (seat.steers and (facing[i, c] != j or facing[j, c] != i))

@@ -51,9 +51,10 @@ class Discipline(Protocol):
         ...
 
     def start(self, party: Party, now_ps: int) -> Started:
-        """Begin what can begin now; a kernel is given ``party.seat``, which has all that it needs.
+        """Begin what can begin now; how many transmissions, chunks, and whether a flow is blocked.
 
-        Before ``until_ps`` of a flow, neither the channel nor anything that events before this one
+        A kernel is given ``party.seat``, which has all that it needs. Before ``until_ps`` of a flow
+        there, neither the channel nor anything that events before this one
         begin changes what it may do. Others may still give back what they hold.
         What is begun has been taken from the air and marked in the party's frontier (see
         ``bookkeeping.begin``), and is written down in the seat (``bookkeeping.write_down``).

@@ -73,16 +73,18 @@ class Overlay:
         self._trains = trains
         self._farsighted = farsighted
         self._channel = channel
-        self._radio = Radio(
-            thz.subband_hz,
-            thz.max_power_w,
-            thz.longest_round_s,
-            thz.radiation == "budget",
-            to_ps(thz.round_overhead_s),
+        self._radio = hold(
+            Radio(
+                thz.subband_hz,
+                thz.max_power_w,
+                thz.longest_round_s,
+                thz.radiation == "budget",
+                to_ps(thz.round_overhead_s),
+            )
         )
         self._racks = racks
         self._alone = thz.sharing == "event"
-        self._begun = empty_pages(racks * thz.subbands)
+        self._begun = hold(empty_pages(racks * thz.subbands))
         self._rooms: dict[int, Room] = {}  # by event, or one for all under ``EVERYBODY``
         if not self._alone:
             self._rooms[EVERYBODY] = self._empty_room()
@@ -97,8 +99,7 @@ class Overlay:
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
     def _empty_room(self) -> Room:
-        air = empty_air(self._racks, self._thz)
-        return Room(hold(air), hold(self._radio), hold(self._begun))
+        return Room(hold(empty_air(self._racks, self._thz)), self._radio, self._begun)
 
     @property
     def power_w(self) -> FloatArray:
@@ -175,7 +176,7 @@ class Overlay:
             if stale:
                 party.refresh(self._channel, self._usable(party), now_ps)
                 party.gains_until_ps = min(party.gains_until_ps, self._next_fault_ps(now_ps))
-                party.discipline.tune(party)
+                find_discipline(party.discipline_name).tune(party)
             party.fresh = False
             self._look_ahead(party, now_ps)
             rounds += self._start(party, now_ps)
@@ -304,7 +305,8 @@ class Overlay:
         return found
 
     def _start(self, party: Party, now_ps: int) -> list[Round]:
-        started, carried, blocked = party.discipline.start(party, now_ps)
+        discipline = find_discipline(party.discipline_name)
+        started, carried, blocked = discipline.start(party, now_ps)
         party.begun(carried, blocked)
         if not started:
             return []
@@ -345,7 +347,7 @@ class Overlay:
         return Round(
             number,
             party.index,
-            party.discipline.name,
+            party.discipline_name,
             party.common,
             index,
             now_ps,

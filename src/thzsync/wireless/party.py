@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
+from thzsync.wireless.layout import Layout, layout_of
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Room, Seat, Web
 
 if TYPE_CHECKING:
@@ -38,83 +38,6 @@ class Stages:
 
     def _lowest(self) -> int:
         return int(np.argmax(self._left > 0))
-
-
-class Layout(NamedTuple):
-    """What the flows of a party are like, whatever they have on THz: all splits share it."""
-
-    flows: IntArray
-    """Their numbers in the graph."""
-    src: IntArray
-    dst: IntArray
-    rack_mask: int
-    """Racks of the event, as bits."""
-    sender: IntArray
-    """Position of every flow's source among the event's racks."""
-    receiver: IntArray
-    touch_start: IntArray
-    touch: IntArray
-    """Flows that leave or reach a position; ``touch_start`` tells where its own begin."""
-    stage: IntArray
-    first: IntArray
-    """Row of every flow's chunk 0 (one more entry)."""
-    size_bytes: IntArray
-    """Size of every chunk, all chunks in one row [bytes]."""
-    bytes_before: IntArray
-    """Bytes in all chunks before a row."""
-    bundled: BoolArray
-    awaited: BoolArray
-
-
-_layouts: WeakKeyDictionary[TransferGraph, dict[int, Layout]] = WeakKeyDictionary()
-
-
-def layout_of(graph: TransferGraph, index: int) -> Layout:
-    """The flows of a graph that have its discipline of this index."""
-    known = _layouts.setdefault(graph.whole, {})
-    if index not in known:
-        known[index] = _lay_out(graph, np.flatnonzero(graph.discipline == index))
-    return known[index]
-
-
-def _lay_out(graph: TransferGraph, flows: IntArray) -> Layout:
-    all_of_them = len(flows) == graph.flows
-    mine = slice(None) if all_of_them else np.isin(graph.chunk_flow, flows)
-    size_bytes = graph.chunk_sizes[mine]
-    sender, receiver, touch_start, touch = _meetings(graph, flows)
-    return Layout(
-        flows=flows,
-        src=graph.src[flows],
-        dst=graph.dst[flows],
-        rack_mask=sum(1 << rack for rack in graph.racks.tolist()),
-        sender=sender,
-        receiver=receiver,
-        touch_start=touch_start,
-        touch=touch,
-        stage=graph.stage[flows],
-        first=_sums(graph.chunks[flows]),
-        size_bytes=size_bytes,
-        bytes_before=_sums(size_bytes),
-        bundled=graph.bundled[flows],
-        awaited=np.isin(flows, graph.after),
-    )
-
-
-def _sums(values: IntArray) -> IntArray:
-    """What stands before every value, and all of them."""
-    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))
-
-
-def _meetings(
-    graph: TransferGraph, flows: IntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Positions of senders and receivers, and which flows meet at each position."""
-    sender = np.searchsorted(graph.racks, graph.src[flows]).astype(np.int64)
-    receiver = np.searchsorted(graph.racks, graph.dst[flows]).astype(np.int64)
-    ends = np.concatenate((sender, receiver))
-    touch = np.argsort(ends, kind="stable") % max(len(flows), 1)
-    per_rack = np.bincount(ends, minlength=len(graph.racks))
-    return sender, receiver, _sums(per_rack), touch.astype(np.int64)
 
 
 class PartyLinks(NamedTuple):
@@ -158,7 +81,7 @@ class Party:
         self.number = number
         self.index = index
         self.graph = graph
-        self.discipline = discipline
+        self.discipline_name = discipline.name
         self.common, self.in_turn = discipline.common, discipline.in_turn
         self.flows, self.src, self.dst = layout.flows, layout.src, layout.dst
         self.alone = len(self.flows) == graph.flows
@@ -182,7 +105,7 @@ class Party:
         """Whether there were too few for all links that have something to send."""
         self._stages = stages
         self._thz = thz
-        self.web = _web(layout, thz.subbands)
+        self.web = web_of(layout, thz.subbands)
         self.frontier = _frontier(graph, layout, budget_w, drawn_w, thz)
         self.outstanding = int(self.frontier.owned.sum())
         self.gains = np.zeros((len(self.flows), thz.subbands))
@@ -265,7 +188,7 @@ class Party:
     def mark_ready(self, rows: IntArray) -> None:
         """The precedence of chunks is satisfied."""
         if not mark_ready(self.seat, rows):
-            raise ValueError(f"event {self.number}: some chunks were ready before")
+            raise ValueError(f"event {self.number}: some chunks were ready before, or do not exist")
         self.ready += len(rows)
         self.fresh = True
 
@@ -317,7 +240,8 @@ class Party:
         return np.searchsorted(self.frontier.first, rows, side="right") - 1
 
 
-def _web(layout: Layout, subbands: int) -> Web:
+def web_of(layout: Layout, subbands: int) -> Web:
+    """Flows by position, and which of them meet at each rack."""
     edges = np.arange(len(layout.flows) * subbands, dtype=np.int64)
     return Web(
         layout.sender, layout.receiver, layout.touch_start, layout.touch, edges, edges.copy()
@@ -351,8 +275,3 @@ def _frontier(
         awaited=layout.awaited,
         shared=flows < graph.flows,
     )
-
-
-def web_of(graph: TransferGraph, flows: IntArray, subbands: int) -> Web:
-    """Flows by position, and which of them meet at each rack."""
-    return _web(_lay_out(graph, flows), subbands)

@@ -116,7 +116,10 @@ class Web(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """Where kernels write down what they begin, a row per transmission."""
+    """Where kernels write down what they begin, a row per transmission.
+
+    There are as many rows as racks have subbands: each transmission takes two.
+    """
 
     table: IntArray
     """Whole numbers, in the columns of a round's table."""
