@@ -29,12 +29,13 @@ def run_by_seed(
 ) -> None:
     """Do what is missing, seed by seed, so that an interruption leaves whole seeds."""
     before = 0
+    different = list({run.key: run for run in plan.runs}.values())  # some contenders are the same
     for seed in plan.specification.seeds:
-        runs = [run for run in plan.runs if run.seed == seed]
+        runs = [run for run in different if run.seed == seed]
 
         def watch(tally: Tally, before: int = before) -> None:
             if progress is not None:
-                progress(name, before + tally.done, len(plan.runs))
+                progress(name, before + tally.done, len(different))
 
         execute(runs, store, workers, watch=watch)
         before += len(runs)
