@@ -92,7 +92,7 @@ class PropagationGains:
         rings = topology.rings
         self._reference_gain = np.zeros((rings, rings, topology.lanes))
         self._known = np.zeros((rings, rings), dtype=np.bool_)
-        self._unknown = rings * rings
+        self._all_known = False
         # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
         ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
         self._subband_factor = np.array([ratio**-2.0 for ratio in ratios])
@@ -129,7 +129,7 @@ class PropagationGains:
 
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
         """Gains at one instant [ps], by (link, subband)."""
-        if self._unknown:
+        if not self._all_known:
             self._know_rings(src, dst)
         out = np.empty((len(src), len(self._subband_factor)))
         slot = _slot(time_ps, self.fluctuation.slot_ps)
@@ -141,15 +141,18 @@ class PropagationGains:
     def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
         """Rings of links; gains between rings that are met for the first time are worked out."""
         s, t = src // self._lanes, dst // self._lanes
-        both = np.concatenate((s, t))
-        if len(both) and not 0 <= both.min() <= both.max() < len(self._known):
-            raise self._no_such_rack()
-        if not self._known[s, t].all():
-            new = np.unique(np.stack((s, t))[:, ~self._known[s, t]], axis=1)
+        try:
+            known = self._known[s, t]
+        except IndexError:
+            raise self._no_such_rack() from None
+        if not known.all():
+            new = np.unique(np.stack((s, t))[:, ~known], axis=1)
+            if new.min() < 0:
+                raise self._no_such_rack()
             for a, b in np.concatenate((new, new[::-1]), axis=1).T.tolist():
                 self._reference_gain[a, b] = self._between_rings(a, b)
                 self._known[a, b] = True
-            self._unknown = int(np.count_nonzero(~self._known))
+            self._all_known = bool(self._known.all())
         return s, t
 
     def _no_such_rack(self) -> ThzSyncError:
