@@ -1,4 +1,4 @@
-"""Numba's compiler without what our kernels do not need; it takes two thirds of the time.
+"""Numba's compiler without what our kernels do not need; it takes half of the time.
 
 Kernels call kernels. Numba would optimise every function, emit its machine code, and do the same
 again for its callers, which contain it. Here what kernels call is a *part*: it is linked into its
@@ -14,8 +14,22 @@ from importlib import import_module
 from types import CodeType
 from typing import Any, Final
 
-UNUSED: Final = ("InlineClosureLikes", "InlineInlinables", "InlineOverloads", "NopythonRewrites")
-"""Passes for closures and whole-array expressions, of which our kernels have none."""
+UNUSED: Final = (
+    "DeadBranchPrune",
+    "DumpParforDiagnostics",
+    "FindLiterallyCalls",
+    "InlineClosureLikes",
+    "InlineInlinables",
+    "InlineOverloads",
+    "LiteralPropagationSubPipelinePass",
+    "LiteralUnroll",
+    "MakeFunctionToJitFunction",
+    "NopythonRewrites",
+    "RewriteDynamicRaises",
+    "RewriteSemanticConstants",
+    "WithLifting",
+)
+"""Passes for what no kernel of ours has: closures, whole-array expressions, ``None``, ``with``."""
 NESTED: Final = {
     "<listcomp>": "a list comprehension",
     "<setcomp>": "a set comprehension",
@@ -76,6 +90,14 @@ def parts_compiler(apart: bool = False) -> Any:
         def codegen(self) -> Any:
             return Environments(self._codegen)
 
+        def _optimize_functions(self, module: Any) -> None:
+            """Tidy it up, no more."""
+            module.data_layout = self._codegen._data_layout
+            builder = self._codegen._pass_builder()
+            for function in module.functions:
+                if not function.is_declaration:
+                    _tidying().run(function, builder)
+
         def _optimize_final_module(self) -> None:
             """Callers optimise it together with themselves."""
 
@@ -98,14 +120,30 @@ def parts_compiler(apart: bool = False) -> Any:
 
 
 @cache
+def _tidying() -> Any:
+    """The few passes that make a part small; without them callers take longer than with all."""
+    passes = import_module("llvmlite.binding.newpassmanagers").create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    return passes
+
+
+@cache
 def _lean() -> Any:
     compiler: Any = import_module("numba.core.compiler")
 
     class Lean(compiler.Compiler):  # type: ignore[misc]
         def define_pipelines(self) -> Any:
+            instead = {"NativeLowering": import_module("thzsync.jit.lowering").LeanLowering}
             pipelines = super().define_pipelines()
             for pipeline in pipelines:
-                pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in UNUSED]
+                pipeline.passes = [
+                    (instead.get(one.__name__, one), what)
+                    for one, what in pipeline.passes
+                    if one.__name__ not in UNUSED
+                ]
             return pipelines
 
     return Lean
@@ -115,16 +153,19 @@ def _lean() -> Any:
 def _resolving_once() -> Iterator[None]:
     """Resolve an operator or function once per types of its arguments.
 
-    Numba tries all its definitions of an operator wherever it occurs.
+    Numba tries all its definitions of an operator wherever it occurs. What is written in place is
+    not asked of it at all.
     """
     function: Any = import_module("numba.core.types.functions").BaseFunction
     flags: Any = import_module("numba.core.targetconfig").ConfigStack.top_or_none
+    direct: Any = import_module("thzsync.jit.direct")
     resolve = function.get_call_type
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
         what = (self, context, tuple(args), tuple(kws.items()), flags().nrt)
         if what not in _resolved:
-            _resolved[what] = resolve(self, context, args, kws)
+            written = direct.written_in_place(self, args, kws)
+            _resolved[what] = written or resolve(self, context, args, kws)
         return _resolved[what]
 
     function.get_call_type = get_call_type

@@ -2,26 +2,25 @@
 
 Numba looks at every array of a tuple at every call from Python, first for its type and then for
 where it is, and that takes longer than most of our kernels do. A held tuple is a row of words, made
-once: where every array is and how large, and numbers as they are. Kernels take it as they take a
-tuple after `slim`, for the price of one argument; they are compiled sooner, too.
+once: where every array is and how large, and numbers as they are. Kernels are told where the row
+is, hand that on to the kernels they call, and look into it for what they need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from ctypes import c_ssize_t
 from importlib import import_module
-from itertools import count
 from struct import pack, unpack
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from thzsync.jit.slim import Slim, cgutils, extending, ir, is_simple, length_of, types
+from thzsync.jit.slim import extending, ir, is_simple, made_up, models, templates, types
 
 typeof: Any = import_module("numba.core.typing.typeof").typeof
 
 T = TypeVar("T")
+WORD: Any = ir.IntType(64)
 DATA: Final = object.__basicsize__
 """Where NumPy's array objects keep the address of their data: it is their first own member."""
 
@@ -57,7 +56,7 @@ def hold(arrays: T) -> T:
     return Held(arrays)  # type: ignore[return-value]
 
 
-def _take_apart(arrays: Any, words: list[int]) -> Slim:
+def _take_apart(arrays: Any, words: list[int]) -> Words:
     """Append the words of all members; their type."""
     key: list[Any] = [type(arrays)]
     for member in arrays:
@@ -83,11 +82,11 @@ def _take_apart(arrays: Any, words: list[int]) -> Slim:
         full = _full_type(arrays)
         if not is_simple(full):
             raise TypeError(f"{type(arrays).__name__}: only arrays and plain numbers can be held")
-        kind = _types[found] = Slim(full)
+        kind = _types[found] = Words(full)
     return kind
 
 
-_types: dict[tuple[Any, ...], Slim] = {}
+_types: dict[tuple[Any, ...], Words] = {}
 
 
 def _full_type(member: Any) -> Any:
@@ -110,36 +109,69 @@ def _word(number: float) -> int:
     return int(number) & (2**64 - 1)
 
 
-@extending.unbox(Slim)
-def _unbox(kind: Slim, held: Any, c: Any) -> Any:
-    """Read the words, one after the other, into a tuple as `slim` makes them."""
+class Words(types.Type):  # type: ignore[misc]
+    """The type of a held tuple; ``full`` is the tuple's own, ``places`` where its members begin."""
+
+    def __init__(self, full: Any) -> None:
+        self.full = full
+        self.places: dict[str, int] = {}
+        self.length = 0
+        for name in full.fields:
+            self.places[name] = self.length
+            self.length += _words_of(self.member(name))
+        super().__init__(f"Words({full})")
+
+    def member(self, name: str) -> Any:
+        """The type of one of its members."""
+        kind = self.full.types[self.full.fields.index(name)]
+        return Words(kind) if isinstance(kind, types.BaseNamedTuple) else kind
+
+
+def _words_of(kind: Any) -> int:
+    if isinstance(kind, Words):
+        return kind.length
+    return 1 + kind.ndim if isinstance(kind, types.Array) else 1
+
+
+@extending.register_model(Words)
+class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Words) -> None:
+        super().__init__(manager, kind, WORD.as_pointer())
+
+
+@extending.unbox(Words)
+def _unbox(kind: Words, held: Any, c: Any) -> Any:
     number = c.pyapi.object_getattr_string(held, "address")
-    start = c.builder.bitcast(c.pyapi.long_as_voidptr(number), ir.IntType(64).as_pointer())
+    start = c.builder.bitcast(c.pyapi.long_as_voidptr(number), WORD.as_pointer())
     c.pyapi.decref(number)
-    return extending.NativeValue(_read(c, kind, start, count()))
+    return extending.NativeValue(start)
 
 
-def _read(c: Any, kind: Slim, start: Any, places: Iterator[int]) -> Any:
-    builder, model = c.builder, c.context.data_model_manager[kind]
+@extending.infer_getattr
+class _Attributes(templates.AttributeTemplate):  # type: ignore[misc]
+    key = Words
 
-    def word() -> Any:
-        return builder.load(cgutils.gep_inbounds(builder, start, next(places)))
+    def generic_resolve(self, kind: Words, name: str) -> Any:
+        return kind.member(name) if name in kind.full.fields else None
 
-    made = ir.Constant(model.get_value_type(), ir.Undefined)
-    for name in kind.full.fields:
-        member = kind.member(name)
-        if isinstance(member, Slim):
-            value = _read(c, member, start, places)
-        elif isinstance(member, types.Array):
-            data = c.context.get_data_type(member.dtype).as_pointer()
-            value = builder.inttoptr(word(), data)
-        elif isinstance(member, types.Float):
-            value = builder.bitcast(word(), ir.DoubleType())
-        elif isinstance(member, types.Boolean):
-            value = builder.trunc(word(), ir.IntType(1))
-        else:
-            value = word()
-        made = model.set(builder, made, value, name)
-        for axis in range(member.ndim if isinstance(member, types.Array) else 0):
-            made = model.set(builder, made, word(), length_of(name, axis))
-    return made
+
+@extending.lower_getattr_generic(Words)
+def _member(context: Any, builder: Any, kind: Words, words: Any, name: str) -> Any:
+    """Read some words; LLVM is told that they are the same whenever it looks."""
+    member, first = kind.member(name), kind.places[name]
+
+    def word(place: int, found: Any) -> Any:
+        at = builder.gep(words, [WORD(place)], inbounds=True)
+        value = builder.load(builder.bitcast(at, found.as_pointer()))
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
+
+    if isinstance(member, Words):
+        return builder.gep(words, [WORD(first)], inbounds=True)
+    if isinstance(member, types.Boolean):
+        return builder.trunc(word(first, WORD), ir.IntType(1))
+    if not isinstance(member, types.Array):
+        return word(first, context.get_value_type(member))
+    start = word(first, context.get_data_type(member.dtype).as_pointer())
+    shape = [word(first + 1 + axis, WORD) for axis in range(member.ndim)]
+    return made_up(context, builder, member, start, shape)

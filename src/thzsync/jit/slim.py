@@ -116,11 +116,17 @@ class _Attributes(templates.AttributeTemplate):  # type: ignore[misc]
 def _member(context: Any, builder: Any, slim: Slim, value: Any, name: str) -> Any:
     """An array is made up as Numba wants it: strides follow from sizes, and nobody owns it."""
     kind = slim.member(name)
-    model, array = context.data_model_manager[slim], context.data_model_manager[kind]
+    model = context.data_model_manager[slim]
     start = model.get(builder, value, name)
     if not isinstance(kind, types.Array):
         return start
     shape = [model.get(builder, value, length_of(name, axis)) for axis in range(kind.ndim)]
+    return made_up(context, builder, kind, start, shape)
+
+
+def made_up(context: Any, builder: Any, kind: Any, start: Any, shape: list[Any]) -> Any:
+    """An array as Numba wants it: strides follow from sizes, and nobody owns it."""
+    array = context.data_model_manager[kind]
     item = ir.Constant(shape[0].type, numpy_support.as_dtype(kind.dtype).itemsize)
     strides, items = [item], shape[-1]
     for length in reversed(shape[:-1]):
