@@ -17,7 +17,7 @@ import numpy as np
 from thzsync import hashing
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.hashing import GOLDEN as _GOLDEN
-from thzsync.jit import kernel
+from thzsync.jit import bare
 
 _S32, _S11 = np.uint64(32), np.uint64(11)
 _LOW32 = np.uint64(0xFFFFFFFF)
@@ -25,23 +25,23 @@ _ONE = np.uint64(1)
 _ORIGIN = 1 << 40  # slots before time 0 are asked for too: shift them above 0
 
 
-mix64: Callable[[np.uint64], np.uint64] = kernel(hashing.mix64)
+mix64: Callable[[np.uint64], np.uint64] = bare(hashing.mix64)
 
 
-@kernel
+@bare
 def stream_start(key: np.uint64, pair: int, subband: int) -> np.uint64:
     """Where the stream of one pair and subband begins."""
     start = mix64(key + _GOLDEN * (np.uint64(pair) + _ONE))
     return mix64(start + _GOLDEN * (np.uint64(subband) + _ONE))
 
 
-@kernel
+@bare
 def draw64(start: np.uint64, slot: int) -> np.uint64:
     """64 random bits that belong to one slot of a stream."""
     return mix64(start + _GOLDEN * np.uint64(slot + _ORIGIN))
 
 
-@kernel
+@bare
 def normal(bits: np.uint64) -> float:
     """A standard normal value from 64 bits (Box-Muller on its two halves)."""
     radius = (float(bits >> _S32) + 0.5) / 4294967296.0
@@ -49,7 +49,7 @@ def normal(bits: np.uint64) -> float:
     return math.sqrt(-2.0 * math.log(radius)) * math.cos(2.0 * math.pi * angle)
 
 
-@kernel
+@bare
 def fluctuation(
     innovation: FloatArray, known: int, start: np.uint64, slot: int, decay: float
 ) -> float:
@@ -73,7 +73,7 @@ def fluctuation(
     return total / math.sqrt(power)
 
 
-@kernel
+@bare
 def blocked(start: np.uint64, slot: int, p_block: float, p_clear: float) -> bool:
     """State of a two-state (Gilbert-Elliott) Markov chain at one slot, exactly stationary.
 
@@ -116,7 +116,7 @@ class Fading(NamedTuple):
     """Innovations by (entry, subband, term)."""
 
 
-@kernel
+@bare
 def fill_gains(
     fading: Fading, src: IntArray, dst: IntArray, fluctuation_slot: int, blockage_slot: int,
     out: FloatArray,

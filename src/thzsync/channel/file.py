@@ -17,7 +17,7 @@ from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
 from thzsync.channel.propagation import NEVER_PS
 from thzsync.elementary import ten_to
 from thzsync.errors import ThzSyncError
-from thzsync.jit import kernel
+from thzsync.jit import bare
 
 COLUMNS: Final = ("rack_a", "rack_b", "subband", "gain_db")
 MOST_ROWS: Final = 50_000_000
@@ -57,7 +57,7 @@ class RecordedGains:
         return int(self.instants_ps[following]) if following < len(self.instants_ps) else NEVER_PS
 
 
-@kernel
+@bare
 def _look_up(
     src: IntArray,
     dst: IntArray,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from thzsync.jit import kernel
+from thzsync.jit import bare
 from thzsync.scenario import Thz
 
 _LN2 = math.log(2.0)
@@ -20,19 +20,19 @@ def link_budget_per_w(thz: Thz) -> float:
     return receive_gain / thz.noise_w
 
 
-@kernel
+@bare
 def snr_per_watt(gain: float, receive_gain: float, noise_w: float) -> float:
     """Signal-to-noise ratio per transmitted watt [1/W] (eq:thz_rate)."""
     return receive_gain * gain / noise_w
 
 
-@kernel
+@bare
 def rate_bps(power_w: float, snr_per_w: float, subband_hz: float) -> float:
     """Achievable rate [bit/s] at a transmit power [W] (eq:thz_rate)."""
     return subband_hz * math.log1p(power_w * snr_per_w) / _LN2
 
 
-@kernel
+@bare
 def required_power_w(
     size_bits: float, duration_s: float, snr_per_w: float, subband_hz: float
 ) -> float:

@@ -22,7 +22,7 @@ from thzsync.coordinator.features import FIXED_COLUMNS, Features
 from thzsync.coordinator.scoring import Head, upper_confidence
 from thzsync.coordinator.survivors import Beam, Trial, charge, copy_survivor, empty_trial, survive
 from thzsync.coordinator.uniform import list_uniform, spread_count
-from thzsync.jit import kernel
+from thzsync.jit import bare, kernel
 
 ACTIONS: Final = 2
 """Entries of a slot that the action fills: the flow's THz share, and a sender's power."""
@@ -128,7 +128,7 @@ def _board(encoder: Encoder, features: Features, head: Head, levels: FloatArray)
     return Board(base, share, power, dense, bias, features, head, levels, scratch[0], scratch[1])
 
 
-@kernel
+@bare
 def _score(board: Board, sums: FloatArray) -> float:
     """UCB score of the action that makes the first layer's sums these."""
     phi, dense, bias = board.phi, board.dense, board.bias
@@ -251,7 +251,7 @@ def _try_counts(board: Board, beam: Beam, flow: int, count_levels: int, trial: T
     return tried
 
 
-@kernel
+@bare
 def _try_levels(board: Board, beam: Beam, sender: int, trial: Trial) -> int:
     """Score the levels of one sender in every survivor; a silent sender has no choice."""
     power, levels = board.power[sender], board.levels
@@ -270,7 +270,7 @@ def _try_levels(board: Board, beam: Beam, sender: int, trial: Trial) -> int:
     return len(levels)
 
 
-@kernel
+@bare
 def _sends(features: Features, counts: IntArray, sender: int, but: int) -> bool:
     """Whether a sender has THz chunks in any flow but one."""
     for m in range(features.start[sender], features.start[sender + 1]):

@@ -21,7 +21,7 @@ from thzsync.coordinator.dense import (
 )
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.coordinator.training import unpacked
-from thzsync.jit import kernel
+from thzsync.jit import bare, kernel
 
 
 class Scratch(NamedTuple):
@@ -145,7 +145,7 @@ def _encode(encoder: Encoder, batch: Batch) -> FloatArray:
     return result
 
 
-@kernel
+@bare
 def _forward(encoder: Encoder, memory: Batch, drawn: IntArray, scratch: Scratch) -> None:
     """phi of the drawn samples, without its constant, into ``scratch``."""
     slots, columns = memory.rows.shape[1], memory.rows.shape[2]
@@ -158,7 +158,7 @@ def _forward(encoder: Encoder, memory: Batch, drawn: IntArray, scratch: Scratch)
     rectified(scratch.hidden, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
-@kernel
+@bare
 def _first_layer(
     vectors: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
 ) -> None:
@@ -179,7 +179,7 @@ def _first_layer(
             outputs[s, k] = max(outputs[s, k], 0.0)
 
 
-@kernel
+@bare
 def _add_first(
     vectors: FloatArray, slope: FloatArray, weights: FloatArray, bias: FloatArray
 ) -> None:

@@ -14,10 +14,10 @@ import numpy as np
 from thzsync.arrays import FloatArray
 from thzsync.elementary import product
 from thzsync.errors import ThzSyncError
-from thzsync.jit import kernel
+from thzsync.jit import bare, kernel
 
 
-@kernel
+@bare
 def rank_one_update(factor: FloatArray, vector: FloatArray) -> None:
     """Turn the upper factor of A into that of A + v v^T, in place (Givens rotations)."""
     size = len(vector)
@@ -44,7 +44,7 @@ def stable_factor(precision: FloatArray) -> FloatArray:
     return upper
 
 
-@kernel
+@bare
 def factorise(matrix: FloatArray) -> bool:
     """Turn a symmetric matrix into its upper Cholesky factor, in place, where it has one."""
     size = len(matrix)

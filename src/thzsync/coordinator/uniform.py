@@ -14,7 +14,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.dense import afresh
 from thzsync.coordinator.scoring import Searched
-from thzsync.jit import apart, inner, inner_bare, kernel
+from thzsync.jit import apart, bare, inner, inner_bare
 
 
 class Uniform(NamedTuple):
@@ -56,7 +56,7 @@ def empty_uniform(most: int, chosen: int, hidden: int, size: int) -> Uniform:
     )
 
 
-@kernel
+@bare
 def spread_count(chunks: int, step: int, count_levels: int) -> int:
     """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
     steps = count_levels - 1

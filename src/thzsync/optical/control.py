@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.jit import bare as kernel
-from thzsync.jit import inner_bare
+from thzsync.jit import bare, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.ahead import give_back, look, stop_gliding
 from thzsync.optical.layout import State
@@ -16,7 +15,7 @@ from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
 
-@kernel
+@bare
 def withdraw(st: State, ln: int, q: int) -> None:
     """A link gives up its request for room in queue q."""
     link, wait = st.link, st.wait
@@ -86,7 +85,7 @@ def leave_flow(st: State, n: int) -> None:
         link[rack, c.RING_TAIL] = before
 
 
-@kernel
+@bare
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Chunks of which no packet has begun to leave the rack change to the air."""
     take_fresh(st)
@@ -134,7 +133,7 @@ def reschedule_down(st: State, ln: int) -> None:
     rekey(st, ln)
 
 
-@kernel
+@bare
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Packets that start from now on take the new rate; with rate 0 none starts."""
     take_fresh(st)  # racks with something new are served before this link
@@ -167,14 +166,14 @@ def look_at(st: State, s: int) -> None:
         look(st, st.todo[o, c.OUTPUTS], st.clock[pre.NOW])
 
 
-@kernel
+@bare
 def look_at_all(st: State) -> None:
     """Bring the counters of every link up to now."""
     for s in range(len(st.switch)):
         look_at(st, s)
 
 
-@kernel
+@bare
 def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> bool:

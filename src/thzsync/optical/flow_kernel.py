@@ -7,8 +7,7 @@ are complete and timers that are due; then racks with something new to send.
 from __future__ import annotations
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.jit import bare as kernel
-from thzsync.jit import hot
+from thzsync.jit import bare, hot
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import catch_up
 from thzsync.optical.flow_layout import State
@@ -46,7 +45,7 @@ def serve_links(st: State, now_ps: int) -> None:
         attempt(st, ln, now_ps)
 
 
-@kernel
+@bare
 def advance(st: State, until_ps: int) -> int:
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     clock = st.clock
@@ -72,7 +71,7 @@ def advance(st: State, until_ps: int) -> int:
         clock[pre.NOW] = time
 
 
-@kernel
+@bare
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     """Nodes of which nothing has begun to leave the rack change to the air."""
     take_fresh(st)
@@ -94,7 +93,7 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
             pre.report(st.clock, st.slots, n, pre.READY)
 
 
-@kernel
+@bare
 def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
     take_fresh(st)  # racks with something new are served before this link
@@ -109,7 +108,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
         kick(st, ln)
 
 
-@kernel
+@bare
 def carried(st: State, foreground: IntArray, background: IntArray) -> None:
     """Bytes that every link has carried up to now, trains in service in proportion."""
     link, now = st.link, st.clock[pre.NOW]
@@ -132,7 +131,7 @@ def carried(st: State, foreground: IntArray, background: IntArray) -> None:
         background[ln] = other
 
 
-@kernel
+@bare
 def occupancy(
     st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
 ) -> bool:

@@ -20,8 +20,7 @@ which is what allows rack-facing links to be evaluated without an event per pack
 
 from __future__ import annotations
 
-from thzsync.jit import bare as kernel
-from thzsync.jit import hot, inner_bare
+from thzsync.jit import bare, hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.ahead import count_ahead, glide, look, take_in
 from thzsync.optical.grants import serve_grants
@@ -110,7 +109,7 @@ def next_instant(st: State) -> int:
     return int(time)
 
 
-@kernel
+@bare
 def advance(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a state machine
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     ctl, clock = st.ctl, st.clock

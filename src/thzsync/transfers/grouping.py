@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.jit import kernel
+from thzsync.jit import bare, kernel
 from thzsync.transfers.batch import ChunkBatch, Nodes, batch_of
 from thzsync.transfers.graph import TransferGraph
 
@@ -241,7 +241,7 @@ def _share(
     return sooner, later
 
 
-@kernel
+@bare
 def _fill_ends(
     chunks: IntArray, size_bytes: IntArray, chunk_bytes: int, end_ps: IntArray,
     landing_ps: IntArray, ends_ps: IntArray,
@@ -257,7 +257,7 @@ def _fill_ends(
         row += 1
 
 
-@kernel
+@bare
 def _fill_readiness(
     first: IntArray, after_start: IntArray, after: IntArray, own_ps: IntArray, ends_ps: IntArray,
     ready_ps: IntArray,
