@@ -149,20 +149,19 @@ def _learning() -> None:
     encoder, group = random_encoder(columns(4), 4, 3, np.random.default_rng(0)), np.arange(2)
     rows = np.zeros((2, columns(4) - ACTION_COLUMNS))
     features = group_flows(rows, group, group + 1, np.array([0.5, 1.0]))
-    LinearHead(encoder.size, 1.0).update(
-        represent(encoder, features, np.zeros((2, ACTION_COLUMNS))), 0.0
-    )
+    head = LinearHead(encoder.size, 1.0)
+    head.update(represent(encoder, features, np.zeros((2, ACTION_COLUMNS))), 0.0)
     batch = Batch(np.zeros((2, 2, columns(4))), np.zeros((2, 2), dtype=np.int64))
     draws = np.zeros((1, 2), dtype=np.int64)
     fit(encoder, np.zeros(encoder.size), batch, draws, np.zeros((1, 2)), Descent(0.0, 0.0))
-    encode(encoder, batch)
+    head.rebuild(encode(encoder, batch), np.zeros(2))
 
 
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
     "search": Part("coordinator", "beam.search_each", _search),
     "rounds": Part("wireless", "forming.form_round", _rounds),
-    "learning": Part("coordinator", "training._encode", _learning),
+    "learning": Part("coordinator", "posterior.factorise", _learning),
     "streams": Part("wireless", "streaming.stream", _streams),
     "iteration": Part("transfers", "laying.lay_out", _iteration),
 }

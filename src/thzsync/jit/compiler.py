@@ -62,7 +62,7 @@ def kernels_compiler() -> Any:
 
     class Kernels(_lean()):  # type: ignore[misc]
         def _compile_core(self) -> Any:
-            with _resolving_once(), _counting_from_the_start():
+            with _resolving_once(), _counting_from_the_start(), _untimed():
                 return super()._compile_core()
 
     return Kernels
@@ -198,6 +198,18 @@ def _counting_from_the_start() -> Iterator[None]:
         yield
     finally:
         arrays.fix_integer_index = usual
+
+
+@contextmanager
+def _untimed() -> Iterator[None]:
+    """Do not tell Numba's stopwatches of every step: each kernel in progress has two of them."""
+    events: Any = import_module("numba.core.event")
+    usual = events.broadcast
+    events.broadcast = lambda event: None
+    try:
+        yield
+    finally:
+        events.broadcast = usual
 
 
 _resolved: dict[Any, Any] = {}
