@@ -11,8 +11,37 @@ SELECTION = "tests/wireless/test_selection.py"
 POWER = ("tests/wireless/test_power.py",)
 OFFERS = ("tests/synthesis/test_offers.py",)
 BOUNDS = "tests/synthesis/test_bounds.py"
+LOWERING = ("tests/test_lowering.py",)
 
 MUTANTS = (
+    Mutant(
+        "jit/lowering.py",
+        "        stride = builder.select(up, step, builder.neg(step))\n",
+        "        stride = step\n",
+        LOWERING,
+        "a loop that counts down has no end",
+    ),
+    Mutant(
+        "jit/direct.py",
+        "signature.args, args, operator.lt)",
+        "signature.args, args, operator.le)",
+        LOWERING,
+        "of two zeros the smaller is the last",
+    ),
+    Mutant(
+        "jit/direct.py",
+        "    cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)\n",
+        "    cgutils.memset(builder, array.data, array.nitems, 0)\n",
+        LOWERING,
+        "an eighth of a new array is cleared",
+    ),
+    Mutant(
+        "jit/held.py",
+        "    shape = [word(first + 1 + axis, WORD) for axis in range(member.ndim)]\n",
+        "    shape = [word(first + 1, WORD) for axis in range(member.ndim)]\n",
+        ("tests/test_held.py",),
+        "all axes of a held array are as long as its first",
+    ),
     Mutant(
         "transfers/precedence.py",
         "            if task[successor, PENDING] == 0:\n",
