@@ -45,17 +45,15 @@ class Mutant:
         """Put it into a copy of the sources.
 
         Machine code is stored under time and size of the sources (see ``thzsync.jit``). A file
-        without kernels keeps both, so that code of its neighbours need not be compiled again,
-        unless it is the compiler's own.
+        without kernels keeps both, so that code of its neighbours need not be compiled again.
         """
         if self.original.count(self.old) != 1:
             raise ValueError(f"{self.name}: its old text must stand in the file exactly once")
         target = sources / "thzsync" / self.file
         times = target.stat()
         text = self.original.replace(self.old, self.new)
-        anew = self.in_kernels or self.file.startswith("jit/")
-        target.write_text(text if anew else _as_long_as(self.original, text), "utf-8")
-        if not anew:
+        target.write_text(text if self.in_kernels else _as_long_as(self.original, text), "utf-8")
+        if not self.in_kernels:
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
         for stored in (target.parent / "__pycache__").glob(f"{target.stem}.*.pyc"):
             stored.unlink()

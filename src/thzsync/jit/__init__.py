@@ -34,7 +34,7 @@ def kernel(function: F) -> F:
     """A kernel that Python calls, and other kernels may: loops over numbers and arrays.
 
     Closures and comprehensions are refused, and kernels that call each other in a circle are not
-    compiled; a kernel may call itself.
+    compiled; a kernel may call itself. No range may have a step of 0, which is not looked for.
     """
     return _compiled(function)
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from thzsync.jit.slim import extending, ir, is_simple, made_up, models, templates, types
+from thzsync.jit.slim import Fields, extending, ir, is_simple, made_up, models, types
 
 typeof: Any = import_module("numba.core.typing.typeof").typeof
 
@@ -109,22 +109,16 @@ def _word(number: float) -> int:
     return int(number) & (2**64 - 1)
 
 
-class Words(types.Type):  # type: ignore[misc]
-    """The type of a held tuple; ``full`` is the tuple's own, ``places`` where its members begin."""
+class Words(Fields):
+    """The type of a held tuple; ``places`` tells where the words of its members begin."""
 
     def __init__(self, full: Any) -> None:
-        self.full = full
+        super().__init__(full)
         self.places: dict[str, int] = {}
         self.length = 0
         for name in full.fields:
             self.places[name] = self.length
             self.length += _words_of(self.member(name))
-        super().__init__(f"Words({full})")
-
-    def member(self, name: str) -> Any:
-        """The type of one of its members."""
-        kind = self.full.types[self.full.fields.index(name)]
-        return Words(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 def _words_of(kind: Any) -> int:
@@ -145,14 +139,6 @@ def _unbox(kind: Words, held: Any, c: Any) -> Any:
     start = c.builder.bitcast(c.pyapi.long_as_voidptr(number), WORD.as_pointer())
     c.pyapi.decref(number)
     return extending.NativeValue(start)
-
-
-@extending.infer_getattr
-class _Attributes(templates.AttributeTemplate):  # type: ignore[misc]
-    key = Words
-
-    def generic_resolve(self, kind: Words, name: str) -> Any:
-        return kind.member(name) if name in kind.full.fields else None
 
 
 @extending.lower_getattr_generic(Words)
