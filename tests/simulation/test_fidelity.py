@@ -21,6 +21,7 @@ from thzsync.records.fidelity import Replayed, kind_error
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.simulation import Session, simulate
+from thzsync.simulation.picking import LEAST, SHORT
 from thzsync.streams import Streams
 
 TINY = Scenario.preset("tiny").with_({"optical.fidelity": "flow"})
@@ -81,6 +82,25 @@ def test_some_event_of_every_type_is_replayed(run: Run) -> None:
     assert run.fidelity is not None
     assert {row.kind for row in run.fidelity.by_kind()} == set(run.events["kind"])
     assert not run.fidelity.exceeded
+
+
+def test_every_type_with_enough_events_on_fibre_has_an_interval() -> None:
+    """Also where most events travel on THz alone: those take nothing from the sample."""
+    for policy in ("all-wired", "thz-sync"):
+        run = simulate(TINY, policy, 4, 0, references={})
+        assert run.fidelity is not None
+        on_fibre = run.events.filter(run.events["wired_bytes"] > 0)["kind"].value_counts()
+        intervals = {row.kind: row.ci95 for row in run.fidelity.by_kind()}
+        counts = dict(on_fibre.iter_rows())
+        assert max(counts.values()) >= LEAST * SHORT
+        for kind, count in counts.items():
+            assert count < 2 * SHORT or intervals[kind] is not None
+
+
+def test_what_travels_on_thz_alone_is_not_replayed() -> None:
+    run = simulate(TINY, "all-wireless", 1, 0, references={})
+    assert run.fidelity is not None
+    assert not run.fidelity.replayed
 
 
 def test_a_replay_of_packets_finds_packets() -> None:

@@ -120,7 +120,7 @@ class Optical(Model):
     trains_per_flow: Annotated[Whole, Field(ge=32, le=65_536)] = 128
     """Flow fidelity: about so many trains per flow; more are slower and nearer to packets."""
     replayed_share: Fraction = 0.02
-    """Flow fidelity: share of all events that is carried out again packet by packet."""
+    """Flow fidelity: share of events with chunks on fibre that is carried out again in packets."""
     fidelity_tolerance: Annotated[Real, Field(gt=0, le=1)] = 0.02
     """Flow fidelity: error of replayed completion times above which a run warns."""
 

@@ -1,9 +1,9 @@
 """The witness of a run in flow fidelity: it has some events carried out again packet by packet.
 
-Who is replayed is drawn by the event's number, from the policy-free stream of the run: a share of
-all events, and one of every collective type at least. A replay has the event itself and all that
-shared a ring with it while it lasted, released when they were and divided as they were between the
-fabrics; what came by THz comes when it came. What differs is the fibre.
+Of the events that had chunks on fibre a share is drawn, and several of every collective type, so
+that errors have intervals (`picking.py`). A replay has the event itself and all that shared a ring
+with it while it lasted, released when they were and divided as they were between the fabrics; what
+came by THz comes when it came. What differs is the fibre.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from thzsync.execution import Finished, Work
 from thzsync.optical.flow_window import Window
 from thzsync.records.fidelity import Fidelity, Replayed
 from thzsync.scenario import FibreDegraded
+from thzsync.simulation.picking import Picker
 from thzsync.simulation.world import World, background_of
 from thzsync.streams import name_key
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch, event_batch
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
 
-FIRST_OF_A_KIND: Final = 4
-"""Of so many first events of a type, one is replayed in any case."""
 FOREVER_PS: Final = 2**61
 
 
@@ -44,6 +43,11 @@ class Carried:
     arrival_ps: IntArray
     """Arrivals of the chunks that THz carried, in order [ps]."""
 
+    @property
+    def on_fibre(self) -> bool:
+        """Whether a fibre could have done otherwise."""
+        return self.end_ps > self.release_ps and not self.on_air.all()
+
 
 @dataclass(eq=False)
 class _Case:
@@ -59,10 +63,8 @@ class Witness:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._share = world.scenario.optical.replayed_share
-        self._key = world.streams.key("background", name_key("witness"))
-        self._seen: dict[str, int] = {}
-        self._chosen: set[int] = set()
+        key = world.streams.key("background", name_key("witness"))
+        self._picker = Picker(world.scenario.optical.replayed_share, key)
         self._active: dict[int, int] = {}
         self._recent: list[Carried] = []
         self._open: list[_Case] = []
@@ -70,18 +72,7 @@ class Witness:
 
     def started(self, work: Work) -> None:
         """An event begins."""
-        kind, seen = work.graph.kind, self._seen.get(work.graph.kind, 0)
-        if self._share > 0:
-            draw = np.random.default_rng((self._key, work.number)).random()
-            if draw < self._share or (seen < FIRST_OF_A_KIND and seen == self._must(kind)):
-                self._chosen.add(work.number)
-        self._seen[kind] = seen + 1
         self._active[work.number] = work.release_ps
-
-    def _must(self, kind: str) -> int:
-        """Which of the first events of a type is replayed in any case."""
-        draw = np.random.default_rng((self._key, name_key(kind))).integers(FIRST_OF_A_KIND)
-        return int(draw)
 
     def finished(self, done: Finished) -> None:
         """An event has ended."""
@@ -91,7 +82,7 @@ class Witness:
             if event.number in case.awaited:
                 case.awaited.remove(event.number)
                 case.beside.append(event)
-        if event.number in self._chosen:
+        if event.on_fibre and self._picker.picks(event.graph.kind):
             beside = [e for e in self._recent if e.end_ps > event.release_ps]
             self._open.append(_Case(event, set(self._active), beside))
         oldest = min(self._active.values(), default=FOREVER_PS)
@@ -122,8 +113,6 @@ class Witness:
 
     def _replay(self, case: _Case) -> None:
         event = case.event
-        if event.end_ps == event.release_ps or event.on_air.all():
-            return  # nothing that a fibre could do otherwise
         beside = [e for e in case.beside if e.rings & event.rings]
         took_ps = Replay(self._world, event, beside).completion_ps()
         self._replayed.append(
