@@ -151,7 +151,7 @@ def test_a_part_has_no_machine_code_of_its_own() -> None:
     assert root(4.0) == 2.0
     with pytest.raises(ValueError, match="negative"):  # errors find their way through
         root(-1.0)
-    (part,) = refused.overloads.values()  # type: ignore[attr-defined]
+    (part,) = refused.dispatcher.overloads.values()  # type: ignore[attr-defined]
     assert part.library.get_pointer_to_function(part.fndesc.llvm_func_name) == 0
     (whole,) = root.overloads.values()  # type: ignore[attr-defined]
     assert whole.library.get_pointer_to_function(whole.fndesc.llvm_func_name) != 0

@@ -16,8 +16,8 @@ from typing import Any
 from thzsync.errors import ThzSyncError, interrupted, printable
 
 INTERRUPTED = 130
-OBJECTS_PER_COLLECTION = 100_000
-"""New objects after which Python looks for garbage; by itself it does a hundred times as often."""
+OBJECTS_PER_COLLECTION = 300_000
+"""New objects after which Python looks for garbage: more than all that a short command imports."""
 _heard: list[int] = []
 """Signals that asked this command to end."""
 COMPILING = "compiling kernels, once for this version: this run takes a while longer"

@@ -36,7 +36,9 @@ def missing() -> list[str]:
     """Parts whose machine code is not stored, but could be."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return []
-    return [name for name, part in PARTS.items() if not _stored(part)]
+    sources = Path(__file__).parents[1]
+    folders = {name: code_folder(sources / name) for name in {p.folder for p in PARTS.values()}}
+    return [name for name, part in PARTS.items() if not _stored(part, folders[part.folder])]
 
 
 def prepare(workers: int | None = None) -> None:
@@ -70,8 +72,7 @@ def compile_part(name: bytes) -> bytes:
     return b""
 
 
-def _stored(part: Part) -> bool:
-    folder = code_folder(Path(__file__).parents[1] / part.folder)
+def _stored(part: Part, folder: Path | None) -> bool:
     return folder is None or any(folder.glob(f"{part.kernel}-*.nbi"))
 
 

@@ -8,7 +8,7 @@ Python to kernels.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
@@ -87,46 +87,72 @@ def _compiled(
     A ``closed`` kernel cannot be called from Python; its ``py_func`` can.
     """
     refuse_nested(function)
-    njit: Any = import_module("numba").njit  # its annotations leave out the options used here
-    made = njit(
-        nogil=True,
-        no_cpython_wrapper=closed,
-        no_cfunc_wrapper=True,
-        forceinline=forceinline,  # said either way: else callees would do as their callers do
-        pipeline_class=parts_compiler(apart) if closed else kernels_compiler(),
-        **options,
-    )(function)
-    if not hasattr(made, "_cache"):  # compiling is switched off
-        return cast(F, made)
+    numba: Any = import_module("numba")  # its annotations leave out the options used here
+    if numba.config.DISABLE_JIT:
+        return function
+
+    def make() -> Any:
+        return numba.njit(
+            nogil=True,
+            no_cpython_wrapper=closed,
+            no_cfunc_wrapper=True,
+            forceinline=forceinline,  # said either way: else callees would do as their callers do
+            pipeline_class=parts_compiler(apart) if closed else kernels_compiler(),
+            **options,
+        )(function)
+
     if closed:
-        _close(made)
-    else:
-        made._cache = stored_cache()(function)
-        _lend(made, partial(_compiled, function, closed=True, **options))
+        return cast(F, Part(function, make))
+    made = make()
+    made._cache = stored_cache()(function)
+    cast(Part, _compiled(function, closed=True, **options)).lend_to(made)
     return cast(F, made)
 
 
-def _lend(made: Any, make_part: Callable[[], Any]) -> None:
-    """Let kernels that call a kernel take it as a part; for Python it has code of its own."""
-    part = cache(make_part)
-    made.get_call_template = lambda args, kws: part().get_call_template(args, kws)
-    made.get_overload = lambda signature: part().get_overload(signature)
+class Part:
+    """A kernel that only other kernels call. Numba hears of it when one of them is compiled."""
+
+    def __init__(self, function: Callable[..., Any], make: Callable[[], Any]) -> None:
+        self.py_func, self._make = function, make
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What Numba compiles."""
+        made = self._make()
+        _close(made)
+        return made
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
+
+    def lend_to(self, kernel: Any) -> None:
+        """Let kernels that call a kernel take it as a part; for Python it has its own code."""
+        kernel.get_call_template = self._get_call_template
+        kernel.get_overload = self._get_overload
+
+    def _get_call_template(self, args: Any, kws: Any) -> Any:
+        return self.dispatcher.get_call_template(args, kws)
+
+    def _get_overload(self, signature: Any) -> Any:
+        return self.dispatcher.get_overload(signature)
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        """A call without unpacking would be a crash."""
+        name = self.py_func.__qualname__
+        raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
 
 
 def _close(made: Any) -> None:
-    """Let kernels find a kernel, but not Python: a call without unpacking would be a crash."""
+    """Let kernels find a part: there is no code of it that Python could be given."""
 
     def add_overload(result: Any) -> None:
         made.overloads[tuple(result.signature.args)] = result
-
-    def refuse(*_: object, **__: object) -> None:
-        name = made.py_func.__qualname__
-        raise TypeError(f"{name} is called by kernels only; from Python, call {name}.py_func")
 
     def get_call_template(args: Any, kws: Any) -> Any:
         # a constant as an argument would have a version of its own
         return template(tuple(map(plain, args)), {name: plain(kws[name]) for name in kws})
 
     plain, template = import_module("numba.core.types").unliteral, made.get_call_template
-    made.add_overload, made._compile_for_args = add_overload, refuse
+    made.add_overload = add_overload
     made.get_call_template = get_call_template

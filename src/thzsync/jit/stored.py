@@ -42,19 +42,30 @@ def about_to_compile() -> None:
 
 def code_folder(home: Path) -> Path | None:
     """Where the machine code of a source folder's kernels is kept; None if nothing can be."""
-    sources = sorted(home.glob("*.py"))
-    root = Path(__file__).parents[1]
-    for name in SHARED:
-        sources += sorted((root / name).glob("*.py")) or [root / name]
     digest = hashlib.sha256(os.environ.get("NUMBA_BOUNDSCHECK", "").encode())  # other code
-    for file in sources:
-        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    _add_sources(digest, home)
+    digest.update(_shared())
     folder = _cache_root() / home.name / digest.hexdigest()[:20]
     try:
         _claim(folder)
     except OSError:
         return None
     return folder
+
+
+@cache
+def _shared() -> bytes:
+    """A digest of what kernels of all folders are made from."""
+    digest = hashlib.sha256()
+    for name in SHARED:
+        _add_sources(digest, Path(__file__).parents[1] / name)
+    return digest.digest()
+
+
+def _add_sources(digest: Any, place: Path) -> None:
+    """Add a file, or those of a folder, by name and contents."""
+    for file in [place] if place.suffix else sorted(place.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
 
 
 def _cache_root() -> Path:

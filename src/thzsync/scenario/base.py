@@ -116,4 +116,4 @@ FileName = Annotated[str, AfterValidator(_file_name)]
 class Model(BaseModel):
     """A frozen, closed model: unknown keys are errors. A docstring below a field describes it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
