@@ -7,9 +7,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from thzsync.errors import ThzSyncError
 
@@ -19,6 +20,14 @@ _RAW_CONTROLS = re.compile("[\x7f-\x9f]")
 
 def write_atomically(path: str | Path, content: bytes) -> Path:
     """Write to a temporary file beside the target and rename it; the target's path."""
+    with open_atomically(path) as file:
+        file.write(content)
+    return Path(path).resolve()
+
+
+@contextmanager
+def open_atomically(path: str | Path) -> Iterator[BinaryIO]:
+    """A file that takes the target's place once all of it is written."""
     target = Path(path).resolve()  # replace what a link points to, not the link
     if target.exists() and not target.is_file():
         # Renaming over a device or a pipe would destroy it.
@@ -31,7 +40,7 @@ def write_atomically(path: str | Path, content: bytes) -> Path:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
@@ -40,7 +49,6 @@ def write_atomically(path: str | Path, content: bytes) -> Path:
         raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
     finally:
         temporary.unlink(missing_ok=True)
-    return target
 
 
 def dump_json(document: object) -> str:

@@ -31,7 +31,7 @@ from thzsync.records.journal import (
     in_progress,
     part_name,
 )
-from thzsync.records.packed import PackedRecord, pack
+from thzsync.records.packed import PackedRecord, write_packed
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -236,7 +236,7 @@ def keep_in_parquet(progress: Path) -> None:
         part = PackedRecord.open(file, PART)
         tables = ((n, pl.read_ipc_stream(part.read(n))) for n in part.document["files"])
         files = [(n.replace(".arrow", ".parquet"), frame_bytes(frame)) for n, frame in tables]
-        file.write_bytes(pack(with_marker(PART, {"kind": "part", "policy": None}, files)))
+        write_packed(file, with_marker(PART, {"kind": "part", "policy": None}, files))
 
 
 def keep_in_folders(progress: Path) -> None:

@@ -44,7 +44,8 @@ def test_rows_come_out_as_they_went_in_and_once() -> None:
 @pytest.mark.parametrize("cuts", [(), (1,), (7,), (5, 6, 20), (7, 14, 21), (3, 17, 22)])
 def test_equal_tables_are_equal_on_disk_however_they_were_cut(cuts: tuple[int, ...]) -> None:
     random = np.random.default_rng(0)
-    table = pl.DataFrame({"a": random.integers(0, 9, 24), "b": random.random(24) < 0.5})
+    lists = [random.integers(0, 9, size).tolist() for size in random.integers(0, 4, 24)]
+    table = pl.DataFrame({"a": random.integers(0, 9, 24), "b": random.random(24) < 0.5, "c": lists})
     edges = (0, *cuts, 24)
     pieces = [table[a:b] for a, b in pairwise(edges)]
     assert frame_bytes(pl.concat(pieces, rechunk=False)) == frame_bytes(table)

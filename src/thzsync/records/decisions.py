@@ -9,6 +9,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.records.folder import Record
+from thzsync.records.recorder import list_series
 from thzsync.records.run import stream_bytes
 
 SUFFIX: Final = "arrow"
@@ -23,14 +24,9 @@ def decision_bytes(decisions: Sequence[Decision]) -> bytes:
     """Decisions as a file."""
     import polars as pl
 
-    frame = pl.DataFrame(
-        {
-            "thz_chunks": [chunks.tolist() for chunks, _ in decisions],
-            "power": [power.tolist() for _, power in decisions],
-        },
-        schema={"thz_chunks": pl.List(pl.Int64()), "power": pl.List(pl.Float64())},
-    )
-    return stream_bytes(frame)
+    chunks = list_series("thz_chunks", [chunks for chunks, _ in decisions], pl.List(pl.Int64()))
+    power = list_series("power", [power for _, power in decisions], pl.List(pl.Float64()))
+    return stream_bytes(pl.DataFrame([chunks, power]))
 
 
 def read_decisions(part: Record) -> Iterator[Decision]:

@@ -25,9 +25,9 @@ from thzsync.records.decisions import (
     decision_bytes,
     read_decisions,
 )
-from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.folder import FILES, Files, Record, with_marker, write_record
 from thzsync.records.origin import BegunElsewhere, blaming, version_of
-from thzsync.records.packed import PackedRecord, pack
+from thzsync.records.packed import PackedRecord, write_packed
 from thzsync.records.run import (
     FORMAT,
     SCENARIO,
@@ -142,10 +142,8 @@ class Journal:
         """Write what is new; the policy, if it has a state, was saved to ``policy_file`` before."""
         number = len(self._parts)
         state = content_digest(self.policy_file(number))
-        files = [(f"{name}.{SUFFIX}", stream_bytes(frame)) for name, frame in tables.items()]
-        files.append((DECISIONS, decision_bytes(decisions)))
-        packed = pack(with_marker(PART, {"kind": "part", "policy": state}, files))
-        write_atomically(self.folder / part_name(number), packed)
+        files = with_marker(PART, {"kind": "part", "policy": state}, _files(tables, decisions))
+        write_packed(self.folder / part_name(number), files)
         self._parts += _complete_parts(self.folder, number)
         if number:
             self.policy_file(number - 1).unlink(missing_ok=True)
@@ -184,6 +182,12 @@ class Journal:
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
         _remove(self.folder)
+
+
+def _files(tables: dict[str, pl.DataFrame], decisions: Sequence[Decision]) -> Files:
+    for name, frame in tables.items():
+        yield f"{name}.{SUFFIX}", stream_bytes(frame)
+    yield DECISIONS, decision_bytes(decisions)
 
 
 def in_progress(folder: str | Path) -> bool:

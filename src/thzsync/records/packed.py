@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from thzsync.errors import ThzSyncError
+from thzsync.files import open_atomically
 from thzsync.records.folder import FILES, Files, Record
 
 
-def pack(files: Files) -> bytes:
-    """The files in one, uncompressed: tables are compressed already."""
-    packed = BytesIO()
-    with ZipFile(packed, "w") as archive:
+def write_packed(path: Path, files: Files) -> None:
+    """The files in one, uncompressed: tables are compressed already, and made one by one."""
+    with open_atomically(path) as file, ZipFile(file, "w") as archive:
         for name, content in files:
             archive.writestr(name, content)
-    return packed.getvalue()
 
 
 class PackedRecord(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -101,27 +101,15 @@ class _Pile:
             self._settle()
 
     def frame(self) -> pl.DataFrame:
-        whole = self._whole()
-        if not _has_lists(whole):
-            return in_segments(whole)
-        self._frames = []  # joined column by column, so that the pieces are never all there twice
-        columns = whole.get_columns()
-        del whole
-        for k in range(len(columns)):
-            columns[k] = columns[k].rechunk()
-        self._frames = [_framed(columns)]
-        return self._frames[0]
-
-    def new_frame(self) -> pl.DataFrame:
-        found = self._whole()[self._taken :]
-        self._taken += found.height
-        return found
-
-    def _whole(self) -> pl.DataFrame:
         import polars as pl
 
         self._settle()
         return pl.concat(self._frames or [_frame(self._table, [])], rechunk=False)
+
+    def new_frame(self) -> pl.DataFrame:
+        found = self.frame()[self._taken :]
+        self._taken += found.height
+        return found
 
     def _settle(self) -> None:
         if self._parts:
@@ -133,40 +121,28 @@ def add_frame(pieces: list[pl.DataFrame], frame: pl.DataFrame) -> None:
     """Append a frame to a table in pieces, of which only the last is shorter than the others."""
     import polars as pl
 
-    if _has_lists(frame):
-        pieces.append(frame)
-        return
     if pieces and pieces[-1].height < SEGMENT_ROWS:
         frame = pl.concat((pieces.pop(), frame), rechunk=False)
     starts = range(0, max(1, frame.height), SEGMENT_ROWS)
-    pieces.extend(frame[k : k + SEGMENT_ROWS].rechunk() for k in starts)
+    pieces.extend(_piece(frame[k : k + SEGMENT_ROWS]) for k in starts)
 
 
 def in_segments(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table in pieces of a fixed number of rows, so that equal tables are equal on disk.
-
-    Tables with columns of lists are one piece: they are short, and how Polars writes a piece of a
-    list depends on where it was cut.
-    """
+    """A table in pieces of a fixed number of rows, so that equal tables are equal on disk."""
     import polars as pl
 
-    if _has_lists(frame):
-        return frame.rechunk()
     pieces: list[pl.DataFrame] = []
     add_frame(pieces, frame)
     return pl.concat(pieces, rechunk=False)
 
 
-def _framed(columns: list[pl.Series]) -> pl.DataFrame:
+def _piece(rows: pl.DataFrame) -> pl.DataFrame:
+    """In one piece; lists are copied, since how Polars writes them depends on where it cut them."""
     import polars as pl
 
-    return pl.DataFrame(columns)
-
-
-def _has_lists(frame: pl.DataFrame) -> bool:
-    import polars as pl
-
-    return any(isinstance(kind, pl.List) for kind in frame.schema.values())
+    lists = [name for name, kind in rows.schema.items() if isinstance(kind, pl.List)]
+    all_rows = np.arange(rows.height)
+    return rows.rechunk().with_columns(rows[name].gather(all_rows) for name in lists)
 
 
 def _frame(table: str, parts: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
@@ -179,17 +155,13 @@ def _frame(table: str, parts: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
     series = []
     for name, dtype in schema.items():
         cells = [(rows, columns[name]) for rows, columns in parts]
-        make = _list_series if isinstance(dtype, pl.List) else _series
-        if isinstance(dtype, pl.String):
-            make = _text_series
-        series.append(make(name, cells, dtype))
+        if isinstance(dtype, pl.List):
+            series.append(list_series(name, [cell for _, cell in cells], dtype))
+        elif isinstance(dtype, pl.String):
+            series.append(_text_series(name, cells, dtype))
+        else:
+            series.append(pl.Series(name, _column(cells)).cast(dtype))
     return pl.DataFrame(series)
-
-
-def _series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:
-    import polars as pl
-
-    return pl.Series(name, _column(cells)).cast(dtype)
 
 
 def _column(cells: list[tuple[int, Any]]) -> AnyArray:
@@ -214,23 +186,27 @@ def _text_series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Seri
     return pl.Series(name, words, dtype=dtype)
 
 
-def _list_series(name: str, cells: list[tuple[int, Any]], dtype: Any) -> pl.Series:
-    """Lists of all rows from their lengths and values, without a Python object per value."""
+def list_series(name: str, lists: Sequence[Any], dtype: pl.List) -> pl.Series:
+    """Lists of all rows from their lengths and values, without a Python object per value.
+
+    Every one is a row, or several rows as :class:`Lists`.
+    """
     import polars as pl
 
-    kind = np.float64 if dtype.inner.is_float() else np.int64
-    lists = [cell for _, cell in cells]
-    if any(isinstance(cell, Lists) for cell in lists):
-        lists = [c if isinstance(c, Lists) else Lists(np.array([0, len(c)]), c) for c in lists]
-        lengths = np.concatenate([rows.start[1:] - rows.start[:-1] for rows in lists])
-        parts = [rows.values for rows in lists]
+    if not lists:
+        return pl.Series(name, [], dtype=dtype)
+    inner: Any = dtype.inner
+    if any(isinstance(rows, Lists) for rows in lists):
+        several = [r if isinstance(r, Lists) else Lists(np.array([0, len(r)]), r) for r in lists]
+        lengths = np.concatenate([rows.start[1:] - rows.start[:-1] for rows in several])
+        lists = [rows.values for rows in several]
     else:
-        lengths = np.array([len(cell) for cell in lists])
-        parts = lists
-    values = np.concatenate([np.asarray(part, dtype=kind) for part in parts])
+        lengths = np.array([len(row) for row in lists])
+    kind = np.float64 if inner.is_float() else np.int64
+    values = np.concatenate([np.asarray(part, dtype=kind) for part in lists])
     owner = np.repeat(np.arange(len(lengths)), lengths)
     filled = (
-        pl.DataFrame({"row": owner, name: pl.Series(values).cast(dtype.inner)})
+        pl.DataFrame({"row": owner, name: pl.Series(values).cast(inner)})
         .group_by("row", maintain_order=True)
         .agg(name)
     )
