@@ -168,6 +168,16 @@ def test_an_unknown_suffix_an_absent_and_a_broken_file_are_refused(tmp_path):
             load(broken)
 
 
+def test_what_polars_did_not_expect_is_refused_as_well(tmp_path, monkeypatch):
+    def panic(_):
+        raise pl.exceptions.PanicException("assertion failed: range.end <= self.size")
+
+    path = save(rows(), tmp_path / "gains.parquet")
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(ThzSyncError, match=r"cannot be read as PARQUET \(assertion failed"):
+        load(path)
+
+
 def test_arrays_of_unequal_length_are_refused(tmp_path):
     table = rows()
     table["gain_db"] = table["gain_db"][:-1]

@@ -137,6 +137,24 @@ def test_what_an_interruption_leaves_half_made_takes_its_leave_quietly() -> None
     assert (done.returncode, done.stderr) == (130, "thzsync: interrupted\n")
 
 
+def test_what_a_library_prints_of_an_interruption_is_not_shown() -> None:
+    """Ctrl-C while one is imported: NumPy's way to be found prints it, and raises another error."""
+    code = (
+        "import os, signal, sys, thzsync.cli.scenario as s\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from thzsync.cli import main\n"
+        "def imported(*_):\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    except KeyboardInterrupt:\n        sys.excepthook(*sys.exc_info())\n"
+        "    raise ImportError('no NumPy') from None\n"
+        "s.load_scenario = imported\n"
+        "sys.exit(main(['scenario', 'show']))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "thzsync: interrupted\n")
+
+
 @pytest.mark.parametrize("command", [["scenario", "schema"], ["--version"], ["scenario", "show"]])
 def test_a_reader_that_leaves_early_causes_no_traceback(command: list[str]) -> None:
     with subprocess.Popen(

@@ -154,8 +154,11 @@ def _read_table(path: Path, suffix: str) -> dict[str, AnyArray]:
     import polars as pl
 
     if suffix == ".parquet":
-        _check_rows(pl.scan_parquet(path).select(pl.len()).collect().item())
-        frame = pl.read_parquet(path)
+        try:
+            _check_rows(pl.scan_parquet(path).select(pl.len()).collect().item())
+            frame = pl.read_parquet(path)
+        except pl.exceptions.PanicException as error:  # no Exception, as if it could not happen
+            raise ValueError(error) from None
     else:
         _check_rows(path.stat().st_size // _ROW_BYTES)
         frame = pl.read_csv(path)

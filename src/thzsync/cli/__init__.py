@@ -107,14 +107,14 @@ def _polite_endings() -> Iterator[None]:
         before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody has plans
             before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
-        unraisable = sys.unraisablehook
+        hooks = sys.unraisablehook, sys.excepthook
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
             if not _heard:
-                sys.unraisablehook = unraisable
+                sys.unraisablehook, sys.excepthook = hooks
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:
@@ -122,9 +122,14 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _interrupt(number: int, *_: object) -> None:
-    """End, and quietly: an object that was only half made may fail to take its leave."""
+    """End, and quietly.
+
+    An object that was only half made may fail to take its leave, and compiled libraries that are
+    being imported print what they are told before they wrap it up.
+    """
     _heard.append(number)
     sys.unraisablehook = lambda _: None
+    sys.excepthook = lambda *_: None
     raise KeyboardInterrupt
 
 
