@@ -19,7 +19,7 @@ from thzsync.coordinator.flat import flat_columns, grown, random_flat_encoder
 from thzsync.coordinator.flat_training import fit_flat, flat_gradient, scratch_for
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
-from thzsync.coordinator.training import unpacked
+from thzsync.coordinator.training import unpacked, widened
 from thzsync.coordinator.views import Flat
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -92,6 +92,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     encoder = grown(random_flat_encoder(7, 5, draw), flat_columns(2), 4, draw)
     head, batch, target = draw.normal(size=encoder.size), memory(draw), draw.normal(size=6)
     drawn = np.arange(6)
+    encoder, head = widened(encoder, head)
     flat = np.concatenate([w.ravel() for w in (*encoder, head)])
 
     def loss(at: FloatArray, slope: FloatArray) -> float:

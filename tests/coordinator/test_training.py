@@ -12,8 +12,17 @@ from tests.reference import torch_encoder
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import dense, training
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
+from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
+from thzsync.coordinator.training import (
+    encode,
+    fit,
+    gradient,
+    narrowed,
+    scratch_for,
+    unpacked,
+    widened,
+)
+from thzsync.jit.lanes import LANES
 
 SEEDS = st.integers(0, 10**6)
 HOW = Descent(0.01, 0.1)
@@ -32,12 +41,11 @@ def problem(seed: int) -> tuple[Encoder, FloatArray, Batch, FloatArray]:
 def loss_and_slope(
     flat: FloatArray, like: Encoder, batch: Batch, target: FloatArray
 ) -> tuple[float, FloatArray]:
-    slope = np.zeros_like(flat)
-    loss = gradient(
-        *unpacked(flat, like), batch, np.arange(len(target)), target,
-        unpacked(slope, like), scratch_for(like, batch),
-    )  # fmt: skip
-    return loss, slope
+    encoder, head = widened(*unpacked(flat, like))
+    slopes = unpacked(np.zeros_like(packed(encoder, head)), encoder)
+    everything, scratch = np.arange(len(target)), scratch_for(encoder, batch)
+    loss = gradient(encoder, head, batch, everything, target, slopes, scratch)
+    return loss, packed(*narrowed(*slopes, like))
 
 
 @given(seed=SEEDS)
@@ -95,6 +103,19 @@ def test_the_uncompiled_kernels_train_the_same(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose(packed(*compiled), packed(*uncompiled), atol=1e-12)
 
 
+@pytest.mark.parametrize("sizes", [(1, 1), (8, 8), (9, 15), (24, 23)])
+def test_layers_are_filled_up_with_zeros_that_stay(sizes: tuple[int, int]) -> None:
+    draw = np.random.default_rng(0)
+    encoder = random_encoder(5, *sizes, draw)
+    head = draw.normal(size=encoder.size)
+    wide, wide_head = widened(encoder, head)
+    assert all(weights.shape[-1] % LANES == 0 for weights in wide)
+    again = packed(*narrowed(wide, wide_head, encoder))
+    np.testing.assert_array_equal(again, packed(encoder, head))
+    added = sum(weights.size for weights in (*wide, wide_head)) - packed(encoder, head).size
+    assert np.count_nonzero(packed(wide, wide_head) == 0) == added
+
+
 def test_training_brings_the_squared_error_down() -> None:
     batch, encoder = random_batch(5, samples=40), encoder_of(5)
     target = batch.rows[:, :, -1].mean(axis=1)
@@ -125,21 +146,25 @@ def test_weights_decay_by_their_share_where_the_loss_is_flat() -> None:
 def test_layers_of_plain_vectors_learn_with_the_same_kernels() -> None:
     """Two layers on one vector, as a flat encoder has them: slopes against finite differences."""
     draw = np.random.default_rng(6)
-    x, first, second = draw.normal(size=(5, 9)), draw.normal(size=(9, 7)), draw.normal(size=(7, 3))
-    bias = draw.normal(size=7), draw.normal(size=3)
+    x, first, second = (
+        draw.normal(size=(5, 9)),
+        draw.normal(size=(9, 16)),
+        draw.normal(size=(16, 8)),
+    )
+    bias = draw.normal(size=16), draw.normal(size=8)
 
     def outputs(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        middle, top = np.zeros((5, 7)), np.zeros((5, 3))
+        middle, top = np.zeros((5, 16)), np.zeros((5, 8))
         dense.rectified(x, weights, bias[0], middle)
         dense.rectified(middle, second, bias[1], top)
         return middle, top
 
     middle, top = outputs(first)
-    slope, below = np.ones((5, 3)), np.zeros((5, 7))
+    slope, below = np.ones((5, 8)), np.zeros((5, 16))
     dense.close_silent(top, slope)
     dense.pass_back(slope, np.ascontiguousarray(second.T), below)
     dense.close_silent(middle, below)
-    found, ignored = np.zeros_like(first), np.zeros(7)
+    found, ignored = np.zeros_like(first), np.zeros(16)
     dense.add_slopes(x, below, found, ignored)
     for c, k in np.ndindex(first.shape):
         moved = [first.copy(), first.copy()]

@@ -20,7 +20,7 @@ from thzsync.coordinator.dense import (
     rectified,
 )
 from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.coordinator.training import unpacked
+from thzsync.coordinator.training import narrowed, unpacked, widened
 from thzsync.jit import bare, kernel
 
 
@@ -40,7 +40,10 @@ class Scratch(NamedTuple):
 
 def encode_flat(encoder: Encoder, batch: Batch) -> FloatArray:
     """phi of every sample, one row each."""
-    return _encode(encoder, batch)
+    wide, _ = widened(encoder, np.zeros(encoder.size))
+    result = np.ones((len(batch.group), encoder.size))
+    _encode(wide, batch, result)
+    return result
 
 
 def fit_flat(
@@ -52,11 +55,12 @@ def fit_flat(
     how: Descent,
 ) -> tuple[Encoder, FloatArray]:
     """Like ``training.fit``: one step of AdamW on the squared error per row of ``draws``."""
-    flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
-    trained, slope = unpacked(flat, encoder), np.zeros_like(flat)
-    slopes = unpacked(slope, encoder)
+    wide = widened(encoder, head)
+    flat = np.concatenate([weights.ravel() for weights in (*wide[0], wide[1])])
+    trained, slope = unpacked(flat, wide[0]), np.zeros_like(flat)
+    slopes = unpacked(slope, wide[0])
     _fit(flat, slope, *trained, slopes, memory, draws, targets, how)
-    return trained
+    return narrowed(*trained, encoder)
 
 
 @kernel
@@ -130,10 +134,8 @@ def _fit(
 
 
 @kernel
-def _encode(encoder: Encoder, batch: Batch) -> FloatArray:
-    samples, units = len(batch.group), len(encoder.dense_bias)
-    result = np.ones((samples, units + 1))
-    block = 64
+def _encode(encoder: Encoder, batch: Batch, result: FloatArray) -> None:
+    samples, units, block = len(batch.group), result.shape[1] - 1, 64
     scratch = scratch_for(encoder, batch, block)
     drawn = np.zeros(block, dtype=np.int64)
     for first in range(0, samples, block):
@@ -141,8 +143,7 @@ def _encode(encoder: Encoder, batch: Batch) -> FloatArray:
         for s in range(block):
             drawn[s] = first + min(s, here - 1)
         _forward(encoder, batch, drawn, scratch)
-        result[first : first + here, :units] = scratch.phi[:here]
-    return result
+        result[first : first + here, :units] = scratch.phi[:here, :units]
 
 
 @bare

@@ -1,8 +1,9 @@
 """Forward and backward through the encoder phi_theta, and its training (eq:bandit_representation).
 
 A sample is a row per flow. It is taken through both layers and back before the next one is looked
-at, so that everything it needs stays in the nearest cache, however large the batch. Arrays are made
-outside of the kernels and copied element by element inside: both save seconds of compiling.
+at, so that everything it needs stays in the nearest cache, however large the batch. Kernels are
+given layers that are as wide as whole lanes (`widened`). Arrays are made outside of the kernels and
+copied element by element inside: both save seconds of compiling.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.dense import Descent, add_slopes, descend, pass_back, rectified
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.jit import bare, inner_bare
+from thzsync.jit.lanes import LANES, eight, put_eight, where_more, where_same, whole_lanes
 
 
 class Scratch(NamedTuple):
@@ -27,7 +29,7 @@ class Scratch(NamedTuple):
     """(senders, flow units): hidden units summed over a sender's flows; later their slopes."""
     per_member: FloatArray
     """One over the flows of every sender; zero for a sender without any."""
-    winner: IntArray
+    winner: FloatArray
     """Sender with the largest mean, per flow unit."""
     pooled: FloatArray
     """(1, 2 x flow units)."""
@@ -41,8 +43,9 @@ class Scratch(NamedTuple):
 
 def encode(encoder: Encoder, batch: Batch) -> FloatArray:
     """phi of every sample, one row each."""
+    wide, _ = widened(encoder, np.zeros(encoder.size))
     result = np.ones((len(batch.group), encoder.size))
-    _encode(encoder, batch, scratch_for(encoder, batch), result)
+    _encode(wide, batch, scratch_for(wide, batch), result)
     return result
 
 
@@ -59,13 +62,43 @@ def fit(
     A row of ``draws`` names the samples of one step by their place in ``memory``; ``targets`` has
     the same shape. Deterministic: no random numbers, a fresh optimiser.
     """
-    flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
-    trained, slope = unpacked(flat, encoder), np.zeros_like(flat)
+    wide = widened(encoder, head)
+    flat = np.concatenate([weights.ravel() for weights in (*wide[0], wide[1])])
+    trained, slope = unpacked(flat, wide[0]), np.zeros_like(flat)
     moments = np.zeros_like(flat), np.zeros_like(flat)
-    scratch = scratch_for(encoder, memory)
-    slopes = unpacked(slope, encoder)
+    scratch = scratch_for(wide[0], memory)
+    slopes = unpacked(slope, wide[0])
     _descend_all((flat, slope, *moments), *trained, slopes, scratch, memory, draws, targets, how)
-    return trained
+    return narrowed(*trained, encoder)
+
+
+def widened(encoder: Encoder, head: FloatArray) -> tuple[Encoder, FloatArray]:
+    """The same with layers of whole lanes; what fills them up is zero and stays so in training.
+
+    The head's last weight, of the constant, is the last one still.
+    """
+    (inputs, hidden), units = encoder.flow.shape, len(encoder.dense_bias)
+    pools, wide, wider = len(encoder.dense) // hidden, whole_lanes(hidden), whole_lanes(units)
+    flow, dense = np.zeros((inputs, wide)), np.zeros((pools, wide, wider))
+    flow_bias, dense_bias, wide_head = np.zeros(wide), np.zeros(wider), np.zeros(wider + 1)
+    flow[:, :hidden], flow_bias[:hidden] = encoder.flow, encoder.flow_bias
+    dense[:, :hidden, :units] = encoder.dense.reshape(pools, hidden, units)
+    dense_bias[:units] = encoder.dense_bias
+    wide_head[:units], wide_head[wider] = head[:units], head[units]
+    return Encoder(flow, flow_bias, dense.reshape(-1, wider), dense_bias), wide_head
+
+
+def narrowed(wide: Encoder, head: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
+    """The inverse of ``widened``."""
+    hidden, units = len(like.flow_bias), len(like.dense_bias)
+    dense = wide.dense.reshape(-1, wide.flow.shape[1], len(wide.dense_bias))
+    encoder = Encoder(
+        wide.flow[:, :hidden].copy(),
+        wide.flow_bias[:hidden].copy(),
+        dense[:, :hidden, :units].copy().reshape(like.dense.shape),
+        wide.dense_bias[:units].copy(),
+    )
+    return encoder, np.append(head[:units], head[-1])
 
 
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
@@ -121,7 +154,7 @@ def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
         hidden_slope=np.zeros((slots, pooled // 2)),
         sums=np.zeros((senders, pooled // 2)),
         per_member=np.zeros(senders),
-        winner=np.zeros(pooled // 2, dtype=np.int64),
+        winner=np.zeros(pooled // 2),
         pooled=np.zeros((1, pooled)),
         pooled_slope=np.zeros((1, pooled)),
         phi=np.zeros((1, units)),
@@ -157,7 +190,7 @@ def _encode(encoder: Encoder, batch: Batch, scratch: Scratch, result: FloatArray
     for s in range(len(batch.group)):
         group = batch.group[s]
         _forward(encoder, batch.rows[s, : _filled(group)], group, scratch)
-        for j in range(phi.shape[1]):
+        for j in range(result.shape[1] - 1):
             result[s, j] = phi[0, j]
 
 
@@ -190,29 +223,31 @@ def _sum_senders(
     for f in range(flows):
         sender = group[f]
         per_member[sender] += 1.0
-        for k in range(hidden.shape[1]):
-            sums[sender, k] += hidden[f, k]
+        for k in range(0, hidden.shape[1], LANES):
+            put_eight(sums, (sender, k), eight(sums, (sender, k)) + eight(hidden, (f, k)))
     for g in range(len(per_member)):
         per_member[g] = 1.0 / per_member[g] if per_member[g] > 0.0 else 0.0
 
 
 @inner_bare
 def _pool(
-    sums: FloatArray, per_member: FloatArray, flows: int, pooled: FloatArray, winner: IntArray
+    sums: FloatArray, per_member: FloatArray, flows: int, pooled: FloatArray, winner: FloatArray
 ) -> None:
-    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie.
-
-    No processor can guess which sender wins, so numbers are chosen and no line is jumped over.
-    """
+    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
     hidden, per_flow = sums.shape[1], 1.0 / flows
-    for k in range(hidden):
-        average, most, leader = 0.0, 0.0, 0
-        for g in range(len(per_member)):
-            mean = sums[g, k] * per_member[g]
-            average += sums[g, k] * per_flow
-            leader = g if mean > most else leader
-            most = mean if mean > most else most
-        pooled[k], pooled[hidden + k], winner[k] = average, most, leader
+    for k in range(0, hidden, LANES):
+        average = eight(sums, (0, k)) * per_flow
+        mean = eight(sums, (0, k)) * per_member[0]
+        most, leader = where_more(mean, 0.0, mean, 0.0), mean * 0.0
+        for g in range(1, len(per_member)):
+            total = eight(sums, (g, k))
+            mean = total * per_member[g]
+            average = average + total * per_flow
+            leader = where_more(mean, most, float(g), leader)
+            most = where_more(mean, most, mean, most)
+        put_eight(pooled, k, average)
+        put_eight(pooled, hidden + k, most)
+        put_eight(winner, k, leader)
 
 
 @inner_bare
@@ -227,29 +262,30 @@ def _backward(
     """Add the gradient of one sample, whose value has this slope; ``_forward`` came before."""
     added, head_slope = slopes
     phi, flows = scratch.phi[0], len(rows)
-    for j in range(len(phi)):
-        head_slope[j] += slope * phi[j]
-        scratch.phi_slope[0, j] = slope * head[j] if phi[j] > 0.0 else 0.0
+    for j in range(0, len(phi), LANES):
+        unit = eight(phi, j)
+        put_eight(head_slope, j, eight(head_slope, j) + slope * unit)
+        put_eight(scratch.phi_slope, (0, j), where_more(unit, 0.0, slope * eight(head, j), 0.0))
     head_slope[len(phi)] += slope
     add_slopes(scratch.pooled, scratch.phi_slope, added.dense, added.dense_bias)
     pass_back(scratch.phi_slope, scratch.transposed, scratch.pooled_slope)
     _share_out(scratch.pooled_slope[0], scratch.per_member, flows, scratch.winner, scratch.sums)
     hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
     for f in range(flows):
-        sender = group[f]
-        for k in range(hidden.shape[1]):
-            passed = scratch.sums[sender, k]
-            below[f, k] = passed if hidden[f, k] > 0.0 else 0.0
+        for k in range(0, hidden.shape[1], LANES):
+            passed = eight(scratch.sums, (group[f], k))
+            put_eight(below, (f, k), where_more(eight(hidden, (f, k)), 0.0, passed, 0.0))
     add_slopes(rows, below, added.flow, added.flow_bias)
 
 
 @inner_bare
 def _share_out(
-    pooled: FloatArray, per_member: FloatArray, flows: int, winner: IntArray, sums: FloatArray
+    pooled: FloatArray, per_member: FloatArray, flows: int, winner: FloatArray, sums: FloatArray
 ) -> None:
     """Slope that each flow of a sender gets from both pools, into ``sums``."""
     hidden, per_flow = sums.shape[1], 1.0 / flows
     for g in range(len(per_member)):
-        for k in range(hidden):
-            most = pooled[hidden + k] * per_member[g]
-            sums[g, k] = pooled[k] * per_flow + (most if winner[k] == g else 0.0)
+        for k in range(0, hidden, LANES):
+            most = eight(pooled, hidden + k) * per_member[g]
+            most = where_same(eight(winner, k), float(g), most, 0.0)
+            put_eight(sums, (g, k), eight(pooled, k) * per_flow + most)
