@@ -13,9 +13,9 @@ from thzsync.arrays import FloatArray
 from thzsync.jit import bare
 from thzsync.jit.lanes import (
     LANES,
-    each,
     eight,
     put_eight,
+    roots,
     where_at_most,
     where_more,
     where_same,
@@ -33,8 +33,8 @@ def everything(cube: FloatArray, vector: FloatArray, number: float, to: FloatArr
         put_eight(to, (1, at), (a + number) + b * number)
         put_eight(to, (2, at), where_more(a, b, a, number))
         put_eight(to, (3, at), where_at_most(a, 0.0, 0.0, a))
-        put_eight(to, (4, at), where_same(a, b, each(number), b))
-        total = each(0.0)
+        put_eight(to, (4, at), where_same(a, b, number, b))
+        total = roots(a * a) / (number - b)
         for row in range(cube.shape[1]):
             total = total + eight(cube, (0, row, at))
         put_eight(to, (5, at), total)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from thzsync.arrays import FloatArray
 from thzsync.jit import bare, hot
-from thzsync.jit.lanes import LANES, eight, put_eight, where_at_most, where_more
+from thzsync.jit.lanes import LANES, eight, put_eight, roots, where_at_most, where_more
 
 MEAN_DECAY: Final = 0.9
 SQUARE_DECAY: Final = 0.999
@@ -200,9 +200,11 @@ def descend(
     kept = 1.0 - how.rate * how.decay
     length = how.rate / (1.0 - MEAN_DECAY**step)
     spread = 1.0 / math.sqrt(1.0 - SQUARE_DECAY**step)
-    for p in range(len(weights)):
-        slope = gradient[p]
-        mean[p] += (1.0 - MEAN_DECAY) * (slope - mean[p])
-        square[p] = SQUARE_DECAY * square[p] + (1.0 - SQUARE_DECAY) * slope * slope
-        size = math.sqrt(square[p]) * spread + LEAST_SPREAD
-        weights[p] = kept * weights[p] - length * mean[p] / size
+    for p in range(0, len(weights), LANES):
+        slope, drift = eight(gradient, p), eight(mean, p)
+        drift = drift + (1.0 - MEAN_DECAY) * (slope - drift)
+        power = SQUARE_DECAY * eight(square, p) + (1.0 - SQUARE_DECAY) * slope * slope
+        size = roots(power) * spread + LEAST_SPREAD
+        put_eight(mean, p, drift)
+        put_eight(square, p, power)
+        put_eight(weights, p, kept * eight(weights, p) - length * drift / size)

@@ -73,14 +73,14 @@ def fit(
 
 
 def widened(encoder: Encoder, head: FloatArray) -> tuple[Encoder, FloatArray]:
-    """The same with layers of whole lanes; what fills them up is zero and stays so in training.
+    """The same in whole lanes; what fills them up is zero and stays so in training.
 
-    The head's last weight, of the constant, is the last one still.
+    The head's weight of the constant still follows those of the units.
     """
     (inputs, hidden), units = encoder.flow.shape, len(encoder.dense_bias)
     pools, wide, wider = len(encoder.dense) // hidden, whole_lanes(hidden), whole_lanes(units)
     flow, dense = np.zeros((inputs, wide)), np.zeros((pools, wide, wider))
-    flow_bias, dense_bias, wide_head = np.zeros(wide), np.zeros(wider), np.zeros(wider + 1)
+    flow_bias, dense_bias, wide_head = np.zeros(wide), np.zeros(wider), np.zeros(wider + LANES)
     flow[:, :hidden], flow_bias[:hidden] = encoder.flow, encoder.flow_bias
     dense[:, :hidden, :units] = encoder.dense.reshape(pools, hidden, units)
     dense_bias[:units] = encoder.dense_bias
@@ -98,7 +98,7 @@ def narrowed(wide: Encoder, head: FloatArray, like: Encoder) -> tuple[Encoder, F
         dense[:, :hidden, :units].copy().reshape(like.dense.shape),
         wide.dense_bias[:units].copy(),
     )
-    return encoder, np.append(head[:units], head[-1])
+    return encoder, np.append(head[:units], head[len(wide.dense_bias)])
 
 
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:

@@ -76,11 +76,6 @@ def roots(numbers: FloatArray) -> FloatArray:
     return np.sqrt(numbers)
 
 
-def each(number: float) -> FloatArray:
-    """One number, eight times."""
-    return np.full(LANES, number)
-
-
 class Lanes(types.Type):  # type: ignore[misc]
     """The type of eight numbers."""
 
@@ -151,16 +146,6 @@ def _start(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.bitcast(start, VECTOR.as_pointer())
 
 
-@extending.type_callable(each)
-def _type_of_each(context: Any) -> Any:
-    return lambda number: NUMBERS if number == types.float64 else None
-
-
-@extending.lower_builtin(each, types.float64)
-def _each(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    return _spread(builder, args[0])
-
-
 @extending.type_callable(roots)
 def _type_of_roots(context: Any) -> Any:
     return lambda numbers: NUMBERS if numbers == NUMBERS else None
@@ -211,7 +196,9 @@ def _choosing(relation: str) -> Callable[..., Any]:
 
 
 _define(operator.add, _pair, lambda builder, a, b: builder.fadd(a, b))
+_define(operator.sub, _pair, lambda builder, a, b: builder.fsub(a, b))
 _define(operator.mul, _pair, lambda builder, a, b: builder.fmul(a, b))
+_define(operator.truediv, _pair, lambda builder, a, b: builder.fdiv(a, b))
 _define(where_more, _choice, _choosing(">"))
 _define(where_at_most, _choice, _choosing("<="))
 _define(where_same, _choice, _choosing("=="))
