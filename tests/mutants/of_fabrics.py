@@ -43,6 +43,13 @@ MUTANTS = (
         "all axes of a held array are as long as its first",
     ),
     Mutant(
+        "jit/lanes.py",
+        '_define(where_more, _choice, _choosing(">"))',
+        '_define(where_more, _choice, _choosing(">="))',
+        ("tests/test_lanes.py",),
+        "what is the same counts as more",
+    ),
+    Mutant(
         "transfers/precedence.py",
         "            if task[successor, PENDING] == 0:\n",
         "            if task[successor, PENDING] <= 1:\n",

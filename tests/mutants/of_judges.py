@@ -10,6 +10,7 @@ AUDIT = ("tests/auditor/test_audit.py",)
 POSTERIOR = "tests/coordinator/test_posterior.py"
 BANDIT = "tests/coordinator/test_bandit.py"
 DDQN = "tests/coordinator/test_ddqn.py"
+TRAINING = ("tests/coordinator/test_training.py",)
 BEAM = "tests/coordinator/test_beam.py"
 FEATURES = ("tests/coordinator/test_features.py",)
 REPLAY = ("tests/coordinator/test_replay.py",)
@@ -92,6 +93,20 @@ MUTANTS = (
         "        self.moment += phi\n",
         (f"{POSTERIOR}::test_mean_and_width_are_those_of_bayesian_linear_regression",),
         "a posterior does not look at the reward",
+    ),
+    Mutant(
+        "coordinator/training.py",
+        "    wide_head[:units], wide_head[wider] = head[:units], head[units]\n",
+        "    wide_head[:units], wide_head[units] = head[:units], head[units]\n",
+        TRAINING,
+        "the weight of the constant is that of a unit which fills a lane",
+    ),
+    Mutant(
+        "coordinator/dense.py",
+        "        for i in range(whole, len(inputs)):\n            _rectify_one",
+        "        for i in range(whole, len(inputs) - 1):\n            _rectify_one",
+        TRAINING,
+        "the last of some samples is left out",
     ),
     Mutant(
         "coordinator/bandit.py",

@@ -18,6 +18,20 @@ AUDITED = ("tests/auditor/test_audit_runs.py",)
 
 MUTANTS = (
     Mutant(
+        "simulation/picking.py",
+        "max(self._share, 1 / SHORT) if blocks <= LEAST else self._share",
+        "self._share",
+        ("tests/simulation/test_picking.py", "tests/simulation/test_fidelity.py"),
+        "a type of which few events are met has no interval",
+    ),
+    Mutant(
+        "simulation/witness.py",
+        "if event.on_fibre and self._picker.picks(event.graph.kind):",
+        "if self._picker.picks(event.graph.kind) and event.on_fibre:",
+        ("tests/simulation/test_fidelity.py",),
+        "events on THz alone take places in the sample",
+    ),
+    Mutant(
         "simulation/world.py",
         "late_ps[np.searchsorted(offer.racks, src)] > 0",
         "late_ps[np.searchsorted(offer.racks, src)] == 0",

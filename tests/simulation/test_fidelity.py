@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from thzsync import audit
 from thzsync.auditor import flows as flow_checks
 from thzsync.auditor.declaration import declaration
-from thzsync.coordinator import make_policy
+from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.errors import ThzSyncError
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric
 from thzsync.optical.flow_window import Window
@@ -95,6 +96,32 @@ def test_every_type_with_enough_events_on_fibre_has_an_interval() -> None:
         assert max(counts.values()) >= LEAST * SHORT
         for kind, count in counts.items():
             assert count < 2 * SHORT or intervals[kind] is not None
+
+
+class EveryFourthOnFibre:
+    """Three of four events of a type travel on THz alone."""
+
+    name = "every-fourth-on-fibre"
+
+    def __init__(self) -> None:
+        self.met: Counter[str] = Counter()
+
+    def decide(self, situation: Situation) -> Action:
+        self.met[situation.kind] += 1
+        on_thz = 1.0 if self.met[situation.kind] % 4 else 0.0
+        return Action.uniform(situation.offer, on_thz, 1.0)
+
+    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None: ...
+
+
+def test_events_on_thz_alone_take_no_places_in_the_sample() -> None:
+    run = simulate(TINY, EveryFourthOnFibre(), 12, 0, references={})
+    assert run.fidelity is not None
+    on_fibre = Counter(run.events.filter(run.events["wired_bytes"] > 0)["kind"].to_list())
+    replayed = {row.kind: row.events for row in run.fidelity.by_kind()}
+    assert max(on_fibre.values()) >= LEAST * SHORT
+    for kind, count in on_fibre.items():
+        assert replayed.get(kind, 0) >= min(LEAST, count // SHORT)
 
 
 def test_what_travels_on_thz_alone_is_not_replayed() -> None:
