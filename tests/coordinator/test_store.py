@@ -56,6 +56,15 @@ def test_a_frozen_policy_neither_explores_nor_learns(name: str, tmp_path: Path) 
     np.testing.assert_array_equal(before.power, after.power)
 
 
+def test_the_same_policy_gives_the_same_bytes(tmp_path: Path) -> None:
+    policy, file = trained("thz-sync"), tmp_path / "policy.safetensors"
+    contents = set()
+    for _ in range(16):  # as often as it takes for a random order to show
+        policy.save(file)
+        contents.add(file.read_bytes())
+    assert len(contents) == 1
+
+
 def test_a_policy_of_another_name_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "p"
     trained("ddqn", 3).save(file)

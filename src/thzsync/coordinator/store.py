@@ -64,7 +64,20 @@ def write_policy(
     header = json.dumps({"policy": name, "shape": shape, "progress": progress})
     contiguous = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
     metadata = {HEADER: header, CHECKSUM: checksum(header, contiguous)}
-    write_atomically(path, save(contiguous, metadata=metadata))
+    write_atomically(path, _in_order(save(contiguous, metadata=metadata)))
+
+
+def _in_order(content: bytes) -> bytes:
+    """The same file with sorted metadata: safetensors writes them in an order drawn at random.
+
+    A file is the length of its header in 8 bytes, the header, filled up to whole words, and data.
+    """
+    data = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:data])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text = text.ljust(-(-len(text) // 8) * 8)
+    return len(text).to_bytes(8, "little") + text + content[data:]
 
 
 def checksum(header: str, arrays: Mapping[str, AnyArray]) -> str:
