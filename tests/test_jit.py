@@ -121,6 +121,12 @@ def test_without_a_place_to_write_numba_looks_for_one(
     assert jit.code_folder(tmp_path) is None
 
 
+def test_a_kernel_that_is_typed_at_a_prompt_is_compiled_and_not_stored() -> None:
+    typed: dict[str, Any] = {}
+    exec("def doubled(x):\n    return 2 * x", typed)
+    assert jit.kernel(typed["doubled"])(1.5) == 3.0
+
+
 def test_a_kernel_for_kernels_is_not_called_from_python() -> None:
     @jit.inner
     def doubled(x: float) -> float:

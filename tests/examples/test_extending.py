@@ -170,3 +170,15 @@ def test_every_collective_runs_on_both_fabrics_and_audits_clean(name: str, tmp_p
         run = simulate(scenario, policy, 1, references={})
         assert audit(run).violations == []
         assert run.events.height == 3
+
+
+def test_a_discipline_is_one_file_declared_recorded_and_audited() -> None:
+    method = load("one_per_rack").LOUD
+    assert check_method(method) > 60
+    alone(method)
+    run = run_clean(method)
+    rounds = of_kind(run, "rounds", "a2a")
+    assert rounds["discipline"].unique().to_list() == ["one-per-rack"]
+    sent = of_kind(run, "transmissions", "a2a").sort("src", "start_ps")
+    follows = sent["src"] == sent["src"].shift(1)  # a rack has one transmission at a time
+    assert (sent["start_ps"] >= sent["end_ps"].shift(1)).filter(follows).all()

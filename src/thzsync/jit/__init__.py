@@ -8,6 +8,7 @@ Python to kernels.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeVar, cast
@@ -104,7 +105,8 @@ def _compiled(
     if closed:
         return cast(F, Part(function, make))
     made = make()
-    made._cache = stored_cache()(function)
+    with suppress(RuntimeError):  # typed at a prompt, it has no file: there is nothing to store
+        made._cache = stored_cache()(function)
     cast(Part, _compiled(function, closed=True, **options)).lend_to(made)
     return cast(F, made)
 
