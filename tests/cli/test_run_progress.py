@@ -11,6 +11,8 @@ import pytest
 
 from thzsync import simulation
 from thzsync.cli import announcement, main, run
+from thzsync.records.fidelity import Fidelity, Replayed
+from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 
 
@@ -61,6 +63,31 @@ def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
     assert all("of memory" in line for line in said)
     assert ["on disk" in line for line in said] == [False, False, True, True]
     assert made == [False, True, True, True]
+
+
+def test_flows_are_recommended_only_where_they_will_do(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
+    monkeypatch.setattr(announcement, "BETTER", 10.0)
+    words = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]
+    for load, recommended in (("0.15", True), ("0.8", False)):
+        assert main([*words, "--set", f"optical.background.load={load}"]) == 0
+        said = capsys.readouterr().err
+        assert "of memory" in said
+        assert ("optical.fidelity=flow" in said) == recommended
+
+
+@pytest.mark.parametrize(("load", "remedy"), [(0.3, "raise optical.trains"), (0.8, "40%")])
+def test_beyond_the_tolerance_only_what_helps_is_recommended(
+    load: float, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = Scenario.preset("tiny").with_({"optical.background.load": load})
+    assert run.tell_fidelity(Fidelity(0.01, (Replayed(0, "p2p", 1.1, 1.0),)), scenario)
+    warning = capsys.readouterr().err.splitlines()[-1]
+    assert remedy in warning
+    assert ("trains_per_flow" in warning) == (load == 0.3)
+    assert warning.endswith('use optical.fidelity = "packet"')
 
 
 def test_flows_beyond_the_tolerance_end_with_status_3_with_and_without_a_folder(

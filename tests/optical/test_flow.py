@@ -117,6 +117,44 @@ def test_idle_links_carry_the_bursts_of_the_packet_fabric() -> None:
         assert np.abs(totals[0] - totals[1]).max() <= PACKET
 
 
+HEAVY = (
+    (flows((0, 1, 200)), 1),
+    (flows((0, 9, 200)), 2),
+    (flows(*((i, 0, 60) for i in range(1, 8))), 1),
+    (flows(*((i, 8 + i, 60) for i in range(8))), 2),
+)
+"""Works, and rings: a flow through one switch and through two, an incast, lanes on one fibre."""
+
+
+@pytest.mark.parametrize("load", [0.5, 0.8])
+@pytest.mark.parametrize(("work", "rings"), HEAVY)
+def test_trains_of_a_packet_share_full_queues_with_background_as_packets_do(
+    work: ChunkBatch, rings: int, load: float
+) -> None:
+    """Bursts and links take turns for room, however long a line of bursts has become."""
+    for key in range(4):
+        packet, flow = (
+            completion_ps(fabric, work)
+            for fabric in (
+                OpticalFabric(network(rings), Background(load), key),
+                FlowFabric(network(rings), Background(load), key, pieces=2**16),
+            )
+        )
+        assert flow == pytest.approx(packet, rel=0.003)
+
+
+@pytest.mark.parametrize(("target", "turns"), [(1, 2), (9, 3)])
+def test_a_flow_gets_its_turns_where_bursts_want_more(target: int, turns: int) -> None:
+    """Every second turn at one switch. Behind another, bursts go between two trains of the flow.
+
+    So while one of them is sent, the bursts of the second switch have asked again before the flow.
+    """
+    chunks = 4000
+    fabric = FlowFabric(network(2), Background(0.8), 3)
+    took = completion_ps(fabric, flows((0, target, chunks)))
+    assert took == pytest.approx(turns * chunks * 8 * PACKET_PS, rel=0.02)
+
+
 def random_work(rng: np.random.Generator, racks: int) -> ChunkBatch:
     """Some flows; in every second case each waits chunk by chunk for one before it."""
     count, chunks = int(rng.integers(2, 9)), int(rng.integers(20, 60))
@@ -273,6 +311,17 @@ def test_cost_does_not_grow_with_bytes() -> None:
     started = []
     for chunk in (CHUNK, 10 * CHUNK):
         fabric = FlowFabric(network(nic_queue_bytes=2**24, output_queue_bytes=2**24))
+        completion_ps(fabric, flows((0, 1, 100), chunk=chunk))
+        started.append(fabric.trains_started)
+    assert started[1] <= 1.2 * started[0]
+
+
+def test_background_is_cut_no_finer_than_trains() -> None:
+    """A flow of ten times the bytes meets ten times the bursts, in pieces ten times as large."""
+    started = []
+    for chunk in (CHUNK, 10 * CHUNK):
+        part = network(nic_queue_bytes=2**24, output_queue_bytes=2**24)
+        fabric = FlowFabric(part, Background(0.8), 1)
         completion_ps(fabric, flows((0, 1, 100), chunk=chunk))
         started.append(fabric.trains_started)
     assert started[1] <= 1.2 * started[0]

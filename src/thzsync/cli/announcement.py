@@ -23,6 +23,8 @@ FULL_CPU_MINUTES: Final = {
 """The same, scaled to the paper's sizes and iterations [CPU minutes]."""
 WORTH_TELLING_S: Final = 30.0
 """Shorter runs are not announced."""
+BETTER: Final = 0.7
+"""Of the time: what saves less is not recommended."""
 BUSY_SHARE: Final = 0.8
 """Of the cores: the last runs of a batch leave some idle."""
 
@@ -40,18 +42,17 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
 
 
-def forewarning(effort: Effort, as_flows: Callable[[], Effort]) -> str | None:
+def forewarning(effort: Effort, as_flows: Callable[[], Effort] | None) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one.
 
-    ``as_flows`` is what the same run would take in flow fidelity.
+    ``as_flows`` is what the same run would take in flow fidelity; None where it must not be used.
     """
     if effort.seconds < WORTH_TELLING_S:
         return None
     line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
     if effort.disk_bytes:
         line += f", and {size_text(effort.disk_bytes)} on disk"
-    in_flows = as_flows()
-    if in_flows.seconds < 0.7 * effort.seconds:
+    if as_flows is not None and (in_flows := as_flows()).seconds < BETTER * effort.seconds:
         line += f"; about {span(in_flows.seconds)}"
         if in_flows.memory_bytes > effort.memory_bytes:
             line += f" and {size_text(in_flows.memory_bytes)} of memory"

@@ -138,6 +138,7 @@ def _begin(
     from thzsync.coordinator import own_scenario
     from thzsync.feasibility import effort_of
     from thzsync.records.journal import Beginning
+    from thzsync.scenario.fidelity import needs_packets
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
 
@@ -151,7 +152,7 @@ def _begin(
     def as_flows() -> Effort:
         return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, kept, seed)
 
-    if warning := forewarning(effort, as_flows):
+    if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
         note(warning)
     prepare_kernels()
     one = 1 / effort.events
@@ -182,7 +183,7 @@ def _finish(
         if journal is not None and complete:
             journal.close()
         emit(_run_document(record), json, lambda: _run_tables(record))
-        beyond = record.fidelity is not None and tell_fidelity(record.fidelity)
+        beyond = record.fidelity is not None and tell_fidelity(record.fidelity, record.scenario)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
@@ -192,8 +193,12 @@ def _finish(
         raise typer.Exit(BEYOND_TOLERANCE)
 
 
-def tell_fidelity(found: Fidelity) -> bool:
+def tell_fidelity(found: Fidelity, scenario: Scenario) -> bool:
     """Say how near flows are to packets; whether some type is beyond the tolerance."""
+    from thzsync.scenario.fidelity import needs_packets
+
+    reason, remedy = needs_packets(scenario), 'use optical.fidelity = "packet"'
+    remedy = f"{reason}: {remedy}" if reason else f"raise optical.trains_per_flow or {remedy}"
     for row in found.by_kind():
         interval = "" if row.ci95 is None else f" ± {100 * row.ci95:.2f}"
         events = "1 event" if row.events == 1 else f"{row.events} events"
@@ -201,8 +206,7 @@ def tell_fidelity(found: Fidelity) -> bool:
     for row in found.exceeded:
         note(
             f"warning: {row.kind} is {100 * row.error:+.2f} % off packets, beyond "
-            f"optical.fidelity_tolerance ({100 * found.tolerance:g} %); raise "
-            'optical.trains_per_flow or use optical.fidelity = "packet"'
+            f"optical.fidelity_tolerance ({100 * found.tolerance:g} %); {remedy}"
         )
     return bool(found.exceeded)
 

@@ -1,7 +1,7 @@
 """Background in the flow fabric: the packet fabric's very bursts, as work that a link must do.
 
 A link that no chunk uses is not simulated: its bursts are caught up with, in a closed loop, when
-somebody looks. Where chunks queue, bursts stand in the same line, as whole items.
+somebody looks. Where chunks queue, bursts stand in the same line.
 """
 
 from __future__ import annotations
@@ -98,6 +98,19 @@ def ask(st: State, r: int, q: int) -> None:
 
 
 @hot
+def background_train(st: State, size: int, ready_ps: int) -> int:
+    """A train of background, which leaves the network behind its link."""
+    train, p = st.train, take_train(st)
+    train[p, f.T_NODE] = -1
+    train[p, f.T_BYTES] = size
+    train[p, f.T_LAST] = 0
+    train[p, f.T_HOP] = -1
+    train[p, f.T_READY] = ready_ps
+    train[p, f.T_LEAST_END] = 0
+    return p
+
+
+@hot
 def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
     """Background joins a queue; it shares the item at the end if that is not in service."""
     link, train = st.link, st.train
@@ -107,14 +120,7 @@ def queue_background(st: State, q: int, size: int, now_ps: int) -> None:
     if link[q, f.HEAD] >= 0 and train[tail, f.T_NODE] < 0 and not serving:
         train[tail, f.T_BYTES] += size
         return
-    p = take_train(st)
-    train[p, f.T_NODE] = -1
-    train[p, f.T_BYTES] = size
-    train[p, f.T_LAST] = 0
-    train[p, f.T_HOP] = -1
-    train[p, f.T_READY] = now_ps
-    train[p, f.T_LEAST_END] = 0
-    append(st, q, p)
+    append(st, q, background_train(st, size, now_ps))
 
 
 @hot

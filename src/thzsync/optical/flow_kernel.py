@@ -1,7 +1,8 @@
 """The event loop of the flow fabric, and what its caller may do between two instants.
 
 Per instant: links whose train has left or whose first train may go, in link order; then nodes that
-are complete and timers that are due; then racks with something new to send.
+are complete and timers that are due; then racks with something new to send; then room is handed
+out to those who wait for it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from thzsync.jit import bare, hot
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import catch_up
 from thzsync.optical.flow_layout import State
-from thzsync.optical.flow_links import attempt, finish, schedule
+from thzsync.optical.flow_links import attempt, finish, kick, schedule
 from thzsync.optical.flow_racks import (
     admit,
-    kick,
     leave_flow,
     leave_nic,
     serve_kicks,

@@ -2,8 +2,9 @@
 
 A train is sent without a break. The next link may begin as soon as it has the first packet and will
 not run dry: a chunk alone takes as long as its packets would, to the picosecond where all packets
-are full. Room is taken when a train starts and given back when its last bit has left; waiting links
-are served in the order of asking.
+are full. Room is taken when a train starts and given back when its last bit has left. Who waits for
+room is served in the order of asking, after all links of an instant: one whose train has just left
+asks before room is handed out. Background asks for and gives back no more than a train at a time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import (
     append,
     ask,
+    background_train,
     catch_up,
     fits,
     free_train,
@@ -31,6 +33,15 @@ def schedule(st: State, ln: int, time_ps: int) -> None:
     """When a link is looked at next [ps]."""
     if st.key[ln] != time_ps:
         set_key(st.key, st.tree, ln, time_ps)
+
+
+@hot
+def kick(st: State, ln: int) -> None:
+    """Remember that a link may have something to send, or room in its queue."""
+    if st.link[ln, f.KICKED] == 0:
+        st.link[ln, f.KICKED] = 1
+        st.kicked[st.ctl[f.N_KICKS]] = ln
+        st.ctl[f.N_KICKS] += 1
 
 
 @hot
@@ -66,11 +77,37 @@ def announce(st: State, ln: int, p: int, q: int, now_ps: int) -> None:
 
 
 @hot
+def turn_bytes(st: State, q: int) -> int:
+    """What background sends or brings into a queue at a time: no more than a train."""
+    return int(max(st.link[q, f.QUANTUM], st.ctl[f.PACKET]))
+
+
+@hot
+def cut(st: State, ln: int, p: int) -> None:
+    """Send a long piece of background in turns, its rest behind it.
+
+    If all its room came back at once, links would take it for a train each, background the rest.
+    """
+    train, size = st.train, turn_bytes(st, ln)
+    if train[p, f.T_BYTES] <= size:
+        return
+    rest = background_train(st, train[p, f.T_BYTES] - size, train[p, f.T_READY])
+    train[rest, f.T_NEXT] = train[p, f.T_NEXT]
+    train[p, f.T_BYTES] = size
+    train[p, f.T_NEXT] = rest
+    if st.link[ln, f.TAIL] == p:
+        st.link[ln, f.TAIL] = rest
+
+
+@hot
 def start(st: State, ln: int, q: int, now_ps: int) -> None:
     """Begin to send a link's first train towards queue q (-1: out of the network)."""
     link, train = st.link, st.train
     p = link[ln, f.HEAD]
-    n, size = train[p, f.T_NODE], train[p, f.T_BYTES]
+    n = train[p, f.T_NODE]
+    if n < 0:
+        cut(st, ln, p)
+    size = train[p, f.T_BYTES]
     end = max(now_ps + service_ps(st, ln, size), train[p, f.T_LEAST_END])
     link[ln, f.STATE] = f.BUSY
     link[ln, f.BEGAN] = now_ps
@@ -117,14 +154,14 @@ def wanted_bytes(st: State, r: int, q: int) -> int:
     """Bytes for which the first in line wants room; background takes no more than a train."""
     if r < len(st.link):
         return int(st.train[st.link[r, f.HEAD], f.T_BYTES])
-    most = max(st.link[q, f.QUANTUM], st.ctl[f.PACKET])
-    return int(min(st.link[q, f.BG_OUTSIDE], most))
+    return int(min(st.link[q, f.BG_OUTSIDE], turn_bytes(st, q)))
 
 
 @hot
 def grant(st: State, q: int, now_ps: int) -> None:
     """Let those in who wait for room in a queue, in order, while they fit."""
     link = st.link
+    catch_up(st, q, now_ps)
     while link[q, f.WAIT_HEAD] >= 0:
         r = link[q, f.WAIT_HEAD]
         size = wanted_bytes(st, r, q)
@@ -145,14 +182,12 @@ def grant(st: State, q: int, now_ps: int) -> None:
 
 
 @inner_bare
-def grant_switch(st: State, s: int, now_ps: int) -> None:
-    """The shared buffer was short and has more room: look at all who wait at a switch."""
+def kick_switch(st: State, s: int) -> None:
+    """The shared buffer was short and has more room: all who wait at a switch are looked at."""
     st.switch[s, f.TIGHT] = 0
     for o in range(st.switch[s, f.OUT_LO], st.switch[s, f.OUT_HI]):
-        q = st.outputs[o]
-        if st.link[q, f.WAIT_HEAD] >= 0:
-            catch_up(st, q, now_ps)
-            grant(st, q, now_ps)
+        if st.link[st.outputs[o], f.WAIT_HEAD] >= 0:
+            kick(st, st.outputs[o])
 
 
 @hot
@@ -174,7 +209,8 @@ def finish(st: State, ln: int, now_ps: int) -> None:
         return
     reserve(st, ln, -size)
     catch_up(st, ln, now_ps)
-    grant(st, ln, now_ps)
+    if link[ln, f.WAIT_HEAD] >= 0:
+        kick(st, ln)
     s = link[ln, f.SWITCH]
     if st.switch[s, f.TIGHT] == 1:
-        grant_switch(st, s, now_ps)
+        kick_switch(st, s)

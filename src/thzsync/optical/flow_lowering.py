@@ -63,8 +63,8 @@ def lower(network: Network, background: Background | None, key: int, ledger: Led
     ctl[f.FREE] = -1
     ctl[f.RACKS], ctl[f.RINGS] = network.racks, network.switches
     ctl[f.PACKET], ctl[f.DELAY] = network.packet_bytes, network.switch_delay_ps
-    # what one instant can take at most: full NIC queues, and one train and burst per link
-    ctl[f.FLOOR] = network.racks * f.MOST_QUEUED + 3 * network.links
+    # at most in one instant: full NIC queues; per link a train, two bursts, and the rest of one
+    ctl[f.FLOOR] = network.racks * f.MOST_QUEUED + 4 * network.links
     gap_ps, link = np.zeros(network.links), lower_links(network)
     if background is not None:
         ctl[f.BURST] = background.burst_bytes

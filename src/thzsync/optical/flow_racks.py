@@ -10,17 +10,8 @@ from thzsync.jit import hot, inner_bare
 from thzsync.optical import flow_layout as f
 from thzsync.optical.flow_bursts import append, free_train, take_train
 from thzsync.optical.flow_layout import State
-from thzsync.optical.flow_links import attempt, grant
+from thzsync.optical.flow_links import attempt, grant, kick
 from thzsync.transfers import precedence as pre
-
-
-@hot
-def kick(st: State, ln: int) -> None:
-    """Remember that a link may have something to send."""
-    if st.link[ln, f.KICKED] == 0:
-        st.link[ln, f.KICKED] = 1
-        st.kicked[st.ctl[f.N_KICKS]] = ln
-        st.ctl[f.N_KICKS] += 1
 
 
 @hot
@@ -126,19 +117,22 @@ def take_fresh(st: State) -> None:
 
 @hot
 def serve_kicks(st: State, now_ps: int) -> None:
-    """Let kicked racks admit trains, and kicked links send."""
-    k = 0
-    while k < st.ctl[f.N_KICKS]:
+    """Let kicked racks admit trains; then, as all who ask now stand in line, hand out room."""
+    many, racks = st.ctl[f.N_KICKS], st.ctl[f.RACKS]
+    st.ctl[f.N_KICKS] = 0
+    for k in range(many):
         ln = st.kicked[k]
         st.link[ln, f.KICKED] = 0
-        if ln < st.ctl[f.RACKS]:
+        if ln < racks:
             admit(st, ln, now_ps)
-        else:
+            if st.link[ln, f.STATE] == f.RESTING:
+                attempt(st, ln, now_ps)
+    for k in range(many):
+        ln = st.kicked[k]
+        if ln >= racks:
             grant(st, ln, now_ps)
-        if st.link[ln, f.STATE] == f.RESTING:
-            attempt(st, ln, now_ps)
-        k += 1
-    st.ctl[f.N_KICKS] = 0
+            if st.link[ln, f.STATE] == f.RESTING:
+                attempt(st, ln, now_ps)
 
 
 @inner_bare

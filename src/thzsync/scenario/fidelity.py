@@ -11,8 +11,8 @@ LEAST_QUEUE_PACKETS: Final = 32
 """Shorter queues fill and drain within the bursts of single packets."""
 LEAST_QUEUE_BURSTS: Final = 4
 """A burst that takes more of a queue pushes others back for a while."""
-MOST_BACKGROUND: Final = 0.5
-"""Above this load queues are ruled by bursts."""
+MOST_BACKGROUND: Final = 0.4
+"""Above this load some type of collective is off by 2 % or more (table in docs/model.md)."""
 
 
 def needs_packets(scenario: Scenario) -> str | None:

@@ -2,8 +2,8 @@
 
 Of the events that had chunks on fibre a share is drawn, and several of every collective type, so
 that errors have intervals (`picking.py`). A replay has the event itself and all that shared a ring
-with it while it lasted, released when they were and divided as they were between the fabrics; what
-came by THz comes when it came. What differs is the fibre.
+with it while it lasted or held up background that it met, released when they were and divided as
+they were between the fabrics; what came by THz comes when it came. What differs is the fibre.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray, to_ps
 from thzsync.execution import Finished, Work
+from thzsync.optical import Background, Network
 from thzsync.optical.flow_window import Window
 from thzsync.records.fidelity import Fidelity, Replayed
 from thzsync.scenario import FibreDegraded
@@ -27,6 +28,8 @@ from thzsync.transfers.batch import ChunkBatch, event_batch
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
 
 FOREVER_PS: Final = 2**61
+WARM_UP_SERVICES: Final = 16
+"""Times that a queue needs to forget how it began."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +86,18 @@ class Witness:
                 case.awaited.remove(event.number)
                 case.beside.append(event)
         if event.on_fibre and self._picker.picks(event.graph.kind):
-            beside = [e for e in self._recent if e.end_ps > event.release_ps]
+            beside = [e for e in self._recent if self._felt_until(e) > event.release_ps]
             self._open.append(_Case(event, set(self._active), beside))
-        oldest = min(self._active.values(), default=FOREVER_PS)
-        self._recent = [e for e in (*self._recent, event) if e.end_ps > oldest]
+        oldest = min(self._active.values(), default=event.end_ps)
+        self._recent = [e for e in (*self._recent, event) if self._felt_until(e) > oldest]
         for case in [case for case in self._open if not case.awaited]:
             self._open.remove(case)
             self._replay(case)
+
+    def _felt_until(self, event: Carried) -> int:
+        """When the background that an event has held up has surely passed [ps]."""
+        load = self._world.scenario.optical.background.load
+        return event.end_ps + int(load / (1 - load) * (event.end_ps - event.release_ps))
 
     def fidelity(self, recorded: IntArray) -> Fidelity:
         """What has been found so far of the events with these numbers."""
@@ -131,9 +139,10 @@ class Replay:
     def __init__(self, world: World, event: Carried, beside: list[Carried]) -> None:
         events = sorted((event, *beside), key=lambda e: (e.release_ps, e.number))
         rings = np.array(sorted(frozenset().union(*(e.rings for e in events))), dtype=np.int64)
-        network, self._from_ps = world.fabric.network, events[0].release_ps
+        network, background = world.fabric.network, background_of(world.scenario)
+        self._from_ps = max(0, events[0].release_ps - _warm_up_ps(network, background))
         key = world.streams.key("background")
-        self._window = Window(network, rings, background_of(world.scenario), key, self._from_ps)
+        self._window = Window(network, rings, background, key, self._from_ps)
         self._event, self._join = event, -1
         self._actions = [(e.release_ps - self._from_ps, k, e) for k, e in enumerate(events)]
         self._rates = _rate_changes(world, self._from_ps)
@@ -195,6 +204,15 @@ class Replay:
         src[carried] = self._window.rack(src[carried])
         dst[carried] = self._window.rack(dst[carried])
         return replace(batch, kind=kind, src=src, dst=dst)
+
+
+def _warm_up_ps(network: Network, background: Background | None) -> int:
+    """How long bursts run alone before a replay, so that it finds them queueing [ps]."""
+    if background is None or background.load == 0:
+        return 0
+    burst_ps = background.load * background.mean_gap_ps(int(network.rate_bps[0]))
+    # a queue forgets within some services over (1 - load)^2
+    return int(WARM_UP_SERVICES * burst_ps / (1 - background.load) ** 2)
 
 
 def _rate_changes(world: World, from_ps: int) -> list[tuple[int, int, float]]:
