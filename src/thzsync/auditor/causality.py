@@ -189,7 +189,7 @@ def ready_time(book: Book, findings: Findings) -> None:
 def round_start(book: Book, findings: Findings) -> None:
     """A round starts when all chunks that it carries are ready."""
     chunks, sent = book.chunks, book.transmissions
-    owner, row = spread(sent.first_row, sent.carried)
+    owner, row = spread(*sent.carried(chunks))
     findings.test(
         "round_start",
         sent.taken_ps[owner] < chunks.ready_ps[row],
@@ -207,13 +207,22 @@ def _waits(book: Book) -> tuple[IntArray, IntArray, IntArray]:
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
     successor, predecessor = successor[known], predecessor[known]
-    first = np.searchsorted(chunks.flow, successor)
-    count = np.searchsorted(chunks.flow, successor, side="right") - first
-    edge, row = spread(first, count)
-    before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))
+    start = np.searchsorted(chunks.flow, np.arange(len(flows) + 1))
+    edge, row = spread(start[successor], np.diff(start)[successor])
+    before = _place(book, start, predecessor[edge], chunks.chunk[row])
     # Absent chunks are the business of chunks_once and flow_graph.
     row, before = row[before >= 0], before[before >= 0]
     return row, before, Runs(book).told_ps(row, before) if in_runs(book) else chunks.end_ps[before]
+
+
+def _place(book: Book, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:
+    """Rows of chunks of flows, -1 if there is none; usually chunk k stands in the k-th place."""
+    chunks = book.chunks
+    row = start[flow] + chunk
+    right = (chunk >= 0) & (row < start[flow + 1])
+    right[right] = chunks.chunk[row[right]] == chunk[right]
+    row[~right] = find(chunks.key, pack(flow[~right], chunk[~right]))
+    return row
 
 
 def _of_event(book: Book, event: IntArray, column: IntArray, otherwise: IntArray) -> IntArray:
