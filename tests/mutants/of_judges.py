@@ -54,10 +54,24 @@ MUTANTS = (
     ),
     Mutant(
         "auditor/causality.py",
-        "chunks.ready_ps[row] < chunks.end_ps[before],",
-        "chunks.end_ps[row] < chunks.end_ps[before],",
+        "chunks.ready_ps[row] < told_ps,",
+        "chunks.end_ps[row] < told_ps,",
         AUDIT,
         "a chunk that leaves before its predecessor has come passes",
+    ),
+    Mutant(
+        "auditor/runs.py",
+        "both = self._single[row] & self._single[before]",
+        "both = self._single[row]",
+        ("tests/auditor/test_audit_flows.py",),
+        "a chunk of THz does not wait for the whole run before it",
+    ),
+    Mutant(
+        "auditor/arrivals.py",
+        "left.of(~now).beside(came.of(last))",
+        "left.of(~now)",
+        ("tests/auditor/test_audit_parts.py",),
+        "arrivals at a rack are not compared across parts",
     ),
     Mutant(
         "auditor/rounds.py",

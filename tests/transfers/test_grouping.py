@@ -104,16 +104,3 @@ def test_chunks_arrive_evenly_while_their_node_lands() -> None:
     assert inside[-1] == end[longest]
     assert np.ptp(np.diff(inside)) <= 1
     assert inside[0] > end[longest] - 800
-
-
-def test_a_chunk_is_ready_when_the_last_thing_that_it_waits_for_is_there() -> None:
-    graph = tree()
-    numbering = Numbering.of(graph, CUT)
-    assert numbering is not None
-    rng = np.random.default_rng(0)
-    ends = rng.integers(10**4, 10**6, len(graph.chunk_flow))
-    delays = np.array([0, 0, 900, 0, 0, 0])
-    ready = numbering.chunk_readiness(ends, 50, delays)
-    expected = 50 + np.where(graph.local, delays[graph.src], 0)[graph.chunk_flow]
-    np.maximum.at(expected, graph.chunk_edges[1], ends[graph.chunk_edges[0]])
-    assert (ready == expected).all()

@@ -7,11 +7,12 @@ small function with a name of its own, counts the facts it looked at, and says w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from thzsync.auditor import (
     air,
+    arrivals,
     background,
     bandwidth,
     causality,
@@ -82,7 +83,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     steering.steering,
     fibre.wired_speed,
     fibre.link_bytes,
-    fibre.wired_order,
+    arrivals.wired_order,
     fibre.link_rate,
     flows.fibre_time,
     flows.fidelity,
@@ -106,16 +107,57 @@ CHECKS: Final[tuple[Check, ...]] = (
 """Every check, in the order of reporting; each counts its facts under its own name."""
 
 
-def audit(run: Run, checks: Sequence[Check] = CHECKS) -> Audit:
+IN_PARTS: Final[frozenset[Check]] = frozenset(
+    (
+        causality.chunk_times,
+        causality.event_end,
+        causality.chunk_precedence,
+        causality.local_release,
+        causality.ready_time,
+        causality.round_start,
+        delivery.chunks_once,
+        meaning.blocks,
+        meaning.postcondition,
+        delivery.fabric,
+        delivery.decision,
+        air.power_budget,
+        rounds.transmission_bytes,
+        fibre.wired_speed,
+        flows.fibre_time,
+        totals.energy,
+        silence.fallback,
+    )
+)
+"""Checks of single events: they look at a part of the record at a time."""
+
+Tell = Callable[[float, str], None]
+"""Is told how many checks were finished since the last time, and which one is under way."""
+
+
+def audit(run: Run, checks: Sequence[Check] = CHECKS, tell: Tell | None = None) -> Audit:
     """Re-check every recorded fact of a run, or the facts of some checks."""
     import numpy as np
 
     # A damaged record may hold any number: overflow ends in a violation, not in a warning.
     with np.errstate(all="ignore"):
-        book, findings = Book(run), Findings({check.__name__: 0 for check in checks})
-        for check in checks:
-            check(book, findings)
+        book, findings, done = Book(run), Findings(check.__name__ for check in checks), 0.0
+        for check, part, share in _steps(book, checks):
+            if tell is not None:
+                tell(done, check.__name__)
+            check(part, findings)
+            done = share
     return findings.audit()
+
+
+def _steps(book: Book, checks: Sequence[Check]) -> Iterator[tuple[Check, Book, float]]:
+    """What is checked in which part of a book, and what share of the check that is."""
+    for check in checks:
+        if check not in IN_PARTS:
+            yield check, book, 1.0
+    parted = [check for check in checks if check in IN_PARTS]
+    for part in book.parts() if parted else ():
+        for check in parted:
+            yield check, part, 1 / book.part_count
 
 
 __all__ = ["CHECKS", "Audit", "Violation", "audit"]

@@ -1,231 +1,172 @@
-"""The records of one run, each row joined with what it refers to.
+"""The tables of one run, whole or part by part.
 
-A damaged record must not stop the audit: a reference that leads nowhere becomes row -1, and what
-hangs on it is left out of the later checks; the ``records`` check names it.
+Chunks are by far the most rows. What is said of single events is checked for some of them at a
+time, so that the memory of an audit is that of the record and of one part.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, IntArray
-from thzsync.auditor.tables import Lists, Table, find, pack
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.auditor.rows import (
+    Chunks,
+    Events,
+    Flows,
+    Iterations,
+    Nodes,
+    Rounds,
+    Transmissions,
+)
+from thzsync.auditor.tables import Table, complete, runs_of, spread, sum_by
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from thzsync.channel import ChannelModel
     from thzsync.records import Run
 
-
-class Events(Table):
-    """Communication events by number."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(run.tables["events"], ("number",))
-        self.number, self.iteration, self.node = self["number"], self["iteration"], self["node"]
-        self.kind = self.text("kind")
-        self.release_ps, self.end_ps = self["release_ps"], self["end_ps"]
-        self.racks = self.lists("racks")
-        self.delays, self.powers = self.lists("delay_ps"), self.lists("power")
-        self.delay_ps = self.delays.shaped_like(self.racks)
-        self.power = self.powers.shaped_like(self.racks)
-        self._seat_key = pack(self.racks.owner, self.racks.values)
-        self._seat_order = np.argsort(self._seat_key, kind="stable")
-
-    def seat(self, event: IntArray, rack: IntArray) -> IntArray:
-        """Position of an event's rack in the flat lists, -1 if it takes no part."""
-        row = find(self._seat_key[self._seat_order], pack(event, rack))
-        row[row >= 0] = self._seat_order[row[row >= 0]]
-        return row
-
-    def name(self, row: int) -> str:
-        """How messages call an event."""
-        return f"event {self.number[row]} ({self.kind[row]})"
+PART_ROWS: Final = 2**18
+"""A part has about so many chunks, unless a single event has more."""
 
 
-class Flows(Table):
-    """Flows by event number and flow, joined with their event."""
+class Survey(NamedTuple):
+    """What is asked of all chunks at once."""
 
-    def __init__(self, run: Run, events: Events) -> None:
-        super().__init__(run.tables["flows"], ("number", "flow"))
-        self.events = events
-        self.number, self.flow = self["number"], self["flow"]
-        self.src, self.dst = self["src"], self["dst"]
-        self.bytes, self.chunks, self.chunk_bytes = (
-            self["bytes"],
-            self["chunks"],
-            self["chunk_bytes"],
-        )
-        self.thz_chunks = self["thz_chunks"]
-        self.block, self.shard = self["block"], self["shard"]
-        self.discipline = self.text("discipline")
-        self.local, self.reduces = self["local"] == 1, self["reduces"] == 1
-        self.after: Lists = self.lists("after")
-        self.event = find(events.key, self.number)
-        self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
-
-    def name(self, row: int) -> str:
-        """How messages call a flow."""
-        event = self.event[row]
-        owner = self.events.name(event) if event >= 0 else f"event {self.number[row]}"
-        return f"{owner}, flow {self.flow[row]}"
-
-    def after_edges(self) -> tuple[IntArray, IntArray]:
-        """Rows of (successor, predecessor) for every entry of ``after``; -1 if it is unknown."""
-        successor = self.after.owner
-        return successor, find(self.key, pack(self.number[successor], self.after.values))
-
-
-class Chunks(Table):
-    """Chunks by flow row and chunk, joined with their flow."""
-
-    def __init__(self, run: Run, flows: Flows) -> None:
-        super().__init__(run.tables["chunks"], ("number", "flow"), ("chunk",))
-        flow = find(flows.key, self.key)
-        known = flow >= 0
-        self.orphans = self.frame.select("number", "flow", "chunk").filter(~known).rows()
-        self.frame = self.frame.filter(known)
-        self.flows = flows
-        self.flow, self.chunk = flow[known], self["chunk"]
-        self.thz: BoolArray = self["thz"] == 1
-        self.ready_ps, self.end_ps = self["ready_ps"], self["end_ps"]
-        self.key = pack(self.flow, self.chunk)
-        self.event = flows.event[self.flow]
-        left = flows.bytes[self.flow] - self.chunk * flows.chunk_bytes[self.flow]
-        self.bytes = np.where(
-            self.chunk >= 0, np.clip(left, 0, flows.chunk_bytes[self.flow].clip(min=0)), 0
-        )
-        self.decided_thz: BoolArray = self["decided"] == 1
-
-    def name(self, row: int) -> str:
-        """How messages call a chunk."""
-        return f"{self.flows.name(int(self.flow[row]))}, chunk {self.chunk[row]}"
-
-
-class Rounds(Table):
-    """Wireless rounds by event number and round."""
-
-    def __init__(self, run: Run, events: Events) -> None:
-        super().__init__(run.tables["rounds"], ("number", "round"))
-        self.number, self.round = self["number"], self["round"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.overhead_ps, self.transmissions = self["overhead_ps"], self["transmissions"]
-        self.discipline, self.common = self.text("discipline"), self["common"] == 1
-        self.event = find(events.key, self.number)
-
-    def name(self, row: int) -> str:
-        """How messages call a round."""
-        return f"event {self.number[row]}, round {self.round[row]}"
-
-
-class Transmissions(Table):
-    """THz transmissions joined with their round, flow and event."""
-
-    def __init__(self, run: Run, rounds: Rounds, chunks: Chunks) -> None:
-        super().__init__(run.tables["transmissions"], ("number", "round"))
-        self.number, self.round_number = self["number"], self["round"]
-        self.src, self.dst, self.subband = self["src"], self["dst"], self["subband"]
-        self.first_chunk, self.chunks = self["first_chunk"], self["chunks"]
-        self.bytes = self["bytes"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.power_w, self.gain = self.real("power_w"), self.real("gain")
-        flows, events = chunks.flows, chunks.flows.events
-        self.round = find(rounds.key, self.key)
-        self.flow = find(flows.key, pack(self.number, self["flow"]))
-        self.event = find(events.key, self.number)
-        # The instant from which both transceivers steer their beams and can do nothing else.
-        self.taken_ps = self.start_ps.copy()
-        known = self.round >= 0
-        self.taken_ps[known] = rounds.start_ps[self.round[known]]
-        self.first_row, self.carried = self._carried(chunks)
-
-    def _carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
-        """First chunk row and number of chunk rows of every transmission (0 if some are absent)."""
-        known = (self.flow >= 0) & (self.chunks > 0)
-        first = find(chunks.key, pack(np.maximum(self.flow, 0), self.first_chunk))
-        last_chunk = self.first_chunk + self.chunks - 1
-        last = find(chunks.key, pack(np.maximum(self.flow, 0), last_chunk))
-        whole = known & (first >= 0) & (last - first == self.chunks - 1)
-        return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
-
-    def name(self, row: int) -> str:
-        """How messages call a transmission."""
-        return (
-            f"event {self.number[row]}, round {self.round_number[row]}, "
-            f"rack {self.src[row]} -> {self.dst[row]} on subband {self.subband[row]}"
-        )
-
-
-class Iterations(Table):
-    """Iterations by the position of their job and number; jobs are numbered as they appear."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(run.tables["iterations"], ("start_ps",))
-        self.jobs = list(dict.fromkeys(self.text("job").tolist()))
-        self.job, self.iteration = self.job_numbers(self.text("job")), self["iteration"]
-        self.span_key = pack(self.job, self.iteration)
-        self._order = np.argsort(self.span_key, kind="stable")
-
-    def job_numbers(self, names: AnyArray) -> IntArray:
-        """Position of every job, -1 for one without an iteration."""
-        number = {name: k for k, name in enumerate(self.jobs)}
-        return np.array([number.get(name, -1) for name in names.tolist()], dtype=np.int64)
-
-    def of(self, job: IntArray, iteration: IntArray) -> IntArray:
-        """Row of every (job, iteration), -1 where there is none."""
-        row = find(self.span_key[self._order], pack(job, iteration))
-        row[row >= 0] = self._order[row[row >= 0]]
-        return np.where(job >= 0, row, -1)
-
-    def name(self, row: int) -> str:
-        """How messages call an iteration."""
-        job = f" of job {self.jobs[self.job[row]]!r}" if len(self.jobs) > 1 else ""
-        return f"iteration {self.iteration[row]}{job}"
-
-
-class Nodes:
-    """Tasks and events together: the recorded training graphs."""
-
-    def __init__(self, tasks: Table, events: Events, iterations: Iterations) -> None:
-        both = np.concatenate
-        self.iteration = both((tasks["iteration"], events.iteration))
-        names = both((tasks.text("job"), events.text("job")))
-        self.owner = iterations.of(iterations.job_numbers(names), self.iteration)
-        """Row of every node's iteration, -1 if it is not recorded."""
-        self.node = both((tasks["node"], events.node))
-        self.begin_ps = both((tasks["start_ps"], events.release_ps))
-        self.end_ps = both((tasks["end_ps"], events.end_ps))
-        self.duration_ps = both((tasks["duration_ps"], np.zeros(len(events), dtype=np.int64)))
-        self.key = pack(self.owner, self.node)
-        task_after, event_after = tasks.lists("after"), events.lists("after")
-        self.after = both((task_after.values, event_after.values))
-        self.successor = both((task_after.owner, len(tasks) + event_after.owner))
-        order = np.argsort(self.key, kind="stable")
-        row = find(self.key[order], pack(self.owner[self.successor], self.after))
-        self.predecessor = row.copy()
-        """Row of the node that the successor waits for, -1 if it is not recorded."""
-        self.predecessor[row >= 0] = order[row[row >= 0]]
-
-    def name(self, row: int) -> str:
-        """How messages call a node."""
-        return f"iteration {self.iteration[row]}, node {self.node[row]}"
+    chunks: int
+    """Chunks of recorded flows."""
+    orphans: list[tuple[int, int, int]]
+    """Event number, flow and chunk of the others."""
+    wired_bytes: IntArray
+    """Of every flow what came by fibre."""
+    moved: BoolArray
+    """Of every event whether a chunk came by another fabric than was decided."""
 
 
 class Book:
     """All tables of one run."""
 
+    first_event = first_flow = 0
+    """Rows of the whole book with which a part of it begins."""
+
     def __init__(self, run: Run) -> None:
         self.run, self.scenario = run, run.scenario
-        self.iterations = Iterations(run)
-        self.tasks = Table(run.tables["tasks"], ("iteration", "node"))
-        self.events = Events(run)
-        self.nodes = Nodes(self.tasks, self.events, self.iterations)
-        self.blocks = Table(run.tables["blocks"], ("number", "block"))
-        self.flows = Flows(run, self.events)
-        self.chunks = Chunks(run, self.flows)
-        self.rounds = Rounds(run, self.events)
-        self.transmissions = Transmissions(run, self.rounds, self.chunks)
-        self.links = Table(run.tables["links"], ("link",), ("start_ps",))
+        self._chunk_rows = complete(run.tables["chunks"])
+
+    @property
+    def incomplete_chunks(self) -> int:
+        """Rows of chunks with missing values."""
+        return self.run.tables["chunks"].height - self._chunk_rows.height
+
+    @cached_property
+    def iterations(self) -> Iterations:
+        """Iterations of all jobs."""
+        return Iterations(self.run.tables["iterations"])
+
+    @cached_property
+    def tasks(self) -> Table:
+        """Compute tasks."""
+        return Table(self.run.tables["tasks"], ("iteration", "node"))
+
+    @cached_property
+    def events(self) -> Events:
+        """Communication events."""
+        return Events(self.run.tables["events"])
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Tasks and events as nodes of the training graphs."""
+        return Nodes(self.tasks, self.events, self.iterations)
+
+    @cached_property
+    def blocks(self) -> Table:
+        """Blocks of events."""
+        return Table(self.run.tables["blocks"], ("number", "block"))
+
+    @cached_property
+    def flows(self) -> Flows:
+        """Flows of events."""
+        return Flows(self.run.tables["flows"], self.events)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        """Chunks of flows."""
+        return Chunks(self._chunk_rows, self.flows)
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        """Wireless rounds."""
+        return Rounds(self.run.tables["rounds"], self.events)
+
+    @cached_property
+    def transmissions(self) -> Transmissions:
+        """THz transmissions."""
+        return Transmissions(self.run.tables["transmissions"], self.rounds, self.flows)
+
+    @cached_property
+    def links(self) -> Table:
+        """Samples of the fibres."""
+        return Table(self.run.tables["links"], ("link",), ("start_ps",))
+
+    @cached_property
+    def channel(self) -> ChannelModel:
+        """The channel of the run, as its seed and scenario make it."""
+        from thzsync.channel import ChannelModel
+        from thzsync.streams import Streams
+        from thzsync.topology import Topology
+
+        scenario = self.scenario
+        return ChannelModel.build(
+            scenario.channel, scenario.thz, Topology(scenario.floor), Streams(self.run.seed)
+        )
+
+    @cached_property
+    def survey(self) -> Survey:
+        """A look at all chunks."""
+        chunks, orphans = 0, []
+        wired, moved = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.bool_)]
+        for part in self.parts():
+            of = part.chunks
+            chunks += len(of)
+            orphans += of.orphans
+            wired.append(sum_by(of.flow, np.where(of.thz, 0, of.bytes), len(part.flows)))
+            events = of.event[of.thz != of.decided_thz]
+            moved.append(np.bincount(events[events >= 0], minlength=len(part.events)) > 0)
+        return Survey(chunks, orphans, np.concatenate(wired), np.concatenate(moved))
+
+    @cached_property
+    def _cuts(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Rows of the chunks' table in the order of event numbers: where stretches of one number
+        begin, how long they are, and the first stretch and number of every part."""
+        number = self._chunk_rows["number"].to_numpy()
+        first, count = runs_of(number)
+        order = np.argsort(number[first], kind="stable")
+        first, count, number = first[order], count[order], number[first[order]]
+        part = (np.cumsum(count) - count) // PART_ROWS
+        start, _ = runs_of(part)
+        start = np.unique(np.searchsorted(number, number[start]))  # events stay whole
+        return first, count, start, number[start].astype(np.int64)
+
+    @property
+    def part_count(self) -> int:
+        """How many parts there are."""
+        return max(len(self._cuts[2]), 1)
+
+    def parts(self) -> Iterator[Book]:
+        """The book in parts: all that belongs to some events, in the order of their numbers."""
+        first, count, start, number = self._cuts
+        bounds = [0, *start[1:].tolist(), len(first)]
+        ends = [*number[1:].tolist(), np.iinfo(np.int64).max]
+        since = np.iinfo(np.int64).min
+        for k, until in enumerate(ends):
+            own = slice(bounds[k], bounds[k + 1])
+            _, rows = spread(first[own], count[own])
+            yield _Part(self, (since, until), self._chunk_rows[rows])
+            since = until
 
     @property
     def racks(self) -> int:
@@ -266,3 +207,44 @@ class Book:
         """Links on the wired path of flows: 2 within a ring, 3 across rings (eq:wired_path)."""
         same = self.ring(self.flows.src[flow]) == self.ring(self.flows.dst[flow])
         return np.where(same, 2, 3)
+
+
+class _Part(Book):
+    """The events of some numbers, their flows, chunks, rounds and transmissions."""
+
+    def __init__(self, whole: Book, numbers: tuple[int, int], chunk_rows: pl.DataFrame) -> None:
+        self.run, self.scenario, self._whole = whole.run, whole.scenario, whole
+        self._chunk_rows = chunk_rows
+        self._numbers = numbers
+        self.first_event, self.first_flow = (
+            int(np.searchsorted(table.number, numbers[0])) for table in (whole.events, whole.flows)
+        )
+
+    def _own(self, table: Table) -> pl.DataFrame:
+        number = table.frame["number"].to_numpy()
+        first, end = np.searchsorted(number, self._numbers).tolist()
+        return table.frame[first:end]
+
+    @cached_property
+    def events(self) -> Events:
+        return Events(self._own(self._whole.events))
+
+    @cached_property
+    def flows(self) -> Flows:
+        return Flows(self._own(self._whole.flows), self.events)
+
+    @cached_property
+    def blocks(self) -> Table:
+        return Table(self._own(self._whole.blocks), ("number", "block"))
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        return Rounds(self._own(self._whole.rounds), self.events)
+
+    @cached_property
+    def transmissions(self) -> Transmissions:
+        return Transmissions(self._own(self._whole.transmissions), self.rounds, self.flows)
+
+    @cached_property
+    def channel(self) -> ChannelModel:
+        return self._whole.channel

@@ -7,6 +7,7 @@ import numpy as np
 from thzsync.arrays import IntArray
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.runs import Runs, in_runs
 from thzsync.auditor.tables import find, pack, spread
 
 
@@ -131,14 +132,14 @@ def _begins_at_once(book: Book, findings: Findings, later: IntArray, earlier: In
 def chunk_precedence(book: Book, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
     flows, chunks = book.flows, book.chunks
-    row, before = _waits(book)
+    row, before, told_ps = _waits(book)
     findings.test(
         "chunk_precedence",
-        chunks.ready_ps[row] < chunks.end_ps[before],
+        chunks.ready_ps[row] < told_ps,
         lambda pair: chunks.name(int(row[pair])),
         lambda pair: (
             f"ready at {chunks.ready_ps[row[pair]]} ps, but the chunk of flow "
-            f"{flows.flow[chunks.flow[before[pair]]]} arrived at {chunks.end_ps[before[pair]]} ps"
+            f"{flows.flow[chunks.flow[before[pair]]]} had arrived at {told_ps[pair]} ps"
         ),
     )
 
@@ -172,8 +173,8 @@ def ready_time(book: Book, findings: Findings) -> None:
     latest = chunks.ready_ps.copy()
     own = np.where(flows.local[flow], events.delay_ps[seat[flow]], 0)
     latest[row] = events.release_ps[flows.event[flow]] + own
-    later, before = _waits(book)
-    np.maximum.at(latest, later, chunks.end_ps[before])
+    later, _, told_ps = _waits(book)
+    np.maximum.at(latest, later, told_ps)
     findings.test(
         "ready_time",
         chunks.ready_ps[row] > latest[row],
@@ -188,7 +189,7 @@ def ready_time(book: Book, findings: Findings) -> None:
 def round_start(book: Book, findings: Findings) -> None:
     """A round starts when all chunks that it carries are ready."""
     chunks, sent = book.chunks, book.transmissions
-    owner, row = spread(sent.first_row, sent.carried)
+    owner, row = spread(*sent.carried(chunks))
     findings.test(
         "round_start",
         sent.taken_ps[owner] < chunks.ready_ps[row],
@@ -200,18 +201,28 @@ def round_start(book: Book, findings: Findings) -> None:
     )
 
 
-def _waits(book: Book) -> tuple[IntArray, IntArray]:
-    """Rows of chunks, and of the chunks that they wait for."""
+def _waits(book: Book) -> tuple[IntArray, IntArray, IntArray]:
+    """Rows of chunks, of the chunks that they wait for, and when they hear of those [ps]."""
     flows, chunks = book.flows, book.chunks
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
     successor, predecessor = successor[known], predecessor[known]
-    first = np.searchsorted(chunks.flow, successor)
-    count = np.searchsorted(chunks.flow, successor, side="right") - first
-    edge, row = spread(first, count)
-    before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))
+    start = np.searchsorted(chunks.flow, np.arange(len(flows) + 1))
+    edge, row = spread(start[successor], np.diff(start)[successor])
+    before = _place(book, start, predecessor[edge], chunks.chunk[row])
     # Absent chunks are the business of chunks_once and flow_graph.
-    return row[before >= 0], before[before >= 0]
+    row, before = row[before >= 0], before[before >= 0]
+    return row, before, Runs(book).told_ps(row, before) if in_runs(book) else chunks.end_ps[before]
+
+
+def _place(book: Book, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:
+    """Rows of chunks of flows, -1 if there is none; usually chunk k stands in the k-th place."""
+    chunks = book.chunks
+    row = start[flow] + chunk
+    right = (chunk >= 0) & (row < start[flow + 1])
+    right[right] = chunks.chunk[row[right]] == chunk[right]
+    row[~right] = find(chunks.key, pack(flow[~right], chunk[~right]))
+    return row
 
 
 def _of_event(book: Book, event: IntArray, column: IntArray, otherwise: IntArray) -> IntArray:

@@ -63,7 +63,7 @@ def fabric(book: Book, findings: Findings) -> None:
     eq:unique_assignment.
     """
     chunks, sent = book.chunks, book.transmissions
-    owner, row = spread(sent.first_row, sent.carried)
+    owner, row = spread(*sent.carried(chunks))
     times = np.bincount(row, minlength=len(chunks))
     findings.test(
         "fabric",

@@ -51,7 +51,7 @@ def link_bytes(book: Book, findings: Findings) -> None:
     if book.cut and book.many_jobs:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links["bytes"][known], size)
-    expected = wired_bytes_per_link(book, np.flatnonzero(~book.chunks.thz))
+    expected = bytes_per_link(book, book.survey.wired_bytes)
     findings.test(
         "link_bytes",
         told != expected,
@@ -60,11 +60,11 @@ def link_bytes(book: Book, findings: Findings) -> None:
     )
 
 
-def wired_bytes_per_link(book: Book, chunk: IntArray) -> IntArray:
-    """Bytes that wired chunks (rows) put on every directed link (eq:wired_path)."""
+def bytes_per_link(book: Book, wired_bytes: IntArray) -> IntArray:
+    """Bytes that flows put on every directed link (eq:wired_path)."""
     flows, racks, size = book.flows, book.racks, _links(book)
     inside = (flows.src >= 0) & (flows.src < racks) & (flows.dst >= 0) & (flows.dst < racks)
-    load = sum_by(book.chunks.flow[chunk], book.chunks.bytes[chunk], len(flows)) * inside
+    load = wired_bytes * inside
     src, dst = flows.src * inside, flows.dst * inside
     total = sum_by(src, load, size) + sum_by(racks + dst, load, size)
     s, t = book.ring(src), book.ring(dst)
@@ -72,44 +72,22 @@ def wired_bytes_per_link(book: Book, chunk: IntArray) -> IntArray:
     return total + sum_by(between, np.where(s == t, 0, load), size)
 
 
-def chunk_links(book: Book, chunk: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Every link that wired chunks (rows) cross, with those rows (eq:wired_path)."""
-    flows, racks = book.flows, book.racks
-    src, dst = flows.src[book.chunks.flow[chunk]], flows.dst[book.chunks.flow[chunk]]
-    inside = (src >= 0) & (src < racks) & (dst >= 0) & (dst < racks)
-    chunk, src, dst = chunk[inside], src[inside], dst[inside]
+def flow_links(book: Book, flow: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Every link that flows (rows) cross, with the positions of those that do (eq:wired_path)."""
+    racks = book.racks
+    src, dst = book.flows.src[flow], book.flows.dst[flow]
+    inside = np.flatnonzero((src >= 0) & (src < racks) & (dst >= 0) & (dst < racks))
+    src, dst = src[inside], dst[inside]
     s, t = book.ring(src), book.ring(dst)
     across = s != t
     between = 2 * racks + s[across] * book.scenario.floor.rings + t[across]
     link = np.concatenate((src, racks + dst, between))
-    row = np.concatenate((chunk, chunk, chunk[across]))
+    position = np.concatenate((inside, inside, inside[across]))
     order = np.argsort(link, kind="stable")
     names, first = np.unique(link[order], return_index=True)
     bounds = np.append(first, len(order))
     for k, name in enumerate(names.tolist()):
-        yield name, row[order[bounds[k] : bounds[k + 1]]]
-
-
-def wired_order(book: Book, findings: Findings) -> None:
-    """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
-    chunks, optical, racks = book.chunks, book.scenario.optical, book.racks
-    for link, crossing in chunk_links(book, np.flatnonzero(~chunks.thz)):
-        if not racks <= link < 2 * racks:
-            continue
-        rows = crossing[np.argsort(chunks.end_ps[crossing], kind="stable")]
-        size = chunks.bytes[rows][1:]
-        last = np.where(size % optical.packet_bytes == 0, optical.packet_bytes,
-                        size % optical.packet_bytes)  # fmt: skip
-        last = np.minimum(last, size)
-        apart = np.diff(chunks.end_ps[rows])
-        findings.test(
-            "wired_order",
-            apart < np.floor(8e12 * last / optical.access_bps) - 1,
-            lambda k, rows=rows: chunks.name(int(rows[k + 1])),  # type: ignore[misc]
-            lambda k, apart=apart: (  # type: ignore[misc]
-                f"arrives {apart[k]} ps after another chunk, sooner than its last packet can follow"
-            ),
-        )
+        yield name, position[order[bounds[k] : bounds[k + 1]]]
 
 
 def link_rate(book: Book, findings: Findings) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -87,22 +87,21 @@ Describe = Callable[[int], str]
 """Text about one row of the facts under test."""
 
 
-@dataclass
 class Findings:
     """Collects facts while the checks run."""
 
-    checks: dict[str, int] = field(default_factory=dict)
-    violations: list[Violation] = field(default_factory=list)
+    def __init__(self, checks: Iterable[str]) -> None:
+        self._facts = dict.fromkeys(checks, 0)
+        self._found: dict[str, list[Violation]] = {name: [] for name in self._facts}
+        self._more = dict.fromkeys(self._facts, 0)
 
     def test(self, check: str, broken: BoolArray, place: Describe, message: Describe) -> None:
         """Count one fact per entry; entries that are True broke, and are described."""
-        self.checks[check] += len(broken)
-        rows = np.flatnonzero(broken)
-        for row in rows[:REPORTED_PER_CHECK]:
-            self.violations.append(Violation(check, place(int(row)), message(int(row))))
-        more = len(rows) - REPORTED_PER_CHECK
-        if more > 0:
-            self.violations.append(Violation(check, "elsewhere", f"{more} more like these"))
+        self._facts[check] += len(broken)
+        rows, found = np.flatnonzero(broken).tolist(), self._found[check]
+        spelled = rows[: REPORTED_PER_CHECK - len(found)]
+        found += [Violation(check, place(row), message(row)) for row in spelled]
+        self._more[check] += len(rows) - len(spelled)
 
     def require(self, check: str, holds: bool, place: str, message: str) -> None:
         """Count a single fact."""
@@ -110,4 +109,9 @@ class Findings:
 
     def audit(self) -> Audit:
         """The verdict so far."""
-        return Audit(dict(self.checks), list(self.violations))
+        violations = []
+        for check, found in self._found.items():
+            violations += found
+            if more := self._more[check]:
+                violations.append(Violation(check, "elsewhere", f"{more} more like these"))
+        return Audit(dict(self._facts), violations)

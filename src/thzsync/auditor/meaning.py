@@ -83,9 +83,10 @@ def postcondition(book: Book, findings: Findings) -> None:
     sources, targets = table.lists("sources"), table.lists("targets")
     _, predecessor = flows.after_edges()
     bounds, size = flows.after.start, table["bytes"]
+    number, name = table["number"], table["block"]
     for block in range(len(table)):
         have, want = set(sources.of(block).tolist()), set(targets.of(block).tolist())
-        place = f"event {table['number'][block]}, block {table['block'][block]}"
+        place = f"event {number[block]}, block {name[block]}"
         total = 0
         for shard, rows in shards[block].items():
             total += int(flows.bytes[rows[0]])

@@ -56,11 +56,8 @@ def budget_used(book: Book, findings: Findings) -> None:
     share = own_w / np.maximum(allowed_w, 1e-300)
     best = np.zeros(len(rounds))
     np.maximum.at(best, pair[0], share)
-    moved = np.zeros(len(events), dtype=np.bool_)
-    chunks = book.chunks
-    moved[chunks.event[(chunks.thz != chunks.decided_thz) & (chunks.event >= 0)]] = True
     known = np.isin(rounds.discipline, _KNOWN[:-1]) & (rounds.event >= 0)
-    known[known] &= ~moved[rounds.event[known]]
+    known[known] &= ~book.survey.moved[rounds.event[known]]
     findings.test(
         "budget_used",
         known & (best < 1 - _unused(book)) & (best > 0),

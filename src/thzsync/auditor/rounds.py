@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
@@ -11,9 +9,6 @@ from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.steering import PINNED
 from thzsync.auditor.tables import spread, sum_by
-
-if TYPE_CHECKING:
-    from thzsync.channel import ChannelModel
 
 
 def gain(book: Book, findings: Findings) -> None:
@@ -33,20 +28,8 @@ def gain(book: Book, findings: Findings) -> None:
     )
 
 
-def channel_model(book: Book) -> ChannelModel:
-    """The channel of the run, as its seed and scenario make it."""
-    from thzsync.channel import ChannelModel
-    from thzsync.streams import Streams
-    from thzsync.topology import Topology
-
-    scenario = book.scenario
-    return ChannelModel.build(
-        scenario.channel, scenario.thz, Topology(scenario.floor), Streams(book.run.seed)
-    )
-
-
 def _channel_gain(book: Book, row: IntArray) -> FloatArray:
-    sent, channel = book.transmissions, channel_model(book)
+    sent, channel = book.transmissions, book.channel
     order = row[np.argsort(sent.taken_ps[row], kind="stable")]
     instants, first = np.unique(sent.taken_ps[order], return_index=True)
     gains = np.empty(len(sent))
@@ -85,18 +68,19 @@ def capacity_bits(book: Book, row: IntArray, shorten_ps: IntArray | int = 0) -> 
 def transmission_bytes(book: Book, findings: Findings) -> None:
     """A transmission carries recorded chunks of its flow, from end to end of it."""
     sent, chunks, flows = book.transmissions, book.chunks, book.flows
+    first_row, carried = sent.carried(chunks)
     findings.test(
         "transmission_bytes",
-        (sent.flow >= 0) & (sent.carried == 0),
+        (sent.flow >= 0) & (carried == 0),
         sent.name,
         lambda row: (
             f"carries {sent.chunks[row]} chunks from chunk {sent.first_chunk[row]}, "
             f"which its flow does not have"
         ),
     )
-    owner, row = spread(sent.first_row, sent.carried)
+    owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
-    whole = np.flatnonzero(sent.carried)
+    whole = np.flatnonzero(carried)
     findings.test(
         "transmission_bytes",
         size[whole] != sent.bytes[whole],

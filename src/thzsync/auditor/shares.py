@@ -6,7 +6,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray
 from thzsync.auditor.book import Book
-from thzsync.auditor.fibre import link_rate_bps, wired_bytes_per_link
+from thzsync.auditor.fibre import bytes_per_link, link_rate_bps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.tables import causal_order, sum_by
 from thzsync.auditor.totals import compare_iterations
@@ -42,7 +42,7 @@ def _union_ps(spans: list[tuple[int, int]]) -> int:
 
 def utilisation(book: Book, findings: Findings) -> None:
     """Busy rack x subband slots, and the busiest fibre's share of its capacity."""
-    table, sent, chunks = book.iterations, book.transmissions, book.chunks
+    table, sent = book.iterations, book.transmissions
     makespan_ps = _makespan_ps(book)
     iteration = book.event_owner
     known = np.flatnonzero(sent.event >= 0)
@@ -53,11 +53,13 @@ def utilisation(book: Book, findings: Findings) -> None:
     on_air = air_ps / (slots * makespan_ps)
     compare_iterations(book, findings, "utilisation", "thz_utilisation", on_air)
 
-    wired = np.flatnonzero(~chunks.thz & (chunks.event >= 0))
+    flows, wired = book.flows, book.survey.wired_bytes
+    known = np.flatnonzero(flows.event >= 0)
+    owner = np.full(len(flows), -1)
+    owner[known] = iteration[flows.event[known]]
     busiest = np.zeros(len(table))
     for row in range(len(table)):
-        mine = wired[iteration[chunks.event[wired]] == row]
-        busy_s = 8 * wired_bytes_per_link(book, mine) / link_rate_bps(book)
+        busy_s = 8 * bytes_per_link(book, wired * (owner == row)) / link_rate_bps(book)
         busiest[row] = busy_s.max() / (makespan_ps[row] * 1e-12)
     compare_iterations(book, findings, "utilisation", "optical_utilisation", busiest)
 

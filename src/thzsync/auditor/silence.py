@@ -17,7 +17,6 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
-from thzsync.auditor.rounds import channel_model
 from thzsync.auditor.tables import spread
 from thzsync.scenario import PairBlocked, SubbandJammed, TransceiverDown
 
@@ -41,7 +40,7 @@ def silence(book: Book, findings: Findings) -> None:
     if book.many_jobs:
         return  # what unfinished iterations sent is not recorded, but was in the way
     air = _Air(book)
-    for event, first_ps, until_ps, flows in _waits(book):
+    for event, first_ps, until_ps, flows in (w for part in book.parts() for w in _waits(part)):
         instant = next(
             (u for u in air.idle(flows, first_ps, until_ps) if air.all_strong(event, flows, u)),
             None,
@@ -85,10 +84,11 @@ def fallback(book: Book, findings: Findings) -> None:
 def _waits(book: Book) -> Iterator[tuple[int, int, int, IntArray]]:
     """Spans in which an event has nothing in the air and all its unsent THz chunks are ready.
 
-    Event, first and last instant [ps], and the flows of the unsent chunks.
+    Event, first and last instant [ps], and the flows of the unsent chunks, as the whole book has
+    them.
     """
     chunks, flows, sent, events = book.chunks, book.flows, book.transmissions, book.events
-    owner, row = spread(sent.first_row, sent.carried)
+    owner, row = spread(*sent.carried(chunks))
     taken_ps = np.full(len(chunks), -1, dtype=np.int64)
     taken_ps[row] = sent.taken_ps[owner]
     known = (chunks.event >= 0) & chunks.thz & (taken_ps >= 0)
@@ -106,7 +106,8 @@ def _waits(book: Book) -> Iterator[tuple[int, int, int, IntArray]]:
         last_ready = np.maximum.accumulate(chunks.ready_ps[rows][::-1])[::-1]
         first_ps = np.maximum(in_air_ps, last_ready[first])
         for k in np.flatnonzero(first_ps < starts).tolist():
-            yield event, int(first_ps[k]), int(starts[k]), np.unique(chunks.flow[rows[first[k] :]])
+            unsent = book.first_flow + np.unique(chunks.flow[rows[first[k] :]])
+            yield book.first_event + event, int(first_ps[k]), int(starts[k]), unsent
 
 
 def _by_event(event: IntArray, instant_ps: IntArray) -> Iterator[tuple[int, IntArray]]:
@@ -134,7 +135,7 @@ class _Air:
     @property
     def channel(self) -> ChannelModel:
         if self._model is None:
-            self._model = channel_model(self.book)
+            self._model = self.book.channel
         return self._model
 
     def instants(self, first_ps: int, until_ps: int) -> list[int] | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.auditor.book import Book
-from thzsync.auditor.fibre import chunk_links
+from thzsync.auditor.fibre import flow_links
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.tables import sum_by
+from thzsync.auditor.tables import runs_of, sum_by
 
 SPAN_PS: Final = 20 * 10**9
 """Samples are taken every 20 ms, or a multiple, and wherever an iteration ends [ps]."""
@@ -45,16 +45,16 @@ def link_spans(book: Book, findings: Findings) -> None:
 def link_progress(book: Book, findings: Findings) -> None:
     """By the end of every sample a fibre has carried all chunks that have arrived, and no others
     than those that were ready."""
-    chunks, links = book.chunks, book.links
+    links = book.links
     if not len(links) or not len(book.iterations) or (book.cut and book.many_jobs):
         return  # chunks of another job may have been on their way when the record begins
     edges = np.unique(links["end_ps"])
-    for link, rows in chunk_links(book, np.flatnonzero(~chunks.thz)):
-        size = chunks.bytes[rows]
-        arrived = _by(edges, chunks.end_ps[rows], size)
-        ready = _by(edges, chunks.ready_ps[rows], size)
-        first, end = np.searchsorted(links.key, (link, link + 1))
-        carried = _by(edges, links["end_ps"][first:end], links["bytes"][first:end])
+    lots, sampled = _lots(book, edges), np.searchsorted(edges, links["end_ps"])
+    for link, some in flow_links(book, lots.flow):
+        arrived = _by(lots.arrived[some], lots.bytes[some], len(edges))
+        ready = _by(lots.ready[some], lots.bytes[some], len(edges))
+        own = slice(*np.searchsorted(links.key, (link, link + 1)).tolist())
+        carried = _by(sampled[own], links["bytes"][own], len(edges))
         findings.test(
             "link_progress",
             (carried < arrived) | (carried > ready),
@@ -65,7 +65,31 @@ def link_progress(book: Book, findings: Findings) -> None:
         )
 
 
-def _by(edges: IntArray, instants: IntArray, values: IntArray) -> IntArray:
-    """Sum of the values that belong to instants up to every edge."""
-    at = np.searchsorted(edges, instants)
-    return np.cumsum(sum_by(at, values, len(edges) + 1))[:-1]
+class _Lots(NamedTuple):
+    """Wired chunks of a flow that became ready, and that arrived, in the same samples."""
+
+    flow: IntArray
+    ready: IntArray
+    arrived: IntArray
+    bytes: IntArray
+
+
+def _lots(book: Book, edges: IntArray) -> _Lots:
+    lots = [_lots_of(part, edges) for part in book.parts()]
+    return _Lots(*(np.concatenate(column) for column in zip(*lots, strict=True)))
+
+
+def _lots_of(part: Book, edges: IntArray) -> _Lots:
+    chunks = part.chunks
+    row = np.flatnonzero(~chunks.thz)
+    flow = part.first_flow + chunks.flow[row]
+    ready = np.searchsorted(edges, chunks.ready_ps[row])
+    arrived = np.searchsorted(edges, chunks.end_ps[row])
+    first, _ = runs_of((flow * (len(edges) + 1) + ready) * (len(edges) + 1) + arrived)
+    size = np.add.reduceat(chunks.bytes[row], first) if len(first) else first
+    return _Lots(flow[first], ready[first], arrived[first], size)
+
+
+def _by(at: IntArray, values: IntArray, edges: int) -> IntArray:
+    """Sum of the values up to every edge."""
+    return np.cumsum(sum_by(at, values, edges + 1))[:-1]

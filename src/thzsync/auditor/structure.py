@@ -20,20 +20,15 @@ def records(book: Book, findings: Findings) -> None:
 
 def _tables(book: Book) -> dict[str, Table]:
     names = (
-        "iterations", "tasks", "events", "blocks", "flows", "chunks", "rounds", "transmissions",
-        "links",
+        "iterations", "tasks", "events", "blocks", "flows", "rounds", "transmissions", "links",
     )  # fmt: skip
     return {name: getattr(book, name) for name in names}
 
 
 def _complete(book: Book, findings: Findings) -> None:
-    for name, table in _tables(book).items():
-        findings.require(
-            "records",
-            table.incomplete == 0,
-            f"table {name}",
-            f"{table.incomplete} rows have missing values",
-        )
+    missing = {name: table.incomplete for name, table in _tables(book).items()}
+    for name, rows in (missing | {"chunks": book.incomplete_chunks}).items():
+        findings.require("records", rows == 0, f"table {name}", f"{rows} rows have missing values")
 
 
 def _unique(book: Book, findings: Findings) -> None:
@@ -79,10 +74,10 @@ def _references(book: Book, findings: Findings) -> None:
     ]
     for what, row, target in references:
         _test_reference(findings, what, row, target)
-    orphans = book.chunks.orphans
+    orphans = book.survey.orphans
     findings.test(
         "records",
-        np.arange(len(book.chunks) + len(orphans)) < len(orphans),
+        np.arange(book.survey.chunks + len(orphans)) < len(orphans),
         lambda row: f"event {orphans[row][0]}, flow {orphans[row][1]}, chunk {orphans[row][2]}",
         lambda _: "belongs to no recorded flow",
     )

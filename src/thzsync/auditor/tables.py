@@ -37,6 +37,12 @@ def spread(start: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
     return owner, start[owner] + np.arange(len(owner), dtype=np.int64) - first[owner]
 
 
+def runs_of(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Where runs of equal keys begin, and how long they are."""
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return first, np.diff(np.append(first, len(keys)))
+
+
 def sum_by(group: IntArray, values: IntArray, groups: int) -> IntArray:
     """Exact whole-number sums of values by group."""
     total = np.zeros(groups, dtype=np.int64)
@@ -63,6 +69,21 @@ def causal_order(before: dict[int, list[int]]) -> list[int] | None:
             if waiting[later] == 0:
                 order.append(later)
     return order if len(order) == len(before) else None
+
+
+def complete(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows without a missing value."""
+    return frame.drop_nulls() if any(frame.null_count().row(0)) else frame
+
+
+def _in_order(columns: list[AnyArray]) -> bool:
+    """Whether rows are sorted by columns, the first before the second and so on."""
+    tied = np.ones(max(len(columns[0]) - 1, 0), dtype=np.bool_)
+    for column in columns:
+        if (tied & (column[1:] < column[:-1])).any():
+            return False
+        tied &= column[1:] == column[:-1]
+    return True
 
 
 @dataclass(frozen=True)
@@ -101,9 +122,10 @@ class Table:
     def __init__(
         self, frame: pl.DataFrame, key: tuple[str, ...], then: tuple[str, ...] = ()
     ) -> None:
-        complete = frame.drop_nulls()
-        self.incomplete = frame.height - complete.height
-        self.frame = complete.sort(key + then, maintain_order=True)
+        self.frame = complete(frame)
+        self.incomplete = frame.height - self.frame.height
+        if not _in_order([self.frame[name].to_numpy() for name in key + then]):
+            self.frame = self.frame.sort(key + then, maintain_order=True)
         self.key = pack(self[key[0]], self[key[1]]) if len(key) > 1 else self[key[0]]
 
     def __len__(self) -> int:
@@ -111,7 +133,7 @@ class Table:
 
     def __getitem__(self, column: str) -> IntArray:
         """A column of whole numbers (booleans as 0 and 1)."""
-        return self.frame[column].to_numpy().astype(np.int64)
+        return self.frame[column].to_numpy().astype(np.int64, copy=False)
 
     def real(self, column: str) -> FloatArray:
         """A column of floating-point numbers."""

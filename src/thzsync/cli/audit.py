@@ -24,11 +24,13 @@ def audit(
 
     Exits with 0 if every fact holds and with 1 if one is broken.
     """
+    from thzsync.auditor import CHECKS
     from thzsync.auditor import audit as check
     from thzsync.records.run import Run
 
-    with progress(f"audit {folder}") as _:
-        verdict = check(Run.load(folder))
+    with progress(f"audit {folder}", len(CHECKS)) as advance:
+        shown = printable(f"audit {folder}")
+        verdict = check(Run.load(folder), tell=lambda done, name: advance(done, f"{shown}: {name}"))
     emit(verdict.document(), json, lambda: TerminalTable(verdict.table(f"Audit of {folder}")))
     if not json:
         _print_violations(verdict)

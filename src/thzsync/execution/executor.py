@@ -194,8 +194,7 @@ class Executor:
         if numbering is None:
             return delivered.ready_ps, delivered.arrival_ps
         ends_ps = numbering.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
-        ready_ps = numbering.chunk_readiness(ends_ps, work.release_ps, work.delays_ps)
-        return ready_ps, ends_ps
+        return numbering.spread(delivered.ready_ps), ends_ps
 
     def _round_done(self, served: Round) -> None:
         self.air.finish(served)

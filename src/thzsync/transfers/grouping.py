@@ -4,7 +4,8 @@ A carrier that moves flows in trains need not follow every chunk. Where a pipeli
 where it drains, single chunks matter: the first and the last stay nodes of their own. Between, the
 pipeline is steady, and runs grow by doubling. The grid is the same for all flows that wait for each
 other, so precedence stays one-to-one. Chunks of the air, which others look after one by one, and
-the rest of their run are single too. Afterwards the times of chunks follow from those of nodes.
+the rest of their run are single too. Afterwards the times of chunks follow from those of nodes: a
+chunk is ready with its node, and arrives while it lands.
 """
 
 from __future__ import annotations
@@ -177,16 +178,6 @@ class Numbering:
         _fill_ends(self.chunks, self.size_bytes, graph.chunk_bytes, end_ps, landing_ps, ends_ps)
         return ends_ps
 
-    def chunk_readiness(self, ends_ps: IntArray, release_ps: int, delays_ps: IntArray) -> IntArray:
-        """When single chunks were ready: release, lateness, arrival of what they wait for [ps]."""
-        graph = self.graph
-        late = np.where(graph.local, delays_ps[np.searchsorted(graph.racks, graph.src)], 0)
-        ready_ps = np.empty_like(ends_ps)
-        _fill_readiness(
-            graph.first_chunk, graph.after_start, graph.after, release_ps + late, ends_ps, ready_ps
-        )
-        return ready_ps
-
 
 @kernel
 def _number(
@@ -255,20 +246,6 @@ def _fill_ends(
             row += 1
         ends_ps[row] = end_ps[n]
         row += 1
-
-
-@bare
-def _fill_readiness(
-    first: IntArray, after_start: IntArray, after: IntArray, own_ps: IntArray, ends_ps: IntArray,
-    ready_ps: IntArray,
-) -> None:  # fmt: skip
-    for f in range(len(own_ps)):
-        for k in range(first[f], first[f + 1]):
-            ready_ps[k] = own_ps[f]
-        for e in range(after_start[f], after_start[f + 1]):
-            for k in range(first[f + 1] - first[f]):
-                before_ps = ends_ps[first[after[e]] + k]
-                ready_ps[first[f] + k] = max(ready_ps[first[f] + k], before_ps)
 
 
 def grouped_batch(numbering: Numbering, delays_ps: IntArray, release_ps: int) -> ChunkBatch:

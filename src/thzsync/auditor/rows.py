@@ -1,0 +1,224 @@
+"""Rows of the recorded tables, each joined with what it refers to.
+
+A damaged record must not stop the audit: a reference that leads nowhere becomes row -1, and what
+hangs on it is left out of the later checks; the ``records`` check names it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, BoolArray, IntArray
+from thzsync.auditor.tables import Lists, Table, find, pack, runs_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Events(Table):
+    """Communication events by number."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame, ("number",))
+        self.number, self.iteration, self.node = self["number"], self["iteration"], self["node"]
+        self.kind = self.text("kind")
+        self.release_ps, self.end_ps = self["release_ps"], self["end_ps"]
+        self.racks = self.lists("racks")
+        self.delays, self.powers = self.lists("delay_ps"), self.lists("power")
+        self.delay_ps = self.delays.shaped_like(self.racks)
+        self.power = self.powers.shaped_like(self.racks)
+        self._seat_key = pack(self.racks.owner, self.racks.values)
+        self._seat_order = np.argsort(self._seat_key, kind="stable")
+
+    def seat(self, event: IntArray, rack: IntArray) -> IntArray:
+        """Position of an event's rack in the flat lists, -1 if it takes no part."""
+        row = find(self._seat_key[self._seat_order], pack(event, rack))
+        row[row >= 0] = self._seat_order[row[row >= 0]]
+        return row
+
+    def name(self, row: int) -> str:
+        """How messages call an event."""
+        return f"event {self.number[row]} ({self.kind[row]})"
+
+
+class Flows(Table):
+    """Flows by event number and flow, joined with their event."""
+
+    def __init__(self, frame: pl.DataFrame, events: Events) -> None:
+        super().__init__(frame, ("number", "flow"))
+        self.events = events
+        self.number, self.flow = self["number"], self["flow"]
+        self.src, self.dst = self["src"], self["dst"]
+        self.bytes, self.chunks, self.chunk_bytes = (
+            self["bytes"],
+            self["chunks"],
+            self["chunk_bytes"],
+        )
+        self.thz_chunks = self["thz_chunks"]
+        self.block, self.shard = self["block"], self["shard"]
+        self.discipline = self.text("discipline")
+        self.local, self.reduces = self["local"] == 1, self["reduces"] == 1
+        self.after: Lists = self.lists("after")
+        self.event = find(events.key, self.number)
+        self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
+
+    def name(self, row: int) -> str:
+        """How messages call a flow."""
+        event = self.event[row]
+        owner = self.events.name(event) if event >= 0 else f"event {self.number[row]}"
+        return f"{owner}, flow {self.flow[row]}"
+
+    def size(self, row: IntArray, chunk: IntArray) -> IntArray:
+        """Bytes of chunks of flows: the last one may be shorter."""
+        size = self.chunk_bytes[row]
+        left = self.bytes[row] - chunk * size
+        return np.where(chunk >= 0, np.clip(left, 0, size.clip(min=0)), 0)
+
+    def after_edges(self) -> tuple[IntArray, IntArray]:
+        """Rows of (successor, predecessor) for every entry of ``after``; -1 if it is unknown."""
+        successor = self.after.owner
+        return successor, find(self.key, pack(self.number[successor], self.after.values))
+
+
+class Chunks(Table):
+    """Chunks by flow row and chunk, joined with their flow; those of no flow are orphans."""
+
+    def __init__(self, frame: pl.DataFrame, flows: Flows) -> None:
+        super().__init__(frame, ("number", "flow"), ("chunk",))
+        first, count = runs_of(self.key)
+        flow = find(flows.key, self.key[first])
+        known = np.repeat(flow >= 0, count)
+        self.orphans: list[tuple[int, int, int]] = []
+        if not known.all():
+            self.orphans = self.frame.select("number", "flow", "chunk").filter(~known).rows()
+            self.frame = self.frame.filter(known)
+        self.flows = flows
+        self.flow, self.chunk = np.repeat(flow[flow >= 0], count[flow >= 0]), self["chunk"]
+        self.thz: BoolArray = self["thz"] == 1
+        self.decided_thz: BoolArray = self["decided"] == 1
+        self.ready_ps, self.end_ps = self["ready_ps"], self["end_ps"]
+        self.key = pack(self.flow, self.chunk)
+
+    @cached_property
+    def event(self) -> IntArray:
+        """Row of every chunk's event, -1 if it is not recorded."""
+        return self.flows.event[self.flow]
+
+    @cached_property
+    def bytes(self) -> IntArray:
+        """Bytes of every chunk."""
+        return self.flows.size(self.flow, self.chunk)
+
+    def name(self, row: int) -> str:
+        """How messages call a chunk."""
+        return f"{self.flows.name(int(self.flow[row]))}, chunk {self.chunk[row]}"
+
+
+class Rounds(Table):
+    """Wireless rounds by event number and round."""
+
+    def __init__(self, frame: pl.DataFrame, events: Events) -> None:
+        super().__init__(frame, ("number", "round"))
+        self.number, self.round = self["number"], self["round"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.overhead_ps, self.transmissions = self["overhead_ps"], self["transmissions"]
+        self.discipline, self.common = self.text("discipline"), self["common"] == 1
+        self.event = find(events.key, self.number)
+
+    def name(self, row: int) -> str:
+        """How messages call a round."""
+        return f"event {self.number[row]}, round {self.round[row]}"
+
+
+class Transmissions(Table):
+    """THz transmissions joined with their round, flow and event."""
+
+    def __init__(self, frame: pl.DataFrame, rounds: Rounds, flows: Flows) -> None:
+        super().__init__(frame, ("number", "round"))
+        self.number, self.round_number = self["number"], self["round"]
+        self.src, self.dst, self.subband = self["src"], self["dst"], self["subband"]
+        self.first_chunk, self.chunks = self["first_chunk"], self["chunks"]
+        self.bytes = self["bytes"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.power_w, self.gain = self.real("power_w"), self.real("gain")
+        self.round = find(rounds.key, self.key)
+        self.flow = find(flows.key, pack(self.number, self["flow"]))
+        self.event = find(flows.events.key, self.number)
+        # The instant from which both transceivers steer their beams and can do nothing else.
+        self.taken_ps = self.start_ps.copy()
+        known = self.round >= 0
+        self.taken_ps[known] = rounds.start_ps[self.round[known]]
+
+    def carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
+        """First chunk row and number of chunk rows of every transmission (0 if some are absent)."""
+        known = (self.flow >= 0) & (self.chunks > 0)
+        first = find(chunks.key, pack(np.maximum(self.flow, 0), self.first_chunk))
+        last_chunk = self.first_chunk + self.chunks - 1
+        last = find(chunks.key, pack(np.maximum(self.flow, 0), last_chunk))
+        whole = known & (first >= 0) & (last - first == self.chunks - 1)
+        return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
+
+    def name(self, row: int) -> str:
+        """How messages call a transmission."""
+        return (
+            f"event {self.number[row]}, round {self.round_number[row]}, "
+            f"rack {self.src[row]} -> {self.dst[row]} on subband {self.subband[row]}"
+        )
+
+
+class Iterations(Table):
+    """Iterations by the position of their job and number; jobs are numbered as they appear."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame, ("start_ps",))
+        self.jobs = list(dict.fromkeys(self.text("job").tolist()))
+        self.job, self.iteration = self.job_numbers(self.text("job")), self["iteration"]
+        self.span_key = pack(self.job, self.iteration)
+        self._order = np.argsort(self.span_key, kind="stable")
+
+    def job_numbers(self, names: AnyArray) -> IntArray:
+        """Position of every job, -1 for one without an iteration."""
+        number = {name: k for k, name in enumerate(self.jobs)}
+        return np.array([number.get(name, -1) for name in names.tolist()], dtype=np.int64)
+
+    def of(self, job: IntArray, iteration: IntArray) -> IntArray:
+        """Row of every (job, iteration), -1 where there is none."""
+        row = find(self.span_key[self._order], pack(job, iteration))
+        row[row >= 0] = self._order[row[row >= 0]]
+        return np.where(job >= 0, row, -1)
+
+    def name(self, row: int) -> str:
+        """How messages call an iteration."""
+        job = f" of job {self.jobs[self.job[row]]!r}" if len(self.jobs) > 1 else ""
+        return f"iteration {self.iteration[row]}{job}"
+
+
+class Nodes:
+    """Tasks and events together: the recorded training graphs."""
+
+    def __init__(self, tasks: Table, events: Events, iterations: Iterations) -> None:
+        both = np.concatenate
+        self.iteration = both((tasks["iteration"], events.iteration))
+        names = both((tasks.text("job"), events.text("job")))
+        self.owner = iterations.of(iterations.job_numbers(names), self.iteration)
+        """Row of every node's iteration, -1 if it is not recorded."""
+        self.node = both((tasks["node"], events.node))
+        self.begin_ps = both((tasks["start_ps"], events.release_ps))
+        self.end_ps = both((tasks["end_ps"], events.end_ps))
+        self.duration_ps = both((tasks["duration_ps"], np.zeros(len(events), dtype=np.int64)))
+        self.key = pack(self.owner, self.node)
+        task_after, event_after = tasks.lists("after"), events.lists("after")
+        self.after = both((task_after.values, event_after.values))
+        self.successor = both((task_after.owner, len(tasks) + event_after.owner))
+        order = np.argsort(self.key, kind="stable")
+        row = find(self.key[order], pack(self.owner[self.successor], self.after))
+        self.predecessor = row.copy()
+        """Row of the node that the successor waits for, -1 if it is not recorded."""
+        self.predecessor[row >= 0] = order[row[row >= 0]]
+
+    def name(self, row: int) -> str:
+        """How messages call a node."""
+        return f"iteration {self.iteration[row]}, node {self.node[row]}"

@@ -1,0 +1,97 @@
+"""Flow fidelity: the runs in which chunks of long flows are followed, as the scenario has them.
+
+A run is one thing: whoever waits for a chunk of it is told when all of it is there, and a run that
+waits is ready when all that its chunks wait for is there. Chunks of THz are single, and so are the
+others that would share a run with them. Two single chunks wait for each other and no more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.auditor.book import Book
+from thzsync.auditor.flows import in_trains
+from thzsync.auditor.tables import sum_by
+from thzsync.scenario import FibreDegraded
+
+
+class Runs:
+    """The runs of all chunks; flows of few chunks have runs of one."""
+
+    def __init__(self, book: Book) -> None:
+        self._chunks, flows = book.chunks, book.flows
+        edges = np.arange(len(flows) + 1)
+        first = np.searchsorted(self._chunks.flow, edges)
+        starts = _starts(book, first)
+        size = np.diff(np.append(starts, len(self._chunks)))
+        self._run = np.repeat(np.arange(len(starts)), size)
+        self._whole_ps = _last_by(self._chunks.end_ps, starts)
+        self._single = _single(book, first, self._run, starts + size)
+
+    def told_ps(self, row: IntArray, before: IntArray) -> IntArray:
+        """When chunks (rows) are told that the chunks before them have arrived [ps]."""
+        both = self._single[row] & self._single[before]
+        return np.where(both, self._chunks.end_ps[before], self._whole_ps[self._run[before]])
+
+
+def in_runs(book: Book) -> bool:
+    """Whether long flows are followed in runs; chunks that may leave a broken fibre are single."""
+    broken = any(isinstance(fault, FibreDegraded) for fault in book.scenario.faults)
+    return in_trains(book) and not broken
+
+
+def _starts(book: Book, first: IntArray) -> IntArray:
+    """Rows of the first chunks of all runs."""
+    optical, flows = book.scenario.optical, book.flows
+    # flows of no event count for one more, beyond the last
+    waits = sum_by(flows.event, flows.after.lengths, len(book.events) + 1)[flows.event] > 0
+    trains = optical.trains_per_flow
+    pieces_of = np.where(waits, trains, max(8, trains // 4))  # a quarter where nobody waits
+    queue = min(optical.nic_queue_bytes, optical.output_queue_bytes)
+    most = max(1, queue // 2 // book.scenario.collectives.chunk_bytes)
+    kinds, kind = np.unique(np.stack((np.diff(first), pieces_of)), axis=1, return_inverse=True)
+    found = [
+        (first[:-1][kind.reshape(-1) == k][:, None] + grid(chunks, pieces, most)).reshape(-1)
+        for k, (chunks, pieces) in enumerate(kinds.T.tolist())
+    ]
+    return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+
+def grid(chunks: int, pieces: int, most: int) -> IntArray:
+    """First chunks of a flow's runs: singles, pairs, fours ... at both ends, even runs between.
+
+    A run has at most twice its even share of the chunks, and ``most`` chunks unless that would make
+    more than ``4 * pieces`` runs.
+    """
+    if chunks <= pieces:
+        return np.arange(chunks)
+    longest = max(min(-(-2 * chunks // pieces), most), -(-chunks // (4 * pieces)))
+    ramp: list[int] = []
+    size = 1
+    while size < longest:
+        ramp += [size] * max(1, pieces // 16)
+        size *= 2
+    while sum(ramp) > chunks // 2:
+        ramp.pop()
+    begin = sum(ramp)
+    middle, runs = chunks - 2 * begin, -(-(chunks - 2 * begin) // longest)
+    even = [begin + k * middle // runs for k in range(runs)]
+    rising = np.cumsum([0, *ramp])[:-1]
+    falling = chunks - np.cumsum(ramp)[::-1] if ramp else rising
+    return np.concatenate((rising, np.array(even, dtype=np.int64), falling))
+
+
+def _last_by(values: IntArray, starts: IntArray) -> IntArray:
+    """The largest value of every run."""
+    return np.maximum.reduceat(values, starts) if len(starts) else values
+
+
+def _single(book: Book, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
+    """Chunks of THz as it was decided, and the rest of the run of the last of them."""
+    flows, rows = book.flows, len(book.chunks)
+    count = np.clip(flows.thz_chunks, 0, np.diff(first))
+    some = count > 0
+    until = first[:-1].copy()
+    until[some] = ends[run[first[:-1][some] + count[some] - 1]]
+    return np.arange(rows) < until[book.chunks.flow]
