@@ -60,7 +60,7 @@ def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
             said.append(capsys.readouterr().err)
     assert all("of memory" in line for line in said)
     assert ["on disk" in line for line in said] == [False, False, True, True]
-    assert made == [False, True, True, True]
+    assert made == [False, False, True, True]
 
 
 def test_flows_beyond_the_tolerance_end_with_status_3_with_and_without_a_folder(

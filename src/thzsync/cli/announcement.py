@@ -52,10 +52,7 @@ def forewarning(effort: Effort, as_flows: Callable[[], Effort]) -> str | None:
         line += f", and {size_text(effort.disk_bytes)} on disk"
     in_flows = as_flows()
     if in_flows.seconds < 0.7 * effort.seconds:
-        line += f"; about {span(in_flows.seconds)}"
-        if in_flows.memory_bytes > effort.memory_bytes:
-            line += f" and {size_text(in_flows.memory_bytes)} of memory"
-        line += " with --set optical.fidelity=flow"
+        line += f"; about {span(in_flows.seconds)} with --set optical.fidelity=flow"
     return line
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.announcement import forewarning
+from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
     from thzsync.feasibility import Effort
-    from thzsync.records.fidelity import Fidelity
     from thzsync.records.journal import Beginning, Journal
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run
@@ -56,9 +56,6 @@ COLUMNS = (
 )
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
-
-BEYOND_TOLERANCE = 3
-"""Exit status of a run in flow fidelity whose replayed events differ too much from packets."""
 
 IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
 OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
@@ -171,6 +168,8 @@ def _finish(
     events: int = 1,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
+    from thzsync.records.certificate import certify
+
     with patient_interruption() as wish:
         record, policy = _simulate(policy, journal, beginning, wish, events)
         wish.finishing = True
@@ -182,7 +181,8 @@ def _finish(
         if journal is not None and complete:
             journal.close()
         emit(_run_document(record), json, lambda: _run_tables(record))
-        beyond = record.fidelity is not None and tell_fidelity(record.fidelity)
+        share = record.scenario.optical.replayed_share
+        beyond = tell_fidelity(certify([({}, record.fidelity)]), share)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
@@ -192,25 +192,9 @@ def _finish(
         raise typer.Exit(BEYOND_TOLERANCE)
 
 
-def tell_fidelity(found: Fidelity) -> bool:
-    """Say how near flows are to packets; whether some type is beyond the tolerance."""
-    for row in found.by_kind():
-        interval = "" if row.ci95 is None else f" ± {100 * row.ci95:.2f}"
-        events = "1 event" if row.events == 1 else f"{row.events} events"
-        note(f"flow fidelity: {row.kind} {100 * row.error:+.2f}{interval} % of {events} in packets")
-    for row in found.exceeded:
-        note(
-            f"warning: {row.kind} is {100 * row.error:+.2f} % off packets, beyond "
-            f"optical.fidelity_tolerance ({100 * found.tolerance:g} %); raise "
-            'optical.trains_per_flow or use optical.fidelity = "packet"'
-        )
-    return bool(found.exceeded)
-
-
 def _simulate(
     policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
 ) -> tuple[Run, Policy]:
-    from thzsync.feasibility import recorded_whole
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
@@ -242,7 +226,7 @@ def _simulate(
             show,
             journal=journal,
             stop=stop,
-            detailed=recorded_whole(beginning.scenario, journal is not None),
+            detailed=journal is not None,
         )
         return record, policy
 
@@ -299,7 +283,10 @@ def compare(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare policies on the same realisations, with paired 95 % intervals."""
+    """Compare policies on the same realisations, with paired 95 % intervals.
+
+    Exits with 3 if runs in flow fidelity differ from packets by more than their tolerance.
+    """
     from thzsync.experiments.compare import compare as run_all
     from thzsync.studies.execution import Tally
 
@@ -333,6 +320,8 @@ def compare(
     for failure in result.failures:
         note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
     emit(document, json, lambda: _compare_table(result, document))
+    if tell_fidelity(result.fidelity, setting.optical.replayed_share):
+        raise typer.Exit(BEYOND_TOLERANCE)
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:

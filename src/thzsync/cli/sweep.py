@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import span, watching
 from thzsync.cli.output import (
     ForceOption,
@@ -90,7 +91,8 @@ def sweep(
 ) -> None:
     """Vary any keys of a scenario and compare policies at every point, with paired intervals.
 
-    Runs are kept in --out as they are finished; --resume goes on after any interruption.
+    Runs are kept in --out as they are finished; --resume goes on after any interruption. Exits
+    with 3 if runs in flow fidelity differ from packets by more than their tolerance.
     """
     from thzsync.studies.sweeping import merge, plan_sweep
 
@@ -183,9 +185,13 @@ def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
 
 
 def _show(found: Sweep, out: str | None, as_json: bool) -> None:
+    from thzsync.records.certificate import warn_beyond
+
     if out is not None:
         note(f"sweep written to {out}")
     emit(found.document(), as_json, lambda: _table(found))
+    warn_beyond(found.fidelity)
+    beyond = tell_fidelity(found.fidelity, found.scenario.optical.replayed_share)
     for failure in found.failures[:3]:
         note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
@@ -193,6 +199,8 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
         raise typer.Exit(1)
     if found.missing:
         note(f"{found.missing} runs are not there yet")
+    if beyond:
+        raise typer.Exit(BEYOND_TOLERANCE)
 
 
 def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:

@@ -13,7 +13,8 @@ from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.comparison import Comparison
 from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.experiments.references import known_references, remember
-from thzsync.records import References
+from thzsync.records import Fidelity, References
+from thzsync.records.certificate import certify, judged_together, warn_beyond
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
 from thzsync.workers import Executor, open_executor
@@ -39,6 +40,7 @@ class _Result:
     iterations: pl.DataFrame
     events: pl.DataFrame
     detail: Run | None
+    fidelity: Fidelity | None
 
 
 def _references(task: tuple[Scenario, int]) -> References:
@@ -47,13 +49,17 @@ def _references(task: tuple[Scenario, int]) -> References:
 
 def _run(task: _Task) -> _Result:
     work = (task.scenario, task.policy, task.iterations, task.seed, task.references)
-    run = simulate(*work, detailed=task.detailed)
+    with judged_together():
+        run = simulate(*work, detailed=task.detailed)
     key = {"policy": task.policy, "seed": task.seed}
     columns = [pl.lit(value).alias(name) for name, value in key.items()]
     detail = run.last_iteration() if task.detailed else None
     events = run.events.drop("racks", "delay_ps", "power", "after")
     return _Result(
-        run.iterations.select(*columns, pl.all()), events.select(*columns, pl.all()), detail
+        run.iterations.select(*columns, pl.all()),
+        events.select(*columns, pl.all()),
+        detail,
+        run.fidelity,
     )
 
 
@@ -71,10 +77,13 @@ def compare(
 
     ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes. When it
     is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
-    fails is left out of all policies, and the failure is recorded.
+    fails is left out of all policies, and the failure is recorded. Warns if runs in flow fidelity
+    are beyond their tolerance.
     """
     settings = [(Scenario.of(scenario), known_policies(policies))]
-    return compare_settings(settings, seeds, iterations, workers, progress, rescue, scheduler)[0]
+    found = compare_settings(settings, seeds, iterations, workers, progress, rescue, scheduler)[0]
+    warn_beyond(found.fidelity)
+    return found
 
 
 def compare_settings(
@@ -189,6 +198,7 @@ class _Book:
             pl.concat([result.events for _, result in kept]),
             {name: details[name] for name in self.policies if name in details},
             tuple(self._failures()),
+            certify(({"policy": task.policy}, result.fidelity) for task, result in kept),
         )
 
     def _failures(self) -> Iterator[dict[str, Any]]:

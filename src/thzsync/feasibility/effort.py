@@ -40,20 +40,14 @@ class Effort:
     disk_bytes: float
 
 
-def recorded_whole(scenario: Scenario, kept: bool) -> bool:
-    """Whether a run makes all tables; if it is not ``kept`` on disk, its summary may do.
-
-    Nobody sees more of it then, but flows are certified by a whole record.
-    """
-    return kept or in_flows(scenario)
-
-
 def effort_of(
     scenario: Scenario, iterations: int, learns: bool, kept: bool, seed: int = 0
 ) -> Effort:
-    """What some iterations of a scenario take, references included, if they are ``kept`` or not."""
+    """What some iterations of a scenario take, references included.
+
+    If they are not ``kept`` on disk, nobody sees more of them than their summary.
+    """
     topology, streams = Topology(scenario.floor), Streams(seed)
-    whole = recorded_whole(scenario, kept)
     events, seconds, disk_bytes = 0, 0.0, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
@@ -66,7 +60,7 @@ def effort_of(
         decided_s = load.events * _LEARNT_S if learns else 0.0
         events += load.events
         seconds += (own + first) * carried_s + own * decided_s
-        memory_bytes += load.carried_bytes + load.record_bytes(own, whole)
+        memory_bytes += load.carried_bytes + load.record_bytes(own, kept)
         disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES if kept else 0.0
     return Effort(max(1, events), seconds, memory_bytes, disk_bytes)
 

@@ -130,7 +130,9 @@ class Run:
                 tables[name] = frame.filter(inside)
             else:
                 tables[name] = frame.join(events, on="number", how="semi", maintain_order="left")
-        return replace(self, tables=tables, declared=None)
+        numbers = tables["events"]["number"].to_numpy()
+        fidelity = None if self.fidelity is None else self.fidelity.among(numbers)
+        return replace(self, tables=tables, fidelity=fidelity, declared=None)
 
     def __repr__(self) -> str:
         iterations = self.iterations["iteration"].n_unique()

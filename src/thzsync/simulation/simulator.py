@@ -12,6 +12,7 @@ from thzsync.coordinator.saved import knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
+from thzsync.records.certificate import certify, warn_beyond
 from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
@@ -44,7 +45,8 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
             step()
         return False
 
-    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
+    plain = scenario.with_(optical__replayed_share=0.0)  # the run itself is certified
+    run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
     return mean_costs(run.events)
 
 
@@ -84,7 +86,7 @@ def simulate(
     With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned; so does
     ``stop``, which is asked before every decision. A ``journal`` gets what is finished as it comes.
     Not ``detailed``, only iterations and events are recorded, which cannot be audited but take
-    less time and memory.
+    less time and memory. Warns if a run in flow fidelity is beyond its tolerance.
     """
     setting = Scenario.of(scenario)
     if references is None:
@@ -92,7 +94,7 @@ def simulate(
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
-    return drive.record(keep_partial)
+    return _judged(drive.record(keep_partial))
 
 
 def resume(
@@ -111,7 +113,13 @@ def resume(
     knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
     drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
-    return drive.record(keep_partial=True), driver.policy
+    return _judged(drive.record(keep_partial=True)), driver.policy
+
+
+def _judged(run: Run) -> Run:
+    """The run; a warning if flows are too far from packets."""
+    warn_beyond(certify([({}, run.fidelity)]))
+    return run
 
 
 class _Drive:
