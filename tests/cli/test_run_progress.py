@@ -11,24 +11,78 @@ import pytest
 
 from thzsync import simulation
 from thzsync.cli import announcement, main, run
-from thzsync.simulation import Run, simulate
+from thzsync.records.journal import Beginning, Journal, in_progress
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, reference_costs, simulate
+
+Bars = dict[str, tuple[float, list[float]]]
 
 
-def test_the_bar_moves_by_events_and_ends_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    bars: dict[str, tuple[float, list[float]]] = {}
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
+    """Total and steps of every bar, by its first words."""
+    found: Bars = {}
 
     @contextmanager
     def watched(description: str, total: int) -> Iterator[Callable[..., None]]:
         steps: list[float] = []
-        bars[description] = (total, steps)
+        found[description] = (total, steps)
         yield lambda step=1, description=None: steps.append(step)
 
     monkeypatch.setattr(run, "progress", watched)
+    return found
+
+
+def cut_short(folder: Path) -> None:
+    """Leave a run of four iterations in a folder, interrupted in the third."""
+    scenario, decisions = Scenario.preset("tiny"), iter(range(40))
+    beginning = Beginning(scenario, "all-wired", 0, 4, reference_costs(scenario, 0))
+    simulate(
+        scenario, "all-wired", 4, 0, beginning.references,
+        journal=Journal.begin(folder, beginning), stop=lambda: next(decisions, None) is None,
+    )  # fmt: skip
+
+
+def test_the_bar_moves_by_events_and_ends_full(bars: Bars) -> None:
     assert main(["run", "tiny", "--policy", "all-wired", "--iterations", "2", "--json"]) == 0
     assert list(bars) == ["references: all-wired", "all-wired: first iteration"]
     for total, steps in bars.values():
         assert sum(steps) == pytest.approx(total)
         assert len(steps) > 4 * total
+
+
+def test_a_resumed_run_counts_what_it_repeats_and_what_is_new(bars: Bars, tmp_path: Path) -> None:
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), "--json"]) == 0
+    ((total, steps),) = bars.values()
+    assert list(bars) == ["all-wired: repeating what is finished"]
+    assert sum(steps) == pytest.approx(total) == 4
+    assert len(steps) > 4 * total
+
+
+def test_a_resumed_run_is_announced_without_a_change_that_is_too_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), "--json"]) == 0
+    said = capsys.readouterr().err
+    assert "this takes about" in said
+    assert "--set" not in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--iterations", "20"], ["--seed", "0"], ["--policy", "thz-sync"], ["--force"], ["tiny"]],
+    ids=lambda more: more[0],
+)
+def test_what_a_resumed_run_would_ignore_is_refused_even_if_it_is_the_default(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), *more]) == 2
+    assert "leave the other options out" in capsys.readouterr().err
+    assert in_progress(tmp_path)
 
 
 def test_a_run_without_a_folder_shows_the_same_numbers(

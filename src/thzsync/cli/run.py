@@ -61,7 +61,12 @@ IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations 
 OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
 
 
+WITH_RESUME = frozenset({"resume", "save", "json"})
+"""Parameters of `run` that may be given with --resume; everything else lies in its folder."""
+
+
 def run(
+    context: typer.Context,
     scenario: ScenarioArgument = "paper",
     policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
@@ -98,11 +103,10 @@ def run(
     from thzsync.records.journal import Journal
 
     if resume is not None:
-        if out or load or frozen or changes or trace:
-            raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
+        _refuse_other_options(context)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN):
-            _finish(None, journal, journal.beginning, resume, save, json)
+            _finish(None, journal, journal.beginning, resume, save, json, _repeated(journal))
         return
     setting = load_scenario(scenario, changes)
     if trace is not None:
@@ -120,6 +124,32 @@ def run(
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, beginning) if out is not None else None
         _finish(chosen, written, beginning, out, save, json, events)
+
+
+def _refuse_other_options(context: typer.Context) -> None:
+    """With --resume, options would be ignored; whether one was given, only the context knows."""
+    given = [
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
+    ]
+    if not WITH_RESUME.issuperset(given):
+        raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
+
+
+def _repeated(journal: Journal) -> int:
+    """Decisions of an iteration; how long an interrupted run takes, which repeats them all."""
+    from thzsync.feasibility import effort_of
+    from thzsync.simulation.resuming import first_policy
+
+    begun = journal.beginning
+    with journal.reading():
+        learns = hasattr(first_policy(begun), "save") and not begun.frozen
+    effort = effort_of(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed)
+    if warning := forewarning(effort, lambda: effort):  # it cannot change to flows any more
+        note(warning)
+    prepare_kernels()
+    return effort.events
 
 
 def _begin(
@@ -165,7 +195,7 @@ def _finish(
     out: str | None,
     save: str | None,
     json: bool,
-    events: int = 1,
+    events: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
     from thzsync.records.certificate import certify
@@ -198,25 +228,24 @@ def _simulate(
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
-    name = beginning.policy
-    with progress(f"{name}: first iteration", total=beginning.iterations) as advance:
+    name, one = beginning.policy, 1 / events
+    first = "first iteration" if policy is not None else "repeating what is finished"
+    with progress(f"{name}: {first}", total=beginning.iterations) as advance:
 
-        def show(done: Progress, steps: float = 0) -> None:
+        def show(done: Progress) -> None:
             advance(
-                steps,
+                0,
                 f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
                 f"reward {done.reward:.3f}",
             )
-
-        if policy is None:
-            assert journal is not None
-            return resume(journal, lambda done: show(done, 1), wish.asked)
-        one = 1 / events
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
             return wish.asked()
 
+        if policy is None:
+            assert journal is not None
+            return resume(journal, show, stop, lambda: advance(one))
         record = simulate(
             beginning.scenario,
             policy,

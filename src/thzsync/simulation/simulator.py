@@ -98,9 +98,15 @@ def simulate(
 
 
 def resume(
-    journal: Journal, progress: Tell | None = None, stop: Stop | None = None
+    journal: Journal,
+    progress: Tell | None = None,
+    stop: Stop | None = None,
+    step: Step | None = None,
 ) -> tuple[Run, Policy]:
-    """Go on with an interrupted run; the record and the policy that it would have left."""
+    """Go on with an interrupted run; the record and the policy that it would have left.
+
+    ``step`` is called before every decision that is repeated, ``stop`` before every new one.
+    """
     begun = journal.beginning
     session = Session(begun.scenario, begun.seed, begun.iterations, begun.references)
 
@@ -109,7 +115,7 @@ def resume(
             if progress is not None:
                 progress(ended)
 
-    driver, waiting = replay(journal, session, tell)
+    driver, waiting = replay(journal, session, tell, step or (lambda: None))
     knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
     drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
