@@ -38,7 +38,9 @@ SetOption = Annotated[
 ]
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace another record in --out; never what is not ours."),
+    typer.Option(
+        "--force", help="Replace another or unfinished record in --out; never what is not ours."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]

@@ -100,7 +100,7 @@ def run(
     disk at once, and --resume goes on with an interrupted run as if nothing had happened. Exits
     with 3 if a run in flow fidelity differs from packets by more than its tolerance.
     """
-    from thzsync.records.journal import Journal
+    from thzsync.records.journal import Journal, refuse_to_drop
 
     if resume is not None:
         _refuse_other_options(context)
@@ -108,6 +108,8 @@ def run(
         with claim_folder(resume, RUN):
             _finish(None, journal, journal.beginning, resume, save, json, _repeated(journal))
         return
+    if out is not None and not force:
+        refuse_to_drop(out)
     setting = load_scenario(scenario, changes)
     if trace is not None:
         from thzsync.scenario import Job
