@@ -23,6 +23,8 @@ FULL_CPU_MINUTES: Final = {
 """The same, scaled to the paper's sizes and iterations [CPU minutes]."""
 WORTH_TELLING_S: Final = 30.0
 """Shorter runs are not announced."""
+FLOWS: Final = {"optical.fidelity": "flow"}
+"""What makes a long run shorter."""
 BUSY_SHARE: Final = 0.8
 """Of the cores: the last runs of a batch leave some idle."""
 

@@ -24,22 +24,24 @@ class Meter:
         self._start_s = time.monotonic()
         self._part = ""
         self.line = "starting"
+        self.share = 0.0
+        """Of all runs, those that are done."""
 
     def tell(self, tally: Tally) -> str:
         """Take note of how far things are."""
         if tally.part != self._part or tally.to_prepare:  # the rate is that of runs alone
             self._part, self._start_s = tally.part, time.monotonic()
         lead = f"{tally.part}: " if tally.part else ""
-        parts = [f"{lead}{tally.done} of {tally.total} runs"]
+        parts = [f"{lead}{_count(tally.done)} of {tally.total} runs"]
         fresh, elapsed_s = tally.done - tally.kept, time.monotonic() - self._start_s
         if tally.to_prepare:
-            parts.append(f"references {tally.prepared} of {tally.to_prepare}")
+            parts.append(f"references {_count(tally.prepared)} of {tally.to_prepare}")
         if fresh > 0 and elapsed_s > 0:
             parts.append(_rate(fresh / elapsed_s))
             parts.append(f"{span((tally.total - tally.done) * elapsed_s / fresh)} left")
         if tally.failed:
             parts.append(f"{tally.failed} failed")
-        self.line = ", ".join(parts)
+        self.line, self.share = ", ".join(parts), tally.done / max(1, tally.total)
         return self.line
 
 
@@ -51,6 +53,10 @@ def span(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}:{whole % 60:02d} min"
     return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+
+
+def _count(done: float) -> str:
+    return f"{int(10 * done) / 10:g}"  # what is nearly done is not done
 
 
 def _rate(per_s: float) -> str:
@@ -67,11 +73,16 @@ def watching(what: str) -> Iterator[Callable[[Tally], None]]:
             note(f"{what}: {meter.line}")
 
     speaker = threading.Thread(target=speak, daemon=True)
-    with progress(what) as advance:
+
+    def show(tally: Tally) -> None:
+        before = meter.share
+        advance(description=meter.tell(tally), steps=meter.share - before)
+
+    with progress(what, total=1, counted=False) as advance:
         if not notes().is_terminal:
             speaker.start()
         try:
-            yield lambda tally: advance(0, meter.tell(tally))
+            yield show
         finally:
             over.set()
             if speaker.ident is not None:

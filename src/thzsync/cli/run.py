@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.announcement import forewarning
+from thzsync.cli.announcement import FLOWS, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import watching
 from thzsync.cli.output import (
@@ -178,7 +179,7 @@ def _begin(
     effort = effort_of(setting, iterations, learns, kept, seed)
 
     def as_flows() -> Effort:
-        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, kept, seed)
+        return effort_of(setting.with_(FLOWS), iterations, learns, kept, seed)
 
     if warning := forewarning(effort, as_flows):
         note(warning)
@@ -319,6 +320,7 @@ def compare(
     Exits with 3 if runs in flow fidelity differ from packets by more than their tolerance.
     """
     from thzsync.experiments.compare import compare as run_all
+    from thzsync.experiments.compare import known_policies
     from thzsync.studies.execution import Tally
 
     setting = load_scenario(scenario, changes)
@@ -331,8 +333,10 @@ def compare(
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
     if scheduler is None:
+        _announce_comparison(setting, known_policies(names), seeds, iterations, workers)
         prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
+        total = seeds * len(known_policies(names))
         result = run_all(
             setting,
             names,
@@ -342,6 +346,7 @@ def compare(
             lambda done, total: watch(Tally(done, total)),
             rescue,
             scheduler,
+            lambda done, most: watch(Tally(0, total, prepared=done, to_prepare=most)),
         )
         document = result.document(first)
         if out is not None:
@@ -353,6 +358,19 @@ def compare(
     emit(document, json, lambda: _compare_table(result, document))
     if tell_fidelity(result.fidelity, setting.optical.replayed_share):
         raise typer.Exit(BEYOND_TOLERANCE)
+
+
+def _announce_comparison(
+    setting: Scenario, policies: Sequence[str], seeds: int, iterations: int, workers: int | None
+) -> None:
+    from thzsync.experiments.outlook import comparison_effort
+    from thzsync.workers import default_workers
+
+    def effort(of: Scenario) -> Effort:
+        return comparison_effort(of, policies, seeds, iterations, workers or default_workers())
+
+    if warning := forewarning(effort(setting), lambda: effort(setting.with_(FLOWS))):
+        note(warning)
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:

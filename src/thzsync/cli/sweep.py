@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.announcement import FLOWS, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import span, watching
 from thzsync.cli.output import (
@@ -82,7 +83,7 @@ def sweep(
     ] = False,
     force: ForceOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan, and time and disk from probes.")
+        bool, typer.Option("--dry-run", help="Print the plan, and about what it takes.")
     ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Go ahead with more than {MOST_RUNS} runs.")
@@ -165,6 +166,7 @@ def _carry_out(
 
     with prepared(plan, out, resume, force) as store:
         if scheduler is None:
+            _announce(runs, store, workers)
             prepare_kernels(workers)
         try:
             with watching("sweep") as watch:
@@ -176,6 +178,27 @@ def _carry_out(
         found = gather(plan, store)
         finish(found, store)
     return found
+
+
+def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> None:
+    """Say how long it takes, if it takes long."""
+    from thzsync.feasibility import Effort
+    from thzsync.studies.probe import reckoned
+    from thzsync.workers import default_workers
+
+    missing = [run for run in runs if store.finished(run.key) is None]
+    places = {run.realisation.key for run in missing}
+    known = [key for key in places if store.references(key) is not None]
+    count = workers or default_workers()
+
+    def effort(changes: dict[str, Any] | None = None) -> Effort:
+        cost = reckoned(missing, known, changes)
+        memory_bytes = min(count, cost.runs) * cost.memory_bytes
+        kept_bytes = cost.disk_bytes if store.folder is not None else 0
+        return Effort(1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
+
+    if warning := forewarning(effort(), lambda: effort(FLOWS)):
+        note(warning)
 
 
 def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:

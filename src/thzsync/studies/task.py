@@ -7,11 +7,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.experiments.under_way import counting
 from thzsync.records import Fidelity, Run
 from thzsync.records.certificate import judged_together
 from thzsync.records.run import References, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
+from thzsync.simulation.simulator import REFERENCE_ITERATIONS
 from thzsync.studies.plan import PlannedRun, Realisation
 from thzsync.workers import Call
 
@@ -32,7 +34,8 @@ def reference_call(realisation: Realisation) -> Call:
 def find_references(payload: bytes) -> bytes:
     """The references of a realisation, as JSON."""
     asked = json.loads(payload)
-    found = reference_costs(Scenario.model_validate(asked["scenario"]), asked["seed"])
+    scenario = Scenario.model_validate(asked["scenario"])
+    found = reference_costs(scenario, asked["seed"], counting(scenario, REFERENCE_ITERATIONS))
     return json.dumps(found).encode()
 
 
@@ -55,7 +58,7 @@ def find_run(payload: bytes) -> bytes:
     scenario = Scenario.model_validate(asked["scenario"])
     work = (scenario, asked["policy"], asked["iterations"], asked["seed"], references)
     with judged_together():
-        run = simulate(*work, detailed=False)
+        run = simulate(*work, detailed=False, stop=counting(scenario, asked["iterations"]))
     return frame_bytes(_with_fidelity(run))
 
 
