@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from thzsync import simulation
-from thzsync.cli import announcement, main, run
+from thzsync.cli import announcement, main, meter, run
 from thzsync.records.journal import Beginning, Journal, in_progress
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
@@ -29,7 +31,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
         found[description] = (total, steps)
         yield lambda step=1, description=None: steps.append(step)
 
-    monkeypatch.setattr(run, "progress", watched)
+    monkeypatch.setattr(run, "following", watched)
     return found
 
 
@@ -83,6 +85,25 @@ def test_what_a_resumed_run_would_ignore_is_refused_even_if_it_is_the_default(
     assert main(["run", "--resume", str(tmp_path), *more]) == 2
     assert "leave the other options out" in capsys.readouterr().err
     assert in_progress(tmp_path)
+
+
+def test_without_a_terminal_a_run_tells_how_far_it_is_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(meter, "LINE_EVERY_S", 0.02)
+    with meter.following("all-wired: first iteration", 4) as advance:
+        time.sleep(0.2)
+        advance(0.5)
+        advance(1, "all-wired: 9 ms")
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "all-wired: first iteration, 0 of 4 iterations"
+    assert re.fullmatch(r"all-wired: 9 ms, 1\.5 of 4 iterations, \d+ s left", lines[-1])
+
+
+def test_a_short_run_without_a_terminal_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_a_run_without_a_folder_shows_the_same_numbers(

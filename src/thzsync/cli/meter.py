@@ -1,4 +1,4 @@
-"""How far many runs are: on a terminal as they go, elsewhere a line a minute."""
+"""How far runs are: on a terminal as they go, elsewhere a line a minute."""
 
 from __future__ import annotations
 
@@ -66,24 +66,55 @@ def _rate(per_s: float) -> str:
 @contextmanager
 def watching(what: str) -> Iterator[Callable[[Tally], None]]:
     """Show tallies: a bar on a terminal, otherwise a line a minute on stderr."""
-    meter, over = Meter(), threading.Event()
-
-    def speak() -> None:
-        while not over.wait(LINE_EVERY_S):
-            note(f"{what}: {meter.line}")
-
-    speaker = threading.Thread(target=speak, daemon=True)
+    meter = Meter()
 
     def show(tally: Tally) -> None:
         before = meter.share
         advance(description=meter.tell(tally), steps=meter.share - before)
 
-    with progress(what, total=1, counted=False) as advance:
-        if not notes().is_terminal:
-            speaker.start()
-        try:
-            yield show
-        finally:
-            over.set()
-            if speaker.ident is not None:
-                speaker.join()
+    with progress(what, total=1, counted=False) as advance, _told(lambda: f"{what}: {meter.line}"):
+        yield show
+
+
+@contextmanager
+def following(description: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show how far one run is: a bar on a terminal, otherwise a line a minute on stderr.
+
+    Yields ``advance(steps=1, description=None)``; a step is an iteration.
+    """
+    start_s, done, words = time.monotonic(), 0.0, description
+
+    def line() -> str:
+        left_s = (time.monotonic() - start_s) * (total - done) / done if done else None
+        left = "" if left_s is None else f", {span(left_s)} left"
+        return f"{words}, {_count(done)} of {total} iterations{left}"
+
+    with progress(description, total) as advance, _told(line):
+
+        def step(steps: float = 1, description: str | None = None) -> None:
+            nonlocal done, words
+            done, words = done + steps, description or words
+            advance(steps, description)
+
+        yield step
+
+
+@contextmanager
+def _told(line: Callable[[], str]) -> Iterator[None]:
+    """Where there is no terminal, say a line from time to time."""
+    if notes().is_terminal:
+        yield
+        return
+    over = threading.Event()
+
+    def speak() -> None:
+        while not over.wait(LINE_EVERY_S):
+            note(line())
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        speaker.join()

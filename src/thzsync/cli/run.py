@@ -10,7 +10,7 @@ import typer
 
 from thzsync.cli.announcement import FLOWS, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
-from thzsync.cli.meter import watching
+from thzsync.cli.meter import following, watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
@@ -22,7 +22,6 @@ from thzsync.cli.output import (
     load_scenario,
     note,
     prepare_kernels,
-    progress,
     table,
     with_interval,
 )
@@ -185,7 +184,7 @@ def _begin(
         note(warning)
     prepare_kernels()
     one = 1 / effort.events
-    with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
+    with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
     return replace(beginning, scenario=own, references=references), chosen, effort.events
@@ -233,7 +232,7 @@ def _simulate(
 
     name, one = beginning.policy, 1 / events
     first = "first iteration" if policy is not None else "repeating what is finished"
-    with progress(f"{name}: {first}", total=beginning.iterations) as advance:
+    with following(f"{name}: {first}", total=beginning.iterations) as advance:
 
         def show(done: Progress) -> None:
             advance(
