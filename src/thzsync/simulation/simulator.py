@@ -45,7 +45,8 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
             step()
         return False
 
-    plain = scenario.with_(optical__replayed_share=0.0)  # the run itself is certified
+    optical = scenario.optical.model_copy(update={"replayed_share": 0.0})
+    plain = scenario.model_copy(update={"optical": optical})  # the run itself is certified
     run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
     return mean_costs(run.events)
 
