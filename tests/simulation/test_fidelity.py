@@ -155,8 +155,9 @@ def test_a_summary_is_certified_like_the_whole_record_and_references_replay_noth
 
 def test_a_run_beyond_its_tolerance_warns_and_any_other_does_not() -> None:
     strict = {"optical.background.load": 0.3, "optical.fidelity_tolerance": 1e-9}
-    with pytest.warns(BeyondToleranceWarning, match=r"beyond optical\.fidelity_tolerance"):
+    with pytest.warns(BeyondToleranceWarning, match=r"beyond optical\.fidelity_tol") as caught:
         simulate(TINY.with_(strict), "all-wired", 1, 0, references={})
+    assert {Path(one.filename) for one in caught} == {Path(__file__)}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate(TINY, "all-wired", 1, 0, references={})

@@ -200,8 +200,6 @@ def _finish(
     events: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
-    from thzsync.records.certificate import certify
-
     with patient_interruption() as wish:
         record, policy = _simulate(policy, journal, beginning, wish, events)
         wish.finishing = True
@@ -214,7 +212,7 @@ def _finish(
             journal.close()
         emit(_run_document(record), json, lambda: _run_tables(record))
         share = record.scenario.optical.replayed_share
-        beyond = tell_fidelity(certify([({}, record.fidelity)]), share)
+        beyond = tell_fidelity(record.certificate, share)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()

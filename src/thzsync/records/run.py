@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.records.certificate import Certificate, certify
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
 from thzsync.records.recorder import in_segments
@@ -112,6 +113,11 @@ class Run:
             self.iterations.drop("job", "iteration", "start_ps", "end_ps").mean().row(0, named=True)
         )
         return {name: float(value) for name, value in means.items()}
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How near a run in flow fidelity is to packets."""
+        return certify([({}, self.fidelity)])
 
     def last_iteration(self) -> Run:
         """The same run cut down to the last iteration of every job."""

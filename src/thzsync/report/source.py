@@ -116,7 +116,6 @@ def as_comparison(run: Run) -> Comparison:
     import polars as pl
 
     from thzsync.experiments.compare import Comparison
-    from thzsync.records.certificate import certify
 
     key = [pl.lit(run.policy).alias("policy"), pl.lit(run.seed).alias("seed")]
     return Comparison(
@@ -126,7 +125,7 @@ def as_comparison(run: Run) -> Comparison:
         run.iterations.select(*key, pl.all()),
         run.events.select(*key, pl.all()),
         {run.policy: run.last_iteration()},
-        fidelity=certify([({"policy": run.policy}, run.fidelity)]),
+        fidelity=run.certificate,
     )
 
 

@@ -12,7 +12,7 @@ from thzsync.coordinator.saved import knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
-from thzsync.records.certificate import certify, warn_beyond
+from thzsync.records.certificate import warn_beyond
 from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
@@ -95,7 +95,9 @@ def simulate(
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
-    return _judged(drive.record(keep_partial))
+    run = drive.record(keep_partial)
+    warn_beyond(run.certificate)
+    return run
 
 
 def resume(
@@ -120,13 +122,9 @@ def resume(
     knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
     drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
-    return _judged(drive.record(keep_partial=True)), driver.policy
-
-
-def _judged(run: Run) -> Run:
-    """The run; a warning if flows are too far from packets."""
-    warn_beyond(certify([({}, run.fidelity)]))
-    return run
+    run = drive.record(keep_partial=True)
+    warn_beyond(run.certificate)
+    return run, driver.policy
 
 
 class _Drive:
