@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,27 +12,98 @@ from typing import Any
 import pytest
 
 from thzsync import simulation
-from thzsync.cli import announcement, main, run
-from thzsync.records.fidelity import Fidelity, Replayed
+from thzsync.cli import announcement, main, meter, run
+from thzsync.records.journal import Beginning, Journal, in_progress
 from thzsync.scenario import Scenario
-from thzsync.simulation import Run, simulate
+from thzsync.simulation import Run, reference_costs, simulate
+
+Bars = dict[str, tuple[float, list[float]]]
 
 
-def test_the_bar_moves_by_events_and_ends_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    bars: dict[str, tuple[float, list[float]]] = {}
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
+    """Total and steps of every bar, by its first words."""
+    found: Bars = {}
 
     @contextmanager
     def watched(description: str, total: int) -> Iterator[Callable[..., None]]:
         steps: list[float] = []
-        bars[description] = (total, steps)
+        found[description] = (total, steps)
         yield lambda step=1, description=None: steps.append(step)
 
-    monkeypatch.setattr(run, "progress", watched)
+    monkeypatch.setattr(run, "following", watched)
+    return found
+
+
+def cut_short(folder: Path) -> None:
+    """Leave a run of four iterations in a folder, interrupted in the third."""
+    scenario, decisions = Scenario.preset("tiny"), iter(range(40))
+    beginning = Beginning(scenario, "all-wired", 0, 4, reference_costs(scenario, 0))
+    simulate(
+        scenario, "all-wired", 4, 0, beginning.references,
+        journal=Journal.begin(folder, beginning), stop=lambda: next(decisions, None) is None,
+    )  # fmt: skip
+
+
+def test_the_bar_moves_by_events_and_ends_full(bars: Bars) -> None:
     assert main(["run", "tiny", "--policy", "all-wired", "--iterations", "2", "--json"]) == 0
     assert list(bars) == ["references: all-wired", "all-wired: first iteration"]
     for total, steps in bars.values():
         assert sum(steps) == pytest.approx(total)
         assert len(steps) > 4 * total
+
+
+def test_a_resumed_run_counts_what_it_repeats_and_what_is_new(bars: Bars, tmp_path: Path) -> None:
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), "--json"]) == 0
+    ((total, steps),) = bars.values()
+    assert list(bars) == ["all-wired: repeating what is finished"]
+    assert sum(steps) == pytest.approx(total) == 4
+    assert len(steps) > 4 * total
+
+
+def test_a_resumed_run_is_announced_without_a_change_that_is_too_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), "--json"]) == 0
+    said = capsys.readouterr().err
+    assert "this takes about" in said
+    assert "--set" not in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--iterations", "20"], ["--seed", "0"], ["--policy", "thz-sync"], ["--force"], ["tiny"]],
+    ids=lambda more: more[0],
+)
+def test_what_a_resumed_run_would_ignore_is_refused_even_if_it_is_the_default(
+    more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cut_short(tmp_path)
+    assert main(["run", "--resume", str(tmp_path), *more]) == 2
+    assert "leave the other options out" in capsys.readouterr().err
+    assert in_progress(tmp_path)
+
+
+def test_without_a_terminal_a_run_tells_how_far_it_is_from_time_to_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(meter, "LINE_EVERY_S", 0.02)
+    with meter.following("all-wired: first iteration", 4) as advance:
+        time.sleep(0.2)
+        advance(0.5)
+        advance(1, "all-wired: 9 ms")
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "all-wired: first iteration, 0 of 4 iterations"
+    assert re.fullmatch(r"all-wired: 9 ms, 1\.5 of 4 iterations, \d+ s left", lines[-1])
+
+
+def test_a_short_run_without_a_terminal_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]) == 0
+    assert not capsys.readouterr().err
 
 
 def test_a_run_without_a_folder_shows_the_same_numbers(
@@ -62,7 +135,7 @@ def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
             said.append(capsys.readouterr().err)
     assert all("of memory" in line for line in said)
     assert ["on disk" in line for line in said] == [False, False, True, True]
-    assert made == [False, True, True, True]
+    assert made == [False, False, True, True]
 
 
 def test_flows_are_recommended_only_where_they_will_do(
@@ -76,18 +149,6 @@ def test_flows_are_recommended_only_where_they_will_do(
         said = capsys.readouterr().err
         assert "of memory" in said
         assert ("optical.fidelity=flow" in said) == recommended
-
-
-@pytest.mark.parametrize(("load", "remedy"), [(0.3, "raise optical.trains"), (0.8, "40%")])
-def test_beyond_the_tolerance_only_what_helps_is_recommended(
-    load: float, remedy: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scenario = Scenario.preset("tiny").with_({"optical.background.load": load})
-    assert run.tell_fidelity(Fidelity(0.01, (Replayed(0, "p2p", 1.1, 1.0),)), scenario)
-    warning = capsys.readouterr().err.splitlines()[-1]
-    assert remedy in warning
-    assert ("trains_per_flow" in warning) == (load == 0.3)
-    assert warning.endswith('use optical.fidelity = "packet"')
 
 
 def test_flows_beyond_the_tolerance_end_with_status_3_with_and_without_a_folder(

@@ -14,6 +14,7 @@ import pytest
 from thzsync import jit
 from thzsync.experiments import first_use
 from thzsync.workers import Answer, Call
+from thzsync.workers.news import News
 
 LEFT = """
 from numba.core import event
@@ -43,7 +44,7 @@ class Team:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News | None) -> Iterator[tuple[int, Answer]]:
         for position, call in enumerate(calls):
             self.asked.append(call.payload.decode())
             yield position, Answer(error="no")

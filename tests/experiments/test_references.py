@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from thzsync.experiments import references
@@ -29,9 +31,9 @@ def test_weights_do_not_change_references() -> None:
 def test_a_comparison_finds_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(scenario: Scenario, seed: int) -> references.References:
+    def counted(scenario: Scenario, seed: int, *step: Any) -> references.References:
         asked.append(seed)
-        return reference_costs(scenario, seed)
+        return reference_costs(scenario, seed, *step)
 
     monkeypatch.setattr("thzsync.experiments.compare.reference_costs", counted)
     first = compare(TINY, ("all-wired", "fixed-ratio"), (0, 3), 1, workers=1)

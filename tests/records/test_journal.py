@@ -193,6 +193,27 @@ def test_nothing_to_resume_is_one_line(tmp_path: Path, capsys: pytest.CaptureFix
     assert "leave the other options out" in capsys.readouterr().err
 
 
+def test_finished_iterations_of_an_interrupted_run_are_not_thrown_away(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path / "cut")
+    journaled(begin(Scenario.preset("tiny"), "fixed-ratio"), tmp_path / "cut")
+    held = sorted((tmp_path / "cut" / PROGRESS).iterdir())
+    again = ["run", "tiny", "--policy", "fixed-ratio", "--iterations", "1", "--json"]
+    line = refused(capsys, *again, "--out", folder)
+    assert f"`thzsync run --resume {folder}`, or start anew with --force" in line
+    assert sorted((tmp_path / "cut" / PROGRESS).iterdir()) == held
+    assert main([*again, "--out", folder, "--force"]) == 0
+    assert main([*again, "--out", folder]) == 0  # a finished record is replaced
+    assert not in_progress(tmp_path / "cut")
+
+
+def test_what_had_finished_nothing_is_begun_anew(tmp_path: Path) -> None:
+    Journal.begin(tmp_path, begin(Scenario.preset("tiny"), "fixed-ratio"))
+    again = ["run", "tiny", "--policy", "fixed-ratio", "--iterations", "1", "--json"]
+    assert main([*again, "--out", str(tmp_path)]) == 0
+
+
 def test_a_damaged_part_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     journaled(begin(Scenario.preset("tiny"), "ddqn"), tmp_path / "cut")
     (policy,) = (tmp_path / "cut" / PROGRESS).glob("policy-*")
@@ -273,11 +294,10 @@ def test_parts_of_another_version_are_not_called_damaged(
         assert f"{cut}: was begun by {who}" in line
         assert "damaged" not in line
         assert line.endswith(
-            f"go on with that version, or begin anew with `thzsync run ... --out {cut}`"
+            f"go on with that version, or begin anew with `thzsync run ... --out {cut} --force`"
         )
-    assert (
-        main(["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--out", str(cut)]) == 0
-    )
+    anew = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--out", str(cut)]
+    assert main([*anew, "--force"]) == 0
 
 
 def test_what_another_version_cannot_read_or_repeat_is_told_with_both_versions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +19,13 @@ from thzsync.errors import ThzSyncError
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric
 from thzsync.optical.flow_window import Window
 from thzsync.records import Fidelity, Run
+from thzsync.records.certificate import BeyondToleranceWarning
 from thzsync.records.fidelity import Replayed, kind_error
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
-from thzsync.simulation import Session, simulate
+from thzsync.simulation import Session, reference_costs, simulate
 from thzsync.simulation.picking import LEAST, SHORT
+from thzsync.simulation.witness import Witness
 from thzsync.streams import Streams
 
 TINY = Scenario.preset("tiny").with_({"optical.fidelity": "flow"})
@@ -196,6 +199,29 @@ def test_a_cut_fibre_is_survived_audited_and_replayed() -> None:
         scenario.with_({"optical.fidelity": "packet"}), "fixed-ratio", 1, 2, references={}
     )
     assert record.summary["makespan_ms"] == pytest.approx(packet.summary["makespan_ms"], rel=0.05)
+
+
+def test_a_summary_is_certified_like_the_whole_record_and_references_replay_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = simulate(TINY, "fixed-ratio", 2, 3, references={}, detailed=False)
+    assert short.fidelity == run.fidelity
+
+    def replay(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Witness, "_replay", replay)
+    assert reference_costs(TINY, 0).keys() == {"a2a", "p2p", "allreduce"}
+
+
+def test_a_run_beyond_its_tolerance_warns_and_any_other_does_not() -> None:
+    strict = {"optical.background.load": 0.3, "optical.fidelity_tolerance": 1e-9}
+    with pytest.warns(BeyondToleranceWarning, match=r"beyond optical\.fidelity_tol") as caught:
+        simulate(TINY.with_(strict), "all-wired", 1, 0, references={})
+    assert {Path(one.filename) for one in caught} == {Path(__file__)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(TINY, "all-wired", 1, 0, references={})
 
 
 def test_a_fork_goes_on_like_the_run_and_replays_nothing() -> None:

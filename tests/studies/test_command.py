@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.studies.sweeps import POLICIES, SMALL_COMMAND, environment
-from thzsync.cli import main, meter
+from thzsync.cli import announcement, main, meter
 from thzsync.studies.execution import Tally
 
 
@@ -194,6 +195,34 @@ def test_a_tally_says_how_far_how_fast_how_long_and_what_failed(
     assert line == "16 of 76 runs, 12 runs/min, 5:00 min left, 1 failed"
     line = gauge.tell(Tally(done=4, total=10, part="oracle"))
     assert line == "oracle: 4 of 10 runs, 2 runs/s, 3 s left", "a new part has its own rate"
+
+
+def test_runs_under_way_count_by_their_shares_and_none_is_done_too_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = iter([0.0, 30.0, 60.0])
+    monkeypatch.setattr(meter.time, "monotonic", lambda: next(clock))
+    gauge = meter.Meter()
+    assert gauge.tell(Tally(done=1.5, total=4)) == "1.5 of 4 runs, 3 runs/min, 50 s left"
+    assert gauge.tell(Tally(done=3.99, total=4)).startswith("3.9 of 4 runs")
+    assert gauge.share == pytest.approx(3.99 / 4)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [SMALL_COMMAND, ["compare", "tiny", "--policies", "all-wired", "--seeds", "2"]],
+    ids=["sweep", "compare"],
+)
+def test_what_takes_long_is_announced_with_its_remedy(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [*words, "--iterations", "1", "--workers", "1", "--json"]
+    assert main(command) == 0
+    assert "this takes" not in capsys.readouterr().err
+    monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
+    assert main(command) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"this takes about \d+ s and \d+ MB of memory", line)
 
 
 def test_preparing_does_not_count_against_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:

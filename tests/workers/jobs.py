@@ -8,6 +8,8 @@ import time
 import warnings
 from pathlib import Path
 
+from thzsync.workers.news import tell
+
 
 def echo(payload: bytes) -> bytes:
     return payload
@@ -43,6 +45,14 @@ def die_once(mark: bytes) -> bytes:
 def warn(_: bytes) -> bytes:
     warnings.warn("the gains\nare coarse", stacklevel=1)
     return b""
+
+
+def halfway(seconds: bytes) -> bytes:
+    """Its news and its answer come in one breath."""
+    time.sleep(float(seconds))
+    tell(0.5)
+    tell(0.75)
+    return bytes(2**20)
 
 
 def threads(_: bytes) -> bytes:

@@ -26,7 +26,8 @@ COMPILING = "compiling kernels, once for this version: this run takes a while lo
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status.
 
-    0 is success, 1 a check that failed, 2 a user's mistake, 130 an interruption.
+    0 is success, 1 a check that failed, 2 a user's mistake, 3 flows too far from packets, 130 an
+    interruption.
     """
     try:
         with _polite_endings():

@@ -25,6 +25,8 @@ WORTH_TELLING_S: Final = 30.0
 """Shorter runs are not announced."""
 BETTER: Final = 0.7
 """Of the time: what saves less is not recommended."""
+FLOWS: Final = {"optical.fidelity": "flow"}
+"""What makes a long run shorter."""
 BUSY_SHARE: Final = 0.8
 """Of the cores: the last runs of a batch leave some idle."""
 
@@ -53,10 +55,7 @@ def forewarning(effort: Effort, as_flows: Callable[[], Effort] | None) -> str | 
     if effort.disk_bytes:
         line += f", and {size_text(effort.disk_bytes)} on disk"
     if as_flows is not None and (in_flows := as_flows()).seconds < BETTER * effort.seconds:
-        line += f"; about {span(in_flows.seconds)}"
-        if in_flows.memory_bytes > effort.memory_bytes:
-            line += f" and {size_text(in_flows.memory_bytes)} of memory"
-        line += " with --set optical.fidelity=flow"
+        line += f"; about {span(in_flows.seconds)} with --set optical.fidelity=flow"
     return line
 
 

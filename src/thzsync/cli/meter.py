@@ -1,4 +1,4 @@
-"""How far many runs are: on a terminal as they go, elsewhere a line a minute."""
+"""How far runs are: on a terminal as they go, elsewhere a line a minute."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ class Meter:
         self._start_s = time.monotonic()
         self._part = ""
         self.line = "starting"
+        self.share = 0.0
+        """Of all runs, those that are done."""
 
     def tell(self, tally: Tally) -> str:
         """Take note of how far things are."""
         if tally.part != self._part or tally.to_prepare:  # the rate is that of runs alone
             self._part, self._start_s = tally.part, time.monotonic()
         lead = f"{tally.part}: " if tally.part else ""
-        parts = [f"{lead}{tally.done} of {tally.total} runs"]
+        parts = [f"{lead}{_count(tally.done)} of {tally.total} runs"]
         fresh, elapsed_s = tally.done - tally.kept, time.monotonic() - self._start_s
         if tally.to_prepare:
-            parts.append(f"references {tally.prepared} of {tally.to_prepare}")
+            parts.append(f"references {_count(tally.prepared)} of {tally.to_prepare}")
         if fresh > 0 and elapsed_s > 0:
             parts.append(_rate(fresh / elapsed_s))
             parts.append(f"{span((tally.total - tally.done) * elapsed_s / fresh)} left")
         if tally.failed:
             parts.append(f"{tally.failed} failed")
-        self.line = ", ".join(parts)
+        self.line, self.share = ", ".join(parts), tally.done / max(1, tally.total)
         return self.line
 
 
@@ -53,6 +55,10 @@ def span(seconds: float) -> str:
     return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
 
 
+def _count(done: float) -> str:
+    return f"{int(10 * done) / 10:g}"  # what is nearly done is not done
+
+
 def _rate(per_s: float) -> str:
     return f"{per_s:.2g} runs/s" if per_s >= 1 else f"{60 * per_s:.2g} runs/min"
 
@@ -60,19 +66,55 @@ def _rate(per_s: float) -> str:
 @contextmanager
 def watching(what: str) -> Iterator[Callable[[Tally], None]]:
     """Show tallies: a bar on a terminal, otherwise a line a minute on stderr."""
-    meter, over = Meter(), threading.Event()
+    meter = Meter()
+
+    def show(tally: Tally) -> None:
+        before = meter.share
+        advance(description=meter.tell(tally), steps=meter.share - before)
+
+    with progress(what, total=1, counted=False) as advance, _told(lambda: f"{what}: {meter.line}"):
+        yield show
+
+
+@contextmanager
+def following(description: str, total: int) -> Iterator[Callable[..., None]]:
+    """Show how far one run is: a bar on a terminal, otherwise a line a minute on stderr.
+
+    Yields ``advance(steps=1, description=None)``; a step is an iteration.
+    """
+    start_s, done, words = time.monotonic(), 0.0, description
+
+    def line() -> str:
+        left_s = (time.monotonic() - start_s) * (total - done) / done if done else None
+        left = "" if left_s is None else f", {span(left_s)} left"
+        return f"{words}, {_count(done)} of {total} iterations{left}"
+
+    with progress(description, total) as advance, _told(line):
+
+        def step(steps: float = 1, description: str | None = None) -> None:
+            nonlocal done, words
+            done, words = done + steps, description or words
+            advance(steps, description)
+
+        yield step
+
+
+@contextmanager
+def _told(line: Callable[[], str]) -> Iterator[None]:
+    """Where there is no terminal, say a line from time to time."""
+    if notes().is_terminal:
+        yield
+        return
+    over = threading.Event()
 
     def speak() -> None:
         while not over.wait(LINE_EVERY_S):
-            note(f"{what}: {meter.line}")
+            note(line())
 
     speaker = threading.Thread(target=speak, daemon=True)
-    with progress(what) as advance:
-        if not notes().is_terminal:
-            speaker.start()
-        try:
-            yield lambda tally: advance(0, meter.tell(tally))
-        finally:
-            over.set()
-            if speaker.ident is not None:
-                speaker.join()
+    speaker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        speaker.join()

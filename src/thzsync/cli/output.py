@@ -38,7 +38,9 @@ SetOption = Annotated[
 ]
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace another record in --out; never what is not ours."),
+    typer.Option(
+        "--force", help="Replace another or unfinished record in --out; never what is not ours."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
@@ -156,10 +158,13 @@ def _column(
 
 
 @contextmanager
-def progress(description: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+def progress(
+    description: str, total: int | None = None, counted: bool = True
+) -> Iterator[Callable[..., None]]:
     """A progress bar on stderr, shown only on a terminal and only after a second of work.
 
-    Yields ``advance(steps=1, description=None)``; without ``total`` the bar only pulses.
+    Yields ``advance(steps=1, description=None)``; without ``total`` the bar only pulses, and if it
+    is not ``counted``, the description says how far things are.
     """
     from rich.progress import (
         BarColumn,
@@ -171,8 +176,8 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[..
 
     console = notes()
     columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, *counted, console=console, transient=True)
+    counts = (MofNCompleteColumn(), TimeRemainingColumn()) if counted and total else ()
+    bar = Progress(*columns, *counts, console=console, transient=True)
     task = bar.add_task(printable(description), total=total)
 
     def advance(steps: float = 1, description: str | None = None) -> None:

@@ -55,7 +55,7 @@ QUICK_SEEDS = {
 QUICK_RACKS = (4, 12)
 QUICK_ITERATIONS = 6
 
-Advance = Callable[[str, int, int], None]
+Advance = Callable[[str, float, int], None]
 Document = dict[str, Any]
 
 
@@ -123,7 +123,7 @@ def _reproduce(
         for name, count in counts.items():
             with watching(name) as watch:
 
-                def show(part: str, done: int, total: int, watch: Any = watch) -> None:
+                def show(part: str, done: float, total: int, watch: Any = watch) -> None:
                     watch(Tally(done, total, part=part))
 
                 figure = _figure(name, count, quick, workers, settings[name], show, out, known)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.announcement import forewarning
-from thzsync.cli.meter import watching
+from thzsync.cli.announcement import FLOWS, forewarning
+from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
+from thzsync.cli.meter import following, watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
@@ -20,7 +22,6 @@ from thzsync.cli.output import (
     load_scenario,
     note,
     prepare_kernels,
-    progress,
     table,
     with_interval,
 )
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
     from thzsync.feasibility import Effort
-    from thzsync.records.fidelity import Fidelity
     from thzsync.records.journal import Beginning, Journal
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run
@@ -57,14 +57,16 @@ COLUMNS = (
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
 
-BEYOND_TOLERANCE = 3
-"""Exit status of a run in flow fidelity whose replayed events differ too much from packets."""
-
 IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
 OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
 
 
+WITH_RESUME = frozenset({"resume", "save", "json"})
+"""Parameters of `run` that may be given with --resume; everything else lies in its folder."""
+
+
 def run(
+    context: typer.Context,
     scenario: ScenarioArgument = "paper",
     policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
@@ -98,15 +100,16 @@ def run(
     disk at once, and --resume goes on with an interrupted run as if nothing had happened. Exits
     with 3 if a run in flow fidelity differs from packets by more than its tolerance.
     """
-    from thzsync.records.journal import Journal
+    from thzsync.records.journal import Journal, refuse_to_drop
 
     if resume is not None:
-        if out or load or frozen or changes or trace:
-            raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
+        _refuse_other_options(context)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN):
-            _finish(None, journal, journal.beginning, resume, save, json)
+            _finish(None, journal, journal.beginning, resume, save, json, _repeated(journal))
         return
+    if out is not None and not force:
+        refuse_to_drop(out)
     setting = load_scenario(scenario, changes)
     if trace is not None:
         from thzsync.scenario import Job
@@ -123,6 +126,32 @@ def run(
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, beginning) if out is not None else None
         _finish(chosen, written, beginning, out, save, json, events)
+
+
+def _refuse_other_options(context: typer.Context) -> None:
+    """With --resume, options would be ignored; whether one was given, only the context knows."""
+    given = [
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
+    ]
+    if not WITH_RESUME.issuperset(given):
+        raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
+
+
+def _repeated(journal: Journal) -> int:
+    """Decisions of an iteration; how long an interrupted run takes, which repeats them all."""
+    from thzsync.feasibility import effort_of
+    from thzsync.simulation.resuming import first_policy
+
+    begun = journal.beginning
+    with journal.reading():
+        learns = hasattr(first_policy(begun), "save") and not begun.frozen
+    effort = effort_of(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed)
+    if warning := forewarning(effort, None):  # it cannot change to flows any more
+        note(warning)
+    prepare_kernels()
+    return effort.events
 
 
 def _begin(
@@ -150,13 +179,13 @@ def _begin(
     effort = effort_of(setting, iterations, learns, kept, seed)
 
     def as_flows() -> Effort:
-        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, kept, seed)
+        return effort_of(setting.with_(FLOWS), iterations, learns, kept, seed)
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
         note(warning)
     prepare_kernels()
     one = 1 / effort.events
-    with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
+    with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
     return replace(beginning, scenario=own, references=references), chosen, effort.events
@@ -169,7 +198,7 @@ def _finish(
     out: str | None,
     save: str | None,
     json: bool,
-    events: int = 1,
+    events: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
     with patient_interruption() as wish:
@@ -183,7 +212,8 @@ def _finish(
         if journal is not None and complete:
             journal.close()
         emit(_run_document(record), json, lambda: _run_tables(record))
-        beyond = record.fidelity is not None and tell_fidelity(record.fidelity, record.scenario)
+        share = record.scenario.optical.replayed_share
+        beyond = tell_fidelity(record.certificate, share)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
@@ -193,50 +223,30 @@ def _finish(
         raise typer.Exit(BEYOND_TOLERANCE)
 
 
-def tell_fidelity(found: Fidelity, scenario: Scenario) -> bool:
-    """Say how near flows are to packets; whether some type is beyond the tolerance."""
-    from thzsync.scenario.fidelity import needs_packets
-
-    reason, remedy = needs_packets(scenario), 'use optical.fidelity = "packet"'
-    remedy = f"{reason}: {remedy}" if reason else f"raise optical.trains_per_flow or {remedy}"
-    for row in found.by_kind():
-        interval = "" if row.ci95 is None else f" ± {100 * row.ci95:.2f}"
-        events = "1 event" if row.events == 1 else f"{row.events} events"
-        note(f"flow fidelity: {row.kind} {100 * row.error:+.2f}{interval} % of {events} in packets")
-    for row in found.exceeded:
-        note(
-            f"warning: {row.kind} is {100 * row.error:+.2f} % off packets, beyond "
-            f"optical.fidelity_tolerance ({100 * found.tolerance:g} %); {remedy}"
-        )
-    return bool(found.exceeded)
-
-
 def _simulate(
     policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
 ) -> tuple[Run, Policy]:
-    from thzsync.feasibility import recorded_whole
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
-    name = beginning.policy
-    with progress(f"{name}: first iteration", total=beginning.iterations) as advance:
+    name, one = beginning.policy, 1 / events
+    first = "first iteration" if policy is not None else "repeating what is finished"
+    with following(f"{name}: {first}", total=beginning.iterations) as advance:
 
-        def show(done: Progress, steps: float = 0) -> None:
+        def show(done: Progress) -> None:
             advance(
-                steps,
+                0,
                 f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
                 f"reward {done.reward:.3f}",
             )
-
-        if policy is None:
-            assert journal is not None
-            return resume(journal, lambda done: show(done, 1), wish.asked)
-        one = 1 / events
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
             return wish.asked()
 
+        if policy is None:
+            assert journal is not None
+            return resume(journal, show, stop, lambda: advance(one))
         record = simulate(
             beginning.scenario,
             policy,
@@ -246,7 +256,7 @@ def _simulate(
             show,
             journal=journal,
             stop=stop,
-            detailed=recorded_whole(beginning.scenario, journal is not None),
+            detailed=journal is not None,
         )
         return record, policy
 
@@ -303,8 +313,12 @@ def compare(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare policies on the same realisations, with paired 95 % intervals."""
+    """Compare policies on the same realisations, with paired 95 % intervals.
+
+    Exits with 3 if runs in flow fidelity differ from packets by more than their tolerance.
+    """
     from thzsync.experiments.compare import compare as run_all
+    from thzsync.experiments.compare import known_policies
     from thzsync.studies.execution import Tally
 
     setting = load_scenario(scenario, changes)
@@ -317,8 +331,10 @@ def compare(
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
     if scheduler is None:
+        _announce_comparison(setting, known_policies(names), seeds, iterations, workers)
         prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
+        total = seeds * len(known_policies(names))
         result = run_all(
             setting,
             names,
@@ -328,6 +344,7 @@ def compare(
             lambda done, total: watch(Tally(done, total)),
             rescue,
             scheduler,
+            lambda done, most: watch(Tally(0, total, prepared=done, to_prepare=most)),
         )
         document = result.document(first)
         if out is not None:
@@ -337,6 +354,23 @@ def compare(
     for failure in result.failures:
         note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
     emit(document, json, lambda: _compare_table(result, document))
+    if tell_fidelity(result.fidelity, setting.optical.replayed_share):
+        raise typer.Exit(BEYOND_TOLERANCE)
+
+
+def _announce_comparison(
+    setting: Scenario, policies: Sequence[str], seeds: int, iterations: int, workers: int | None
+) -> None:
+    from thzsync.experiments.outlook import comparison_effort
+    from thzsync.scenario.fidelity import needs_packets
+    from thzsync.workers import default_workers
+
+    def effort(of: Scenario) -> Effort:
+        return comparison_effort(of, policies, seeds, iterations, workers or default_workers())
+
+    as_flows = None if needs_packets(setting) else lambda: effort(setting.with_(FLOWS))
+    if warning := forewarning(effort(setting), as_flows):
+        note(warning)
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:

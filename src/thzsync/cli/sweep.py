@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from thzsync.cli.announcement import FLOWS, forewarning
+from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import span, watching
 from thzsync.cli.output import (
     ForceOption,
@@ -81,7 +83,7 @@ def sweep(
     ] = False,
     force: ForceOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan, and time and disk from probes.")
+        bool, typer.Option("--dry-run", help="Print the plan, and about what it takes.")
     ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Go ahead with more than {MOST_RUNS} runs.")
@@ -90,7 +92,8 @@ def sweep(
 ) -> None:
     """Vary any keys of a scenario and compare policies at every point, with paired intervals.
 
-    Runs are kept in --out as they are finished; --resume goes on after any interruption.
+    Runs are kept in --out as they are finished; --resume goes on after any interruption. Exits
+    with 3 if runs in flow fidelity differ from packets by more than their tolerance.
     """
     from thzsync.studies.sweeping import merge, plan_sweep
 
@@ -163,6 +166,7 @@ def _carry_out(
 
     with prepared(plan, out, resume, force) as store:
         if scheduler is None:
+            _announce(runs, store, workers)
             prepare_kernels(workers)
         try:
             with watching("sweep") as watch:
@@ -176,6 +180,29 @@ def _carry_out(
     return found
 
 
+def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> None:
+    """Say how long it takes, if it takes long."""
+    from thzsync.feasibility import Effort
+    from thzsync.scenario.fidelity import needs_packets
+    from thzsync.studies.probe import reckoned
+    from thzsync.workers import default_workers
+
+    missing = [run for run in runs if store.finished(run.key) is None]
+    places = {run.realisation.key for run in missing}
+    known = [key for key in places if store.references(key) is not None]
+    count = workers or default_workers()
+
+    def effort(changes: dict[str, Any] | None = None) -> Effort:
+        cost = reckoned(missing, known, changes)
+        memory_bytes = min(count, cost.runs) * cost.memory_bytes
+        kept_bytes = cost.disk_bytes if store.folder is not None else 0
+        return Effort(1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
+
+    refused = any(needs_packets(run.realisation.scenario) for run in missing)
+    if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
+        note(warning)
+
+
 def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
     if out is None:
         return "nothing is kept; with --out DIR a sweep can be resumed"
@@ -183,9 +210,13 @@ def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
 
 
 def _show(found: Sweep, out: str | None, as_json: bool) -> None:
+    from thzsync.records.certificate import warn_beyond
+
     if out is not None:
         note(f"sweep written to {out}")
     emit(found.document(), as_json, lambda: _table(found))
+    warn_beyond(found.fidelity, found.scenario)
+    beyond = tell_fidelity(found.fidelity, found.scenario.optical.replayed_share)
     for failure in found.failures[:3]:
         note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
@@ -193,6 +224,8 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
         raise typer.Exit(1)
     if found.missing:
         note(f"{found.missing} runs are not there yet")
+    if beyond:
+        raise typer.Exit(BEYOND_TOLERANCE)
 
 
 def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:

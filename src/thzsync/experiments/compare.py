@@ -13,15 +13,19 @@ from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.comparison import Comparison
 from thzsync.experiments.parallel import Failure, stream_runs
 from thzsync.experiments.references import known_references, remember
-from thzsync.records import References
+from thzsync.experiments.under_way import counting
+from thzsync.records import Fidelity, References
+from thzsync.records.certificate import certify, judged_together, warn_beyond
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation import Run, reference_costs, simulate
+from thzsync.simulation.simulator import REFERENCE_ITERATIONS
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import in_one_line
 
 __all__ = ["Comparison", "compare", "known_policies"]
 
-ProgressBar = Callable[[int, int], None]
+ProgressBar = Callable[[float, int], None]
+"""Is told how many of all runs are done, those under way by their shares."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +43,27 @@ class _Result:
     iterations: pl.DataFrame
     events: pl.DataFrame
     detail: Run | None
+    fidelity: Fidelity | None
 
 
 def _references(task: tuple[Scenario, int]) -> References:
-    return reference_costs(*task)
+    return reference_costs(*task, counting(task[0], REFERENCE_ITERATIONS))
 
 
 def _run(task: _Task) -> _Result:
     work = (task.scenario, task.policy, task.iterations, task.seed, task.references)
-    run = simulate(*work, detailed=task.detailed)
+    with judged_together():
+        stop = counting(task.scenario, task.iterations)
+        run = simulate(*work, detailed=task.detailed, stop=stop)
     key = {"policy": task.policy, "seed": task.seed}
     columns = [pl.lit(value).alias(name) for name, value in key.items()]
     detail = run.last_iteration() if task.detailed else None
     events = run.events.drop("racks", "delay_ps", "power", "after")
     return _Result(
-        run.iterations.select(*columns, pl.all()), events.select(*columns, pl.all()), detail
+        run.iterations.select(*columns, pl.all()),
+        events.select(*columns, pl.all()),
+        detail,
+        run.fidelity,
     )
 
 
@@ -66,15 +76,21 @@ def compare(
     progress: ProgressBar | None = None,
     rescue: Callable[[Comparison], None] | None = None,
     scheduler: str | None = None,
+    prepare: ProgressBar | None = None,
 ) -> Comparison:
     """Run every policy in every seed; all see the same background, channel and stragglers.
 
-    ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes. When it
+    ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes.
+    ``prepare`` is told of the references, ``progress`` of the runs that follow them. When it
     is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
-    fails is left out of all policies, and the failure is recorded.
+    fails is left out of all policies, and the failure is recorded. Warns if runs in flow fidelity
+    are beyond their tolerance.
     """
     settings = [(Scenario.of(scenario), known_policies(policies))]
-    return compare_settings(settings, seeds, iterations, workers, progress, rescue, scheduler)[0]
+    how = (workers, progress, rescue, scheduler, prepare)
+    found = compare_settings(settings, seeds, iterations, *how)[0]
+    warn_beyond(found.fidelity, found.scenario)
+    return found
 
 
 def compare_settings(
@@ -85,6 +101,7 @@ def compare_settings(
     progress: ProgressBar | None = None,
     rescue: Callable[[Comparison], None] | None = None,
     scheduler: str | None = None,
+    prepare: ProgressBar | None = None,
 ) -> list[Comparison]:
     """Policies in several settings of the same realisations, all runs side by side.
 
@@ -96,22 +113,26 @@ def compare_settings(
     most = len(numbers) * sum(len(names) for _, names in settings)
     with open_executor(workers, scheduler, most=most) as executor:
         books = [
-            _Book(setting, names, _tasks(executor, setting, names, numbers, iterations))
+            _Book(setting, names, _tasks(executor, setting, names, numbers, iterations, prepare))
             for setting, names in settings
         ]
         places = [(book, k) for book in books for k in range(len(book.tasks))]
-        runs = stream_runs(executor, _run, [book.tasks[k] for book, k in places])
+        tasks = [book.tasks[k] for book, k in places]
         try:
-            for done, (position, result) in enumerate(runs, start=1):
+            for position, result in stream_runs(
+                executor, _run, tasks, _counted(progress, len(tasks))
+            ):
                 book, k = places[position]
                 book.enter(k, result)
-                if progress is not None:
-                    progress(done, len(places))
         except BaseException as error:
             if rescue is not None and books[0].whole_seeds() and interrupted(error):
                 rescue(books[0].comparison())
             raise
     return [book.comparison() for book in books]
+
+
+def _counted(progress: ProgressBar | None, total: int) -> Callable[[float], None]:
+    return lambda done: None if progress is None else progress(done, total)
 
 
 def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
@@ -131,21 +152,27 @@ def _tasks(
     policies: Sequence[str],
     seeds: Sequence[int],
     iterations: int,
+    prepare: ProgressBar | None,
 ) -> list[_Task]:
     """The runs of a comparison, seed by seed; the first seed's are recorded in detail."""
     return [
         _Task(scenario, policy, seed, iterations, reference, seed == seeds[0])
-        for seed, reference in _all_references(executor, scenario, seeds)
+        for seed, reference in _all_references(executor, scenario, seeds, prepare)
         for policy in policies
     ]
 
 
 def _all_references(
-    executor: Executor, scenario: Scenario, seeds: Sequence[int]
+    executor: Executor,
+    scenario: Scenario,
+    seeds: Sequence[int],
+    prepare: ProgressBar | None,
 ) -> Iterator[tuple[int, References]]:
     unknown = [seed for seed in seeds if known_references(scenario, seed) is None]
     found = {seed: known_references(scenario, seed) or {} for seed in seeds}
-    for position, result in stream_runs(executor, _references, [(scenario, s) for s in unknown]):
+    tasks = [(scenario, seed) for seed in unknown]
+    watch = _counted(prepare, len(tasks))
+    for position, result in stream_runs(executor, _references, tasks, watch):
         if isinstance(result, Failure):
             raise result.error
         found[unknown[position]] = result
@@ -189,6 +216,7 @@ class _Book:
             pl.concat([result.events for _, result in kept]),
             {name: details[name] for name in self.policies if name in details},
             tuple(self._failures()),
+            certify(({"policy": task.policy}, result.fidelity) for task, result in kept),
         )
 
     def _failures(self) -> Iterator[dict[str, Any]]:

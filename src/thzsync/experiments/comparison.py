@@ -16,6 +16,7 @@ from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.statistics import paired_row
 from thzsync.folders import RUN
+from thzsync.records.certificate import Certificate
 from thzsync.records.folder import FILES, Record, with_marker, write_record
 from thzsync.records.run import MARKER as RUN_MARKER
 from thzsync.records.run import SCENARIO, environment, frame_bytes, read_scenario
@@ -52,6 +53,8 @@ class Comparison:
     """Full record of the last iteration of every policy's first seed."""
     failures: tuple[dict[str, Any], ...] = ()
     """Policy, seed and error of every run that failed; its seed is left out everywhere."""
+    fidelity: Certificate | None = None
+    """How near runs in flow fidelity are to packets, policy by policy."""
 
     def __repr__(self) -> str:
         iterations = self.iterations["iteration"].n_unique()
@@ -74,6 +77,7 @@ class Comparison:
             iterations=self.iterations.filter(mine),
             events=self.events.filter(mine),
             details={name: run for name, run in self.details.items() if name == policy},
+            fidelity=None if self.fidelity is None else self.fidelity.at(policy),
         )
 
     def table(self, first: int = 0) -> Table:
@@ -144,6 +148,7 @@ class Comparison:
             "rows": self.rows(first),
             "failures": list(self.failures),
             "environment": environment(),
+            **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
         }
 
     def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
@@ -184,5 +189,6 @@ class Comparison:
             if f"runs/{policy}/{RUN_MARKER}" in document[FILES]
         }
         failures = tuple(document.get("failures", ()))
-        scenario = read_scenario(record)
-        return cls(scenario, policies, seeds, iterations, events, details, failures)
+        told, scenario = document.get("fidelity"), read_scenario(record)
+        fidelity = Certificate.of_document(told, str(source / MARKER)) if told else None
+        return cls(scenario, policies, seeds, iterations, events, details, failures, fidelity)

@@ -115,7 +115,7 @@ def reproduce_fabric(
     iterations: int = 20,
     workers: int | None = None,
     scenario: Scenario | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, float, int], None] | None = None,
     quick: bool = False,
     rescue: Callable[[Comparison], None] | None = None,
 ) -> FabricFigure:
@@ -127,7 +127,7 @@ def reproduce_fabric(
     """
     setting = scenario or Scenario.paper()
 
-    def report(part: str) -> Callable[[int, int], None]:
+    def report(part: str) -> Callable[[float, int], None]:
         return lambda done, total: progress(part, done, total) if progress else None
 
     settings = [(setting, POLICIES)]

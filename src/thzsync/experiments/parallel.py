@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from thzsync.errors import ThzSyncError, interrupted
-from thzsync.workers import Answer, Call, Executor, default_workers, open_executor
+from thzsync.workers import Answer, Call, Executor, default_workers, followed, open_executor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,12 +49,18 @@ def map_runs(
 
 
 def stream_runs(
-    executor: Executor, function: Callable[[Item], Result], items: Sequence[Item]
+    executor: Executor,
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    watch: Callable[[float], object] = lambda done: None,
 ) -> Iterator[tuple[int, Result | Failure]]:
-    """Position and result of every item as they are finished; one that raises stops no other."""
+    """Position and result of every item as they are finished; one that raises stops no other.
+
+    ``watch`` is told how many are done, those under way by their shares.
+    """
     # Pickled for a pipe between two processes of ours; what is stored on disk never is.
     calls = [Call(_APPLY, pickle.dumps((function, item))) for item in items]
-    for position, answer in executor.run(calls):
+    for position, answer in followed(executor, calls, watch):
         yield position, _result(answer)
 
 

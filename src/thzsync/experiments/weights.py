@@ -76,7 +76,7 @@ def reproduce_weights(
     iterations: int = 20,
     workers: int | None = None,
     scenario: Scenario | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, float, int], None] | None = None,
     quick: bool = False,
     known: Comparison | None = None,
 ) -> WeightsFigure:
@@ -98,7 +98,7 @@ def reproduce_weights(
     }
     missing = [pair for pair in WEIGHTS if pair not in found]
 
-    def report(done: int, total: int) -> None:
+    def report(done: float, total: int) -> None:
         if progress is not None:
             progress("runs", done, total)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thzsync.feasibility.check import check_collective, check_scenario
-from thzsync.feasibility.effort import Effort, effort_of, recorded_whole
+from thzsync.feasibility.effort import Effort, effort_of
 from thzsync.feasibility.names import known_names
 
 __all__ = [
@@ -12,5 +12,4 @@ __all__ = [
     "check_scenario",
     "effort_of",
     "known_names",
-    "recorded_whole",
 ]

@@ -36,25 +36,21 @@ class Effort:
     events: int
     """Decisions of one iteration."""
     seconds: float
+    references_s: float
+    """Of the seconds: those of the references, which the runs of a realisation share."""
     memory_bytes: float
     disk_bytes: float
-
-
-def recorded_whole(scenario: Scenario, kept: bool) -> bool:
-    """Whether a run makes all tables; if it is not ``kept`` on disk, its summary may do.
-
-    Nobody sees more of it then, but flows are certified by a whole record.
-    """
-    return kept or in_flows(scenario)
 
 
 def effort_of(
     scenario: Scenario, iterations: int, learns: bool, kept: bool, seed: int = 0
 ) -> Effort:
-    """What some iterations of a scenario take, references included, if they are ``kept`` or not."""
+    """What some iterations of a scenario take, references included.
+
+    If they are not ``kept`` on disk, nobody sees more of them than their summary.
+    """
     topology, streams = Topology(scenario.floor), Streams(seed)
-    whole = recorded_whole(scenario, kept)
-    events, seconds, disk_bytes = 0, 0.0, 0.0
+    events, seconds, references_s, disk_bytes = 0, 0.0, 0.0, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
         graph = job_graph(job, topology, streams)
@@ -66,9 +62,10 @@ def effort_of(
         decided_s = load.events * _LEARNT_S if learns else 0.0
         events += load.events
         seconds += (own + first) * carried_s + own * decided_s
-        memory_bytes += load.carried_bytes + load.record_bytes(own, whole)
+        references_s += first * carried_s
+        memory_bytes += load.carried_bytes + load.record_bytes(own, kept)
         disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES if kept else 0.0
-    return Effort(max(1, events), seconds, memory_bytes, disk_bytes)
+    return Effort(max(1, events), seconds, references_s, memory_bytes, disk_bytes)
 
 
 def _bursts(scenario: Scenario, graph: TrainingGraph) -> float:

@@ -16,8 +16,7 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-
-from thzsync.arrays import FloatArray
+from numpy.typing import NDArray
 
 # Numba's annotations are too few to be of use here
 cgutils: Any = import_module("numba.core.cgutils")
@@ -26,6 +25,7 @@ ir: Any = import_module("llvmlite.ir")
 models: Any = import_module("numba.core.datamodel.models")
 types: Any = import_module("numba.core.types")
 
+FloatArray = NDArray[np.float64]
 LANES: Final = 8
 """As many numbers as the widest registers hold; narrower ones take several."""
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 
 
@@ -46,6 +47,11 @@ class Fidelity:
         """The error of every collective type, in the order of appearance."""
         kinds = dict.fromkeys(r.kind for r in self.replayed)
         return [kind_error(kind, [r for r in self.replayed if r.kind == kind]) for kind in kinds]
+
+    def among(self, numbers: IntArray) -> Fidelity:
+        """What is said of the events with these numbers."""
+        known = set(numbers.tolist())
+        return Fidelity(self.tolerance, tuple(r for r in self.replayed if r.number in known))
 
     @property
     def exceeded(self) -> list[KindError]:

@@ -195,6 +195,15 @@ def in_progress(folder: str | Path) -> bool:
     return (Path(folder) / PROGRESS / BEGUN).is_file()
 
 
+def refuse_to_drop(folder: str | Path) -> None:
+    """Refuse a folder in which an interrupted run has finished iterations: they took their time."""
+    if in_progress(folder) and any((Path(folder) / PROGRESS).glob("part-*")):
+        raise ThzSyncError(
+            f"{folder}: holds an interrupted run; go on with `thzsync run --resume {folder}`, or "
+            "start anew with --force"
+        )
+
+
 def _remove(place: Path) -> None:
     if place.exists():
         (place / BEGUN).unlink(missing_ok=True)  # without it the rest means nothing

@@ -27,7 +27,7 @@ class BegunElsewhere(ThzSyncError):
             who = f"thzsync {version}, and this is {__version__}"
         return cls(
             f"{folder}: was begun by {who} ({reason}); go on with that version, or begin anew "
-            f"with `thzsync run ... --out {folder}`"
+            f"with `thzsync run ... --out {folder} --force`"
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.records.certificate import Certificate, certify
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
 from thzsync.records.recorder import in_segments
@@ -113,6 +114,11 @@ class Run:
         )
         return {name: float(value) for name, value in means.items()}
 
+    @property
+    def certificate(self) -> Certificate | None:
+        """How near a run in flow fidelity is to packets."""
+        return certify([({}, self.fidelity)])
+
     def last_iteration(self) -> Run:
         """The same run cut down to the last iteration of every job."""
         import polars as pl
@@ -130,7 +136,9 @@ class Run:
                 tables[name] = frame.filter(inside)
             else:
                 tables[name] = frame.join(events, on="number", how="semi", maintain_order="left")
-        return replace(self, tables=tables, declared=None)
+        numbers = tables["events"]["number"].to_numpy()
+        fidelity = None if self.fidelity is None else self.fidelity.among(numbers)
+        return replace(self, tables=tables, fidelity=fidelity, declared=None)
 
     def __repr__(self) -> str:
         iterations = self.iterations["iteration"].n_unique()

@@ -8,6 +8,7 @@ from typing import Final
 from thzsync.display import Table
 from thzsync.report import letter_tables, synthesis_tables, tables
 from thzsync.report.curves import collective_rows
+from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep_tables import sweep_tables
 
@@ -27,6 +28,8 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
         found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
     if results.rows:
         found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
+    if results.fabric is not None:
+        found["headline"] += fidelity_tables(results.fabric.fidelity)
     if results.beyond:
         made = tables.beyond(results.beyond["rows"])
         found["headline"].append(tables.marked(made, "beyond" in results.quick))

@@ -125,6 +125,7 @@ def as_comparison(run: Run) -> Comparison:
         run.iterations.select(*key, pl.all()),
         run.events.select(*key, pl.all()),
         {run.policy: run.last_iteration()},
+        fidelity=run.certificate,
     )
 
 

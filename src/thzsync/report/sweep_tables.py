@@ -8,6 +8,7 @@ from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
 from thzsync.report.columns import digits, mean
+from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.metrics import Metric
 from thzsync.report.sweep import SWEPT
@@ -27,6 +28,7 @@ def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
         found["sweep"].append(crossover_table(changes))
     if sweep.failures:
         found["points"].append(failure_table(sweep))
+    found["points"] += fidelity_tables(sweep.fidelity)
     return found
 
 

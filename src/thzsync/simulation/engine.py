@@ -84,7 +84,7 @@ class Engine:
             to_ps(scenario.thz.fallback_timeout_s),
             self.world.cut,
         )
-        self.witness = Witness(self.world) if detailed and in_flows(scenario) else None
+        self.witness = Witness(self.world) if in_flows(scenario) else None
         """Has events replayed packet by packet, where the fibres carry flows."""
         self.outcomes: list[Outcome] = []
         """What became of earlier decisions; whoever reads them takes them out."""

@@ -54,15 +54,15 @@ def policy_at_cut(journal: Journal) -> Policy | None:
 
 
 def replay(
-    journal: Journal, session: Session, tell: Callable[[], None]
+    journal: Journal, session: Session, tell: Callable[[], None], step: Callable[[], object]
 ) -> tuple[Driver, Situation | None]:
     """Carry out what was decided before the cut; who decides on, and the situation to decide."""
     with journal.reading():
-        return _replay(journal, session, tell)
+        return _replay(journal, session, tell, step)
 
 
 def _replay(
-    journal: Journal, session: Session, tell: Callable[[], None]
+    journal: Journal, session: Session, tell: Callable[[], None], step: Callable[[], object]
 ) -> tuple[Driver, Situation | None]:
     restored = policy_at_cut(journal)
     driver = Driver(restored or first_policy(journal.beginning))
@@ -71,6 +71,7 @@ def _replay(
         if situation is None:
             raise _differs(journal)
         tell()
+        step()
         _repeat(journal, driver, session, situation, decision, asking=restored is None)
     waiting = next(session, None)
     tell()

@@ -12,6 +12,7 @@ from thzsync.coordinator.saved import knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
+from thzsync.records.certificate import warn_beyond
 from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
@@ -44,7 +45,9 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
             step()
         return False
 
-    run = simulate(scenario, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
+    optical = scenario.optical.model_copy(update={"replayed_share": 0.0})
+    plain = scenario.model_copy(update={"optical": optical})  # the run itself is certified
+    run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
     return mean_costs(run.events)
 
 
@@ -84,7 +87,7 @@ def simulate(
     With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned; so does
     ``stop``, which is asked before every decision. A ``journal`` gets what is finished as it comes.
     Not ``detailed``, only iterations and events are recorded, which cannot be audited but take
-    less time and memory.
+    less time and memory. Warns if a run in flow fidelity is beyond its tolerance.
     """
     setting = Scenario.of(scenario)
     if references is None:
@@ -92,13 +95,21 @@ def simulate(
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
-    return drive.record(keep_partial)
+    run = drive.record(keep_partial)
+    warn_beyond(run.certificate, run.scenario)
+    return run
 
 
 def resume(
-    journal: Journal, progress: Tell | None = None, stop: Stop | None = None
+    journal: Journal,
+    progress: Tell | None = None,
+    stop: Stop | None = None,
+    step: Step | None = None,
 ) -> tuple[Run, Policy]:
-    """Go on with an interrupted run; the record and the policy that it would have left."""
+    """Go on with an interrupted run; the record and the policy that it would have left.
+
+    ``step`` is called before every decision that is repeated, ``stop`` before every new one.
+    """
     begun = journal.beginning
     session = Session(begun.scenario, begun.seed, begun.iterations, begun.references)
 
@@ -107,11 +118,13 @@ def resume(
             if progress is not None:
                 progress(ended)
 
-    driver, waiting = replay(journal, session, tell)
+    driver, waiting = replay(journal, session, tell, step or (lambda: None))
     knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
     drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
-    return drive.record(keep_partial=True), driver.policy
+    run = drive.record(keep_partial=True)
+    warn_beyond(run.certificate, run.scenario)
+    return run, driver.policy
 
 
 class _Drive:

@@ -101,8 +101,8 @@ class Witness:
 
     def fidelity(self, recorded: IntArray) -> Fidelity:
         """What has been found so far of the events with these numbers."""
-        order = sorted(row for row in self._replayed if row.number in recorded)
-        return Fidelity(self._world.scenario.optical.fidelity_tolerance, tuple(order))
+        tolerance = self._world.scenario.optical.fidelity_tolerance
+        return Fidelity(tolerance, tuple(sorted(self._replayed))).among(recorded)
 
     def _carried(self, done: Finished) -> Carried:
         work, ring_of_rack = done.work, self._world.fabric.network.ring_of_rack

@@ -9,19 +9,20 @@ from typing import Any
 from thzsync.studies.plan import PlannedRun
 from thzsync.studies.store import Store
 from thzsync.studies.task import reference_call, run_call
-from thzsync.workers import Executor
+from thzsync.workers import Executor, followed
 
 
 @dataclass(frozen=True)
 class Tally:
     """How far a sweep is."""
 
-    done: int
+    done: float
+    """Runs that are done; those under way count by their shares."""
     total: int
     kept: int = 0
     """Of those done: finished before this start."""
     failed: int = 0
-    prepared: int = 0
+    prepared: float = 0
     """References found, of those that were unknown."""
     to_prepare: int = 0
     part: str = ""
@@ -47,13 +48,17 @@ def complete(
     _find_references(missing, store, executor, tell)
     able = [run for run in missing if store.references(run.realisation.key) is not None]
     calls = [run_call(run, store.references(run.realisation.key) or b"") for run in able]
-    for done, (position, answer) in enumerate(executor.run(calls), start=1):
+    before = len(wanted) - len(able)
+
+    def watched(done: float) -> None:
+        tell(done=before + done)
+
+    for position, answer in followed(executor, calls, watched):
         key = able[position].key
         if answer.error is None:
             store.commit(key, answer.payload)
         else:
             store.fail(key, answer.error, answer.traceback)
-        tell(done=tally.kept + done + len(missing) - len(able))
 
 
 def _find_references(
@@ -62,9 +67,12 @@ def _find_references(
     """The runs of one realisation share their references, so these come first."""
     needed = {run.realisation.key: run.realisation for run in runs}
     unknown = [r for key, r in needed.items() if store.references(key) is None]
-    answers = executor.run([reference_call(r) for r in unknown])
-    for prepared, (position, answer) in enumerate(answers, start=1):
+    calls = [reference_call(r) for r in unknown]
+
+    def watched(prepared: float) -> None:
         tell(prepared=prepared, to_prepare=len(unknown))
+
+    for position, answer in followed(executor, calls, watched):
         key = unknown[position].key
         if answer.error is None:
             store.commit_references(key, answer.payload)

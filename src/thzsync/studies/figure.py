@@ -15,7 +15,7 @@ from thzsync.studies.sweeping import execute
 CONVERGED: Final = 10
 """First iteration (from 0) of the window over which the paper averages: 11 to 20."""
 
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, float, int], None]
 """Part, runs done, runs in all."""
 
 

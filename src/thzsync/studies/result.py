@@ -16,12 +16,13 @@ from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
 from thzsync.files import write_atomically, write_document
+from thzsync.records.certificate import Certificate, certify
 from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.studies.plan import Plan, digest
 from thzsync.studies.specification import Specification, specify
 from thzsync.studies.store import Store
-from thzsync.studies.task import read_table
+from thzsync.studies.task import read_fidelity, read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,6 +45,8 @@ class Sweep:
     """Point, policy, seed and error of every run that failed."""
     missing: int = 0
     """Runs that were not tried: an interruption, or another shard's."""
+    fidelity: Certificate | None = None
+    """How near runs in flow fidelity are to packets, by point and policy."""
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -148,6 +151,7 @@ class Sweep:
             "failures": list(self.failures),
             "missing": self.missing,
             "environment": environment(),
+            **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
         }
 
     def save(self, folder: str | Path) -> Path:
@@ -170,9 +174,15 @@ class Sweep:
         except (OSError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             reason = str(error).splitlines()[0]
             raise ThzSyncError(f"{source}: the sweep is unfinished ({reason}); resume it") from None
-        specification = specify(document["specification"], str(source / "sweep.json"))
+        file, told = str(source / "sweep.json"), document.get("fidelity")
         return cls(
-            specification, Scenario.load(source / "scenario.toml"), points, frame, failures, missing
+            specify(document["specification"], file),
+            Scenario.load(source / "scenario.toml"),
+            points,
+            frame,
+            failures,
+            missing,
+            Certificate.of_document(told, file) if told else None,
         )
 
 
@@ -194,13 +204,15 @@ def read_document(folder: Path) -> Row:
 
 def gather(plan: Plan, store: Store) -> Sweep:
     """The sweep as far as the store has it; row by row in the plan's order."""
-    tables, failures, missing = [], [], 0
+    tables, failures, replayed, missing = [], [], [], 0
     for run in plan.runs:
         place = plan.points[run.point] | {"policy": run.contender.name, "seed": run.seed}
         content = store.finished(run.key)
         if content is not None:
             columns = [pl.lit(value).alias(name) for name, value in place.items()]
             tables.append(read_table(content).select(*columns, pl.all()))
+            at = plan.points[run.point] | {"policy": run.contender.name}
+            replayed.append((at, read_fidelity(content)))
         elif run.key in store.failures:
             failures.append(place | {"error": store.failures[run.key]})
         else:
@@ -208,7 +220,15 @@ def gather(plan: Plan, store: Store) -> Sweep:
     if not tables:
         raise ThzSyncError(_nothing(failures))
     frame = pl.concat(tables, how="vertical_relaxed")
-    return Sweep(plan.specification, plan.base, plan.points, frame, tuple(failures), missing)
+    return Sweep(
+        plan.specification,
+        plan.base,
+        plan.points,
+        frame,
+        tuple(failures),
+        missing,
+        certify(replayed),
+    )
 
 
 def _nothing(failures: list[Row]) -> str:

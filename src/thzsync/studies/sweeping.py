@@ -10,6 +10,7 @@ from typing import Any
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically, write_document
 from thzsync.folders import SWEEP, claim_folder
+from thzsync.records.certificate import warn_beyond
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
 from thzsync.studies.execution import Watch, complete
@@ -37,7 +38,8 @@ def sweep(
     ``what`` is a scenario, a preset's name, or a specification (an object or a TOML file); further
     ``options`` are those of ``Specification``: zipped, set, policies, contenders, seeds,
     iterations, first. ``out`` keeps every run as it is finished, and ``resume`` does only what is
-    missing there. ``scheduler`` is a Dask cluster's address.
+    missing there. ``scheduler`` is a Dask cluster's address. Warns if runs in flow fidelity are
+    beyond their tolerance.
     """
     chosen = {"axes": dict(axes)} if axes is not None else {}
     plan = plan_sweep(what, chosen | options)
@@ -45,6 +47,7 @@ def sweep(
         execute(plan.runs, store, workers, scheduler, watch)
         found = gather(plan, store)
         finish(found, store)
+    warn_beyond(found.fidelity, found.scenario)
     return found
 
 

@@ -7,9 +7,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.experiments.under_way import counting
+from thzsync.records import Fidelity, Run
+from thzsync.records.certificate import judged_together
 from thzsync.records.run import References, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
+from thzsync.simulation.simulator import REFERENCE_ITERATIONS
 from thzsync.studies.plan import PlannedRun, Realisation
 from thzsync.workers import Call
 
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _HERE: Final = "thzsync.studies.task"
+FIDELITY: Final = "fidelity"
+"""Column with what was replayed of a run, as JSON."""
 
 
 def reference_call(realisation: Realisation) -> Call:
@@ -28,7 +34,8 @@ def reference_call(realisation: Realisation) -> Call:
 def find_references(payload: bytes) -> bytes:
     """The references of a realisation, as JSON."""
     asked = json.loads(payload)
-    found = reference_costs(Scenario.model_validate(asked["scenario"]), asked["seed"])
+    scenario = Scenario.model_validate(asked["scenario"])
+    found = reference_costs(scenario, asked["seed"], counting(scenario, REFERENCE_ITERATIONS))
     return json.dumps(found).encode()
 
 
@@ -45,17 +52,40 @@ def run_call(run: PlannedRun, references: bytes) -> Call:
 
 
 def find_run(payload: bytes) -> bytes:
-    """The iteration table of a run, as Parquet."""
+    """The iteration table of a run, as Parquet; in flow fidelity with what was replayed."""
     asked = json.loads(payload)
     references: References = {k: (v[0], v[1]) for k, v in asked["references"].items()}
     scenario = Scenario.model_validate(asked["scenario"])
     work = (scenario, asked["policy"], asked["iterations"], asked["seed"], references)
-    run = simulate(*work, detailed=False)
-    return frame_bytes(run.iterations)
+    with judged_together():
+        run = simulate(*work, detailed=False, stop=counting(scenario, asked["iterations"]))
+    return frame_bytes(_with_fidelity(run))
+
+
+def _with_fidelity(run: Run) -> pl.DataFrame:
+    """The iterations; what was replayed stands beside all of them, so that one file holds a run."""
+    import polars as pl
+
+    if run.fidelity is None:
+        return run.iterations
+    told = json.dumps(run.fidelity.document())
+    return run.iterations.with_columns(pl.lit(told).alias(FIDELITY))
 
 
 def read_table(content: bytes) -> pl.DataFrame:
-    """A table as a worker sent it."""
+    """The iterations as a worker sent them."""
+    return _read(content).drop(FIDELITY, strict=False)
+
+
+def read_fidelity(content: bytes) -> Fidelity | None:
+    """What was replayed of a run in flow fidelity."""
+    frame = _read(content)
+    if FIDELITY not in frame.columns:
+        return None
+    return Fidelity.of_document(json.loads(frame[FIDELITY][0]))
+
+
+def _read(content: bytes) -> pl.DataFrame:
     import polars as pl
 
     return pl.read_parquet(io.BytesIO(content))

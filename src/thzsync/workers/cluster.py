@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.workers.call import Answer, Call, carry_out, in_one_line
+from thzsync.workers.news import News
 
 PATIENCE: Final = "10s"
 
@@ -22,8 +23,8 @@ class Cluster:
                 f"--scheduler: {address} has no workers; start some with `dask worker {address}`"
             )
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
-        """Position and answer of every call, as they are finished."""
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
+        """Position and answer of every call, as they are finished; a cluster has no news of it."""
         from distributed import as_completed
 
         futures: dict[Any, int] = {

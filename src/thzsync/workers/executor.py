@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from thzsync.errors import ThzSyncError
 from thzsync.workers.call import Answer, Call, carry_out
+from thzsync.workers.news import News, hearing
 
 if TYPE_CHECKING:
     from thzsync.workers.processes import Processes
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 class Executor(Protocol):
     """Carries out calls in any order, somewhere."""
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
-        """Position and answer of every call, as they are finished."""
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
+        """Position and answer of every call, as they are finished; news of those under way."""
         ...
 
     def close(self) -> None:
@@ -30,10 +32,12 @@ class Executor(Protocol):
 class Here:
     """Carries out calls in this process, one after the other."""
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, in order."""
         for position, call in enumerate(calls):
-            yield position, carry_out(call)
+            with hearing(partial(news, position)) if news is not None else nullcontext():
+                answer = carry_out(call)
+            yield position, answer
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -46,9 +50,9 @@ class Relaying:
         self._executor = executor
         self._told: set[str] = set()
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, as they are finished."""
-        for position, answer in self._executor.run(calls):
+        for position, answer in self._executor.run(calls, news):
             for text in answer.warnings:
                 if text not in self._told:
                     self._told.add(text)
@@ -58,6 +62,21 @@ class Relaying:
     def close(self) -> None:
         """Let go of everything."""
         self._executor.close()
+
+
+def followed(
+    executor: Executor, calls: Sequence[Call], watch: Callable[[float], object]
+) -> Iterator[tuple[int, Answer]]:
+    """Run calls; ``watch`` is told how many are done, those under way by their shares."""
+    shares: dict[int, float] = {}
+
+    def news(position: int, share: float) -> None:
+        shares[position] = share
+        watch(sum(shares.values()))
+
+    for position, answer in executor.run(calls, news):
+        yield position, answer
+        news(position, 1.0)
 
 
 def default_workers() -> int:

@@ -13,10 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
-from typing import Final
+from typing import IO, Final
 
 from thzsync.workers.call import Answer, Call
 from thzsync.workers.frames import read_frame, write_frame
+from thzsync.workers.news import News
 from thzsync.workers.worker import DIE_WITH_PARENT
 
 ATTEMPTS: Final = 3
@@ -53,7 +54,9 @@ class Worker:
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self._calls, self.answers = self.process.stdin, self.process.stdout
+        self._calls = self.process.stdin
+        # Without a buffer: a second message in it would wait there unseen by the selector.
+        self.answers: IO[bytes] = self.process.stdout.detach()  # type: ignore[attr-defined]
         self._tell({"path": sys.path})
 
     def ask(self, call: Call) -> None:
@@ -64,12 +67,14 @@ class Worker:
         with suppress(BrokenPipeError):
             write_frame(self._calls, header, payload)
 
-    def answer(self) -> Answer | None:
-        """The answer to the last call; ``None`` from a worker that died."""
+    def answer(self) -> Answer | float | None:
+        """The answer to the last call, or which share is done; ``None`` from one that died."""
         frame = read_frame(self.answers)
         if frame is None:
             return None
         told, payload = frame
+        if "share" in told:
+            return float(told["share"])
         return Answer(payload, told["error"], told["traceback"], tuple(told["warnings"]))
 
     def end(self) -> str:
@@ -109,7 +114,7 @@ class Processes:
         """Whether answers are still to come."""
         return bool(self._busy)
 
-    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, as they are finished."""
         waiting = deque(_Errand(position) for position in range(len(calls)))
         while waiting or self._busy:
@@ -117,7 +122,7 @@ class Processes:
             finished = [
                 found
                 for key, _ in self._selector.select()
-                if (found := self._collect(key.data, waiting)) is not None
+                if (found := self._collect(key.data, waiting, news)) is not None
             ]
             self._hand_out(calls, waiting)  # nobody idles while the caller looks at answers
             yield from finished
@@ -134,9 +139,15 @@ class Processes:
         self._selector.register(worker.answers, EVENT_READ, worker)
         return worker
 
-    def _collect(self, worker: Worker, waiting: deque[_Errand]) -> tuple[int, Answer] | None:
-        errand = self._busy.pop(worker, None)
+    def _collect(
+        self, worker: Worker, waiting: deque[_Errand], news: News | None
+    ) -> tuple[int, Answer] | None:
         answer = worker.answer()
+        if isinstance(answer, float):
+            if news is not None:
+                news(self._busy[worker].position, answer)
+            return None
+        errand = self._busy.pop(worker, None)
         if answer is not None and errand is not None:
             self._idle.append(worker)
             return errand.position, answer

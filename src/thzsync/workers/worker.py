@@ -15,6 +15,7 @@ from typing import IO, Final
 
 from thzsync.workers.call import Call, carry_out
 from thzsync.workers.frames import Frame, read_frame, write_frame
+from thzsync.workers.news import hearing
 
 DIE_WITH_PARENT: Final = "--die-with-parent="
 """Option with the parent's process id; asks the kernel to end the worker with that process."""
@@ -34,7 +35,8 @@ def main(arguments: list[str]) -> None:
     sys.path[:] = greeting["path"]
     while True:
         header, payload = frames.get()
-        answer = carry_out(Call(header["function"], payload, header["version"]))
+        with hearing(lambda share: write_frame(answers, {"share": share})):
+            answer = carry_out(Call(header["function"], payload, header["version"]))
         told = {
             "error": answer.error,
             "traceback": answer.traceback,

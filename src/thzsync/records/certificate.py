@@ -1,0 +1,151 @@
+"""How near the runs of a command are to packets: the error at every place where it looked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from thzsync.errors import ThzSyncError
+from thzsync.records.fidelity import Fidelity, KindError
+from thzsync.scenario import Scenario
+from thzsync.scenario.fidelity import needs_packets
+
+Place = dict[str, Any]
+"""What tells some runs from others, such as their policy and axis values; empty for a run alone."""
+FIGURES: Final = (*KindError._fields, "tolerance")
+
+
+class BeyondToleranceWarning(UserWarning):
+    """Flows differ from packets by more than their scenario tolerates."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The error of one collective type at one place, over all seeds."""
+
+    place: Place
+    found: KindError
+    tolerance: float
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the error is larger than tolerated."""
+        return abs(self.found.error) > self.tolerance
+
+    @property
+    def verdict(self) -> str:
+        """Within or beyond the tolerance; undecided if the interval includes it or is not known."""
+        ci95 = self.found.ci95
+        if ci95 is None or abs(abs(self.found.error) - self.tolerance) <= ci95:
+            return "undecided"
+        return "beyond" if self.beyond else "within"
+
+    @property
+    def where(self) -> str:
+        """The place in words."""
+        axes = [f"{key}={value}" for key, value in self.place.items() if key != "policy"]
+        policy = [f"under {self.place['policy']}"] if "policy" in self.place else []
+        return " ".join([*policy, *(["at " + ", ".join(axes)] if axes else [])])
+
+    def warning(self, reason: str | None = None) -> str:
+        """What is wrong, and what helps; ``reason`` is why the scenario needs packets, if any."""
+        remedy = f"{reason}:" if reason else "raise optical.trains_per_flow or"
+        return (
+            f"{' '.join(filter(None, (self.found.kind, self.where)))} is "
+            f"{100 * self.found.error:+.2f} % off packets, beyond optical.fidelity_tolerance "
+            f'({100 * self.tolerance:g} %); {remedy} use optical.fidelity = "packet"'
+        )
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What all replayed events say, place by place."""
+
+    tolerance: float
+    """The strictest of the runs."""
+    rows: tuple[Certified, ...]
+
+    def worst(self) -> list[Certified]:
+        """Of every collective type the place with the largest error for its tolerance."""
+        found: dict[str, Certified] = {}
+        for row in sorted(self.rows, key=lambda row: -abs(row.found.error) / row.tolerance):
+            found.setdefault(row.found.kind, row)
+        kinds = dict.fromkeys(row.found.kind for row in self.rows)
+        return [found[kind] for kind in kinds]
+
+    @property
+    def exceeded(self) -> list[Certified]:
+        """The worst places of types that are beyond the tolerance somewhere."""
+        return [row for row in self.worst() if row.beyond]
+
+    def at(self, policy: str) -> Certificate:
+        """What it says of one policy."""
+        rows = tuple(row for row in self.rows if row.place.get("policy") == policy)
+        return Certificate(self.tolerance, rows)
+
+    def document(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "tolerance": self.tolerance,
+            "within": not self.exceeded,
+            "kinds": [
+                {**row.place, **row.found._asdict(), "tolerance": row.tolerance}
+                for row in self.rows
+            ],
+        }
+
+    @classmethod
+    def of_document(cls, found: Any, source: str) -> Certificate:
+        """What `document` wrote."""
+        try:
+            rows = tuple(map(_row, found["kinds"]))
+            return cls(float(found["tolerance"]), rows)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ThzSyncError(f"{source}: fidelity is damaged; make it anew") from None
+
+
+def _row(told: dict[str, Any]) -> Certified:
+    kind, events, error, ci95, tolerance = (told[name] for name in FIGURES)
+    place = {key: value for key, value in told.items() if key not in FIGURES}
+    half = None if ci95 is None else float(ci95)
+    return Certified(place, KindError(str(kind), int(events), float(error), half), float(tolerance))
+
+
+def certify(runs: Iterable[tuple[Place, Fidelity | None]]) -> Certificate | None:
+    """What runs say together; None if none of them is in flow fidelity.
+
+    Events of runs at one place, its seeds, count as one sample: more seeds make a sharper verdict.
+    """
+    told = [(place, found) for place, found in runs if found is not None]
+    if not told:
+        return None
+    places: dict[str, tuple[Place, list[Fidelity]]] = {}
+    for place, found in told:
+        places.setdefault(repr(place), (place, []))[1].append(found)
+    return Certificate(
+        min(found.tolerance for _, found in told),
+        tuple(row for place, found in places.values() for row in _certified(place, found)),
+    )
+
+
+def _certified(place: Place, found: list[Fidelity]) -> Iterator[Certified]:
+    tolerance = min(one.tolerance for one in found)
+    together = Fidelity(tolerance, tuple(row for one in found for row in one.replayed))
+    return (Certified(place, row, tolerance) for row in together.by_kind())
+
+
+def warn_beyond(found: Certificate | None, scenario: Scenario) -> None:
+    """Warn of every type that is beyond the tolerance; silence is consent."""
+    for row in found.exceeded if found is not None else ():
+        warnings.warn(row.warning(needs_packets(scenario)), BeyondToleranceWarning, stacklevel=3)
+
+
+@contextmanager
+def judged_together() -> Iterator[None]:
+    """Single runs do not warn: whoever asked for several judges them together."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BeyondToleranceWarning)
+        yield
