@@ -9,9 +9,9 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.cli.bench import MEASURES, Subject, flatten
-from thzsync.experiments import pace
 from thzsync.experiments.bench_iteration import llama, marginal_s
 from thzsync.experiments.budgets import judged
+from thzsync.feasibility import pace
 from thzsync.optical import bench as optical_bench
 from thzsync.scenario import Scenario
 

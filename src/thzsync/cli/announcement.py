@@ -40,19 +40,28 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
 
 
-def forewarning(effort: Effort, as_flows: Callable[[], Effort]) -> str | None:
+def forewarning(
+    effort: Effort, as_flows: Callable[[], Effort], measure: Callable[[int], float] | None = None
+) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one.
 
-    ``as_flows`` is what the same run would take in flow fidelity.
+    ``as_flows`` is what the same run would take in flow fidelity. How fast this machine is, is
+    measured by going once through our yardstick.
     """
-    if effort.seconds < WORTH_TELLING_S:
+    if effort.seconds < WORTH_TELLING_S / 3:  # short on any machine
         return None
-    line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
+    from thzsync.feasibility.pace import pace
+
+    here = (measure or pace)(1)
+    if effort.seconds / here < WORTH_TELLING_S:
+        return None
+    time = span(effort.seconds / here)
+    line = f"this takes about {time} and {size_text(effort.memory_bytes)} of memory"
     if effort.disk_bytes:
         line += f", and {size_text(effort.disk_bytes)} on disk"
     in_flows = as_flows()
     if in_flows.seconds < 0.7 * effort.seconds:
-        line += f"; about {span(in_flows.seconds)}"
+        line += f"; about {span(in_flows.seconds / here)}"
         if in_flows.memory_bytes > effort.memory_bytes:
             line += f" and {size_text(in_flows.memory_bytes)} of memory"
         line += " with --set optical.fidelity=flow"

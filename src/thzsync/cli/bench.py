@@ -62,7 +62,7 @@ def bench(
 
     How fast the machine is at that time is measured, too: pace 1 is the machine of the budgets.
     """
-    from thzsync.experiments.pace import Paces
+    from thzsync.feasibility.pace import Paces
 
     paces = Paces()
     subjects = list(MEASURES) if subject is Subject.ALL else [subject]
