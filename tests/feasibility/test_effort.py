@@ -7,7 +7,7 @@ import pytest
 from thzsync.arrays import size_text
 from thzsync.cli.announcement import forewarning
 from thzsync.experiments.bench_iteration import llama
-from thzsync.feasibility import Effort, effort_of, recorded_whole
+from thzsync.feasibility import Asked, Effort, effort_of, recorded_whole
 from thzsync.feasibility.effort import REFERENCES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
@@ -23,7 +23,7 @@ def in_fidelity(scenario: Scenario, fidelity: str) -> Scenario:
 
 
 def takes(scenario: Scenario, iterations: int, learns: bool = False, kept: bool = True) -> Effort:
-    return effort_of(scenario, iterations, learns, kept)
+    return effort_of(Asked(scenario, iterations, learns, kept))
 
 
 def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:

@@ -113,9 +113,7 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen, events = _begin(
-        setting, policy, iterations, seed, load, frozen, out is not None
-    )
+    beginning, chosen, events = _begin(setting, policy, iterations, seed, load, frozen, out)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
@@ -132,11 +130,11 @@ def _begin(
     seed: int,
     load: str | None,
     frozen: bool,
-    kept: bool,
+    out: str | None,
 ) -> tuple[Beginning, Policy, int]:
     """What is to be simulated, who decides and how often in an iteration; all of it is possible."""
     from thzsync.coordinator import own_scenario
-    from thzsync.feasibility import effort_of
+    from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
     from thzsync.records.journal import Beginning
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
@@ -146,13 +144,17 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
-    effort = effort_of(setting, iterations, learns, kept, seed)
+    asked = Asked(setting, iterations, learns, out is not None, seed)
+    effort = effort_of(asked)
+    check_memory(asked, effort)
 
     def as_flows() -> Effort:
-        return effort_of(setting.with_(optical__fidelity="flow"), iterations, learns, kept, seed)
+        return effort_of(replace(asked, scenario=setting.with_(optical__fidelity="flow")))
 
     if warning := forewarning(effort, as_flows):
         note(warning)
+    if out is not None and (scarce := scarce_disk(effort, out)):
+        note(scarce)
     prepare_kernels()
     one = 1 / effort.events
     with progress("references: all-wired", total=REFERENCE_ITERATIONS) as advance:

@@ -44,6 +44,18 @@ REFERENCES: Final = 3
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A run that somebody asks for."""
+
+    scenario: Scenario
+    iterations: int
+    learns: bool
+    kept: bool
+    """Whether its record is written to disk."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Effort:
     """What a run takes."""
 
@@ -63,18 +75,17 @@ def recorded_whole(scenario: Scenario, kept: bool) -> bool:
     return kept or in_flows(scenario)
 
 
-def effort_of(
-    scenario: Scenario, iterations: int, learns: bool, kept: bool, seed: int = 0
-) -> Effort:
-    """What some iterations of a scenario take, references included, if they are ``kept`` or not."""
-    topology, streams = Topology(scenario.floor), Streams(seed)
+def effort_of(asked: Asked) -> Effort:
+    """What a run takes, references included."""
+    scenario, learns, kept = asked.scenario, asked.learns, asked.kept
+    topology, streams = Topology(scenario.floor), Streams(asked.seed)
     whole = recorded_whole(scenario, kept)
     events, seconds, disk_bytes = 0, _START_S, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
         graph = job_graph(job, topology, streams)
         load = load_of([graph], scenario)
-        own, first = job.iterations or iterations, job.iterations or REFERENCES
+        own, first = job.iterations or asked.iterations, job.iterations or REFERENCES
         carried_s = _carried_s(scenario, graph, load)
         events += load.events
         seconds += (own + first) * carried_s + own * _decided_s(load, learns, whole, kept)
