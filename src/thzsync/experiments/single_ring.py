@@ -18,9 +18,6 @@ from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
-A2A_BYTES_PER_RACK: Final = 64 * 2**20
-TENSOR_BYTES: Final = 512 * 2**20
-P2P_BYTES: Final = 16 * 2**20
 LATE_S: Final = (0.05, 0.1)
 RACKS_PER_LATE_RACK: Final = 8
 
@@ -39,7 +36,7 @@ class Instance:
     stragglers: bool
     seed: int
     size_bytes: int | None = None
-    """Tensor, outgoing bytes per rack, or bytes per lane; the paper's when absent [bytes]."""
+    """Tensor, outgoing bytes per rack, or bytes per lane; the usual when absent [bytes]."""
 
     def __post_init__(self) -> None:
         floor = self.scenario.floor
@@ -67,15 +64,16 @@ class Instance:
     def demand(self) -> Demand:
         """What the collective asks for."""
         collective = find_collective(self.kind)
+        size_bytes = self.size_bytes or collective.usual_bytes
         if collective.demand is Tensor:
             root = int(self.members[0]) if collective.rooted else None
-            return Tensor(self.size_bytes or TENSOR_BYTES, root)
+            return Tensor(size_bytes, root)
         if self.kind == "p2p":
             senders = np.arange(self.racks - 1)
-            sizes = np.full(self.racks - 1, self.size_bytes or P2P_BYTES)
+            sizes = np.full(self.racks - 1, size_bytes)
             return Transfer.of(senders, senders + 1, sizes)
         generator = Streams(self.seed).generator("demand", self.racks)
-        return uneven_a2a(self.racks, self.size_bytes or A2A_BYTES_PER_RACK, generator)
+        return uneven_a2a(self.racks, size_bytes, generator)
 
     @cached_property
     def late_s(self) -> FloatArray:

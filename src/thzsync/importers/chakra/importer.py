@@ -57,7 +57,19 @@ class ChakraImporter:
             known = _pytorch_groups(file, world) | groups
             reader = _RankReader(file, rank, known, world, options, passed_over)
             ranks[rank] = reader.operations()
+        _refuse_lonely(ranks, min(traces.values()), options)
         return Recording(str(min(traces.values())), ranks, passed_over)
+
+
+def _refuse_lonely(ranks: dict[int, list[Operation]], path: Path, options: ReadOptions) -> None:
+    """A single file does not say how many ranks everybody is."""
+    calls = [part for parts in ranks.values() for part in parts if isinstance(part, Call)]
+    alone = len(ranks) == 1 and calls and all(len(call.group) == 1 for call in calls)
+    if alone and options.world is None:
+        raise ThzSyncError(
+            f"{path}: no other rank takes part in its {len(calls)} collectives; give the files of "
+            "all ranks, or let absent ranks do as this one with --world"
+        )
 
 
 def _sorted(paths: Sequence[Path]) -> dict[int, Path]:
