@@ -63,12 +63,11 @@ class ChakraImporter:
 
 def _refuse_lonely(ranks: dict[int, list[Operation]], path: Path, options: ReadOptions) -> None:
     """A single file does not say how many ranks everybody is."""
-    calls = [part for parts in ranks.values() for part in parts if isinstance(part, Call)]
-    alone = len(ranks) == 1 and calls and all(len(call.group) == 1 for call in calls)
-    if alone and options.world is None:
+    groups = {p.group for parts in ranks.values() for p in parts if isinstance(p, Call)}
+    if options.world is None and groups == {tuple(ranks)} and len(ranks) == 1:
         raise ThzSyncError(
-            f"{path}: no other rank takes part in its {len(calls)} collectives; give the files of "
-            "all ranks, or let absent ranks do as this one with --world"
+            f"{path}: no other rank takes part in its collectives; give the files of all ranks, "
+            "or let absent ranks do as this one with --world"
         )
 
 
