@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from thzsync.arrays import size_text
 from thzsync.cli.meter import span
+from thzsync.display import counted
 
 if TYPE_CHECKING:
     from thzsync.feasibility import Effort
@@ -34,10 +35,10 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     cores = min(workers or default_workers(), default_workers())
     effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
     work = sum(effort[name] * count for name, count in seeds.items())
-    parts = ", ".join(f"{name} ({_count(count, 'seed')})" for name, count in seeds.items())
+    parts = ", ".join(f"{name} ({counted(count, 'seed')})" for name, count in seeds.items())
     minutes = max(1, round(work / (BUSY_SHARE * cores)))
     look = "A quick look at" if quick else "Reproducing"
-    return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
+    return f"{look} {parts}: about {counted(minutes, 'minute')} on {counted(cores, 'core')}."
 
 
 def forewarning(
@@ -76,7 +77,3 @@ def next_step(quick: bool, out: str | None) -> str:
     if out is not None:
         steps.insert(0, f"`thzsync report {out}` makes the page to look at")
     return f"Next: {'; '.join(steps)}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

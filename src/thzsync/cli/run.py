@@ -25,7 +25,7 @@ from thzsync.cli.output import (
     with_interval,
 )
 from thzsync.cli.signals import Wish, patient_interruption
-from thzsync.display import Column, signed, sparkline
+from thzsync.display import Column, counted, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
 from thzsync.folders import COMPARISON, RUN, claim_folder
@@ -346,5 +346,5 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTabl
         paired = None if reference else with_interval(row, "diff_completion_ms")
         rows.append([row["policy"], *means, paired])
     beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
-    title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
+    title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
     return table(title, ["policy", *shown, beyond], rows, first_to_go=("exposed_ms", "makespan_ms"))

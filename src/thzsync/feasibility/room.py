@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from thzsync.arrays import memory_bytes, size_text
+from thzsync.display import counted
 from thzsync.errors import ThzSyncError
 from thzsync.feasibility.effort import Asked, Effort, effort_of
 from thzsync.scenario.fidelity import in_flows, needs_packets
@@ -25,7 +26,7 @@ def check_memory(asked: Asked, effort: Effort) -> None:
         return
     remedies = _remedies(asked, effort, here) or ["fewer racks", "larger chunks"]
     raise ThzSyncError(
-        f"{asked.scenario.name}: {_count(asked.iterations)} would take about "
+        f"{asked.scenario.name}: {counted(asked.iterations, 'iteration')} would take about "
         f"{size_text(effort.memory_bytes)} of memory and this machine has {size_text(here)}; "
         f"use {' or '.join(remedies)}"
     )
@@ -49,7 +50,7 @@ def _remedies(asked: Asked, effort: Effort, here: int) -> list[str]:
     """Changes by which the run fits."""
     found = []
     if fewer := _fitting_iterations(asked, effort, here):
-        found.append(f"at most {_count(fewer)}")
+        found.append(f"at most {counted(fewer, 'iteration')}")
     if asked.kept and _fits(replace(asked, kept=False), here):
         found.append("no --out")
     scenario = asked.scenario
@@ -68,7 +69,3 @@ def _fitting_iterations(asked: Asked, effort: Effort, here: int) -> int:
 
 def _fits(asked: Asked, here: int) -> bool:
     return effort_of(asked).memory_bytes <= here
-
-
-def _count(iterations: int) -> str:
-    return f"{iterations} iteration{'' if iterations == 1 else 's'}"
