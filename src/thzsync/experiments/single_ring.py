@@ -13,6 +13,7 @@ from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, ScenarioLike
+from thzsync.scenario.sizes import read_bytes
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
@@ -166,15 +167,17 @@ def synthesize(
     method: str = "proposed",
     stragglers: bool = False,
     seed: int = 0,
-    size_bytes: int | None = None,
+    size_bytes: int | str | None = None,
     scenario: ScenarioLike | None = None,
 ) -> Schedule:
     """Carry out one collective alone on THz: ``a2a``, ``allreduce``, ``p2p``, ``all-gather``, ...
 
-    ``size_bytes`` is the tensor, what leaves each rack (a2a), or what each flow carries (p2p).
+    ``size_bytes`` is the tensor, what leaves each rack (a2a), or what each flow carries (p2p),
+    such as ``"4 MiB"``.
     """
     if collective not in collective_names():
         known = ", ".join(collective_names())
         raise ThzSyncError(f"{collective}: no such collective; use one of {known}")
     setting = Scenario.of("single-ring" if scenario is None else scenario)
-    return Instance(setting, collective, racks, stragglers, seed, size_bytes).run(method)
+    size = None if size_bytes is None else read_bytes(size_bytes, "size_bytes")
+    return Instance(setting, collective, racks, stragglers, seed, size).run(method)
