@@ -110,3 +110,12 @@ def test_the_table_shows_nested_figures(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["bench", "decision"]) == 0
     assert "p2p.p99_us" in capsys.readouterr().out
     assert flatten({"a": {"b": {"c": 1}}}) == [("a.b.c", 1)]
+
+
+def test_a_quick_look_at_figures_says_that_nothing_was_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "figures", "--quick"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "nothing was measured" in told.err

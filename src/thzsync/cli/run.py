@@ -25,7 +25,7 @@ from thzsync.cli.output import (
     with_interval,
 )
 from thzsync.cli.signals import Wish, patient_interruption
-from thzsync.display import Column, counted, signed, sparkline
+from thzsync.display import Column, counted, number, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
 from thzsync.folders import COMPARISON, RUN, claim_folder
@@ -222,8 +222,8 @@ def _simulate(
         def show(done: Progress, steps: float = 0) -> None:
             advance(
                 steps,
-                f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
-                f"reward {done.reward:.3f}",
+                f"{name}: {number(done.completion_ms)} ms, {number(done.energy_j)} J, "
+                f"reward {number(done.reward)}",
             )
 
         if policy is None:

@@ -17,6 +17,7 @@ from thzsync.cli.output import (
     progress,
     table,
 )
+from thzsync.display import quantity
 
 if TYPE_CHECKING:
     from thzsync.experiments.single_ring import Instance
@@ -121,7 +122,7 @@ def _table(document: dict[str, Any]) -> Any:
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     )
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
-    caption = f"{done}; {document['energy_j'] * 1e3:.3g} mJ sent"
+    caption = f"{done}; {quantity(document['energy_j'], 'J', 3)} sent"
     return table(title, ROUND_COLUMNS, rows, caption)
 
 
