@@ -38,7 +38,7 @@ def test_what_an_estimate_may_be_wrong_about_is_not_refused(memory: SimpleNamesp
     memory.size = int(effort.memory_bytes / 1.19)
     check_memory(ASKED, effort)
     memory.size = int(effort.memory_bytes / 1.21)
-    assert "1000 iterations would take about 3" in refusal(ASKED)
+    assert "1,000 iterations would take about 3" in refusal(ASKED)
 
 
 def test_the_iterations_that_a_refusal_names_fit_and_one_more_does_not(

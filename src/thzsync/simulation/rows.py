@@ -169,7 +169,7 @@ def _write_rounds(to: Recorder, work: Work) -> None:
 def _exposed_ms(makespan_ms: float, computing_s: float) -> float:
     """Time that compute did not hide; what rounding to picoseconds leaves of it is none [ms]."""
     exposed_ms = makespan_ms - computing_s * 1e3
-    return exposed_ms if abs(exposed_ms) > 1e-6 else 0.0
+    return exposed_ms if abs(exposed_ms) > 5e-7 else 0.0
 
 
 def iteration_row(
