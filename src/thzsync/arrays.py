@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -18,6 +19,12 @@ AnyArray: TypeAlias = NDArray[Any]
 PS_PER_S: Final = 10**12
 LATEST_S: Final = 4e6
 """The simulated clock ends here, 46 days on [s]: sums of two times still fit into 64 bits."""
+
+MEMORY_LIMITS: Final = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Where Linux tells a container its limit, in either version of control groups."""
 
 
 def to_ps(seconds: float) -> int:
@@ -51,8 +58,18 @@ def among(values: IntArray, rising: IntArray) -> BoolArray:
 
 
 def memory_bytes() -> int:
-    """Physical memory of this machine [bytes]."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Memory that this machine, or the container that we are in, has for us [bytes]."""
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limits = [_limit_bytes(file) for file in MEMORY_LIMITS]
+    return min([physical, *(limit for limit in limits if limit is not None)])
+
+
+def _limit_bytes(file: Path) -> int | None:
+    try:
+        text = file.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return int(text) if text.isdecimal() else None  # "max" is none
 
 
 def size_text(count_bytes: float) -> str:

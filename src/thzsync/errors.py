@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import index
 from unicodedata import category
 
 
@@ -27,6 +28,17 @@ class Problems(ThzSyncError):
     def lines(self) -> tuple[str, ...]:
         """The mistakes, gravest first."""
         return tuple(str(self).split("\n"))
+
+
+def whole(given: object, place: str, least: int) -> int:
+    """A whole number that a caller gave; what is none, or too small, is refused."""
+    try:
+        number = index(given)  # type: ignore[arg-type]  # anything may be given
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ThzSyncError(f"{place}: found {given!r}; use a whole number, at least {least}")
+    return number
 
 
 def printable(text: str) -> str:

@@ -139,11 +139,25 @@ def claim_folder(
                 (folder / UNFINISHED).unlink()
 
 
+def check_folder(path: str | Path, record: Record) -> None:
+    """Refuse a folder that is not absent, empty or ours to write such a record into."""
+    folder = Path(path)
+    if folder.is_dir() and not record.lives_in(folder) and (held := _held(folder)):
+        raise ThzSyncError(f"{folder}: holds {held}; name an empty folder")
+
+
+def _held(folder: Path) -> str | None:
+    """What a folder holds that nobody may overwrite by accident."""
+    strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    if not strangers:
+        return None
+    others = [other.name for other in RECORDS if other.lives_in(folder)]
+    return others[0] if others else f"files that are not ours ({strangers[0]})"
+
+
 def _make_room(folder: Path, record: Record, force: bool) -> None:
     others = [other for other in RECORDS if other.lives_in(folder)]
-    strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    if strangers and not force:
-        held = others[0].name if others else f"files that are not ours ({strangers[0]})"
+    if not force and (held := _held(folder)):
         remedy = "replace it with" if others else "write beside them with"
         raise ThzSyncError(f"{folder}: holds {held}; name an empty folder, or {remedy} --force")
     for other in others:

@@ -7,6 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from thzsync.errors import whole
+
 STREAMS: Final = ("channel", "blockage", "background", "stragglers", "demand", "policy")
 
 
@@ -23,7 +25,7 @@ class Streams:
     """
 
     def __init__(self, seed: int) -> None:
-        self.seed = int(seed)
+        self.seed = whole(seed, "seed", 0)
 
     def _sequence(self, name: str, *path: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(STREAMS.index(name), *path))

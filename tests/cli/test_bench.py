@@ -9,9 +9,9 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.cli.bench import MEASURES, Subject, flatten
-from thzsync.experiments import pace
 from thzsync.experiments.bench_iteration import llama, marginal_s
 from thzsync.experiments.budgets import judged
+from thzsync.feasibility import pace
 from thzsync.optical import bench as optical_bench
 from thzsync.scenario import Scenario
 
@@ -110,3 +110,12 @@ def test_the_table_shows_nested_figures(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["bench", "decision"]) == 0
     assert "p2p.p99_us" in capsys.readouterr().out
     assert flatten({"a": {"b": {"c": 1}}}) == [("a.b.c", 1)]
+
+
+def test_a_quick_look_at_figures_says_that_nothing_was_measured(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "figures", "--quick"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "nothing was measured" in told.err

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from thzsync.cli import main
+from thzsync.collectives.reductions import TOKEN_BYTES
 
 SMALL = ["--racks", "3", "--size", "1 MiB"]
 
@@ -166,3 +167,11 @@ def test_a_size_that_no_machine_holds_is_one_line(
     assert errors.startswith("thzsync: error: --size: ")
     assert reason in errors
     assert errors.count("\n") == 1
+
+
+def test_a_barrier_moves_a_token_where_nobody_names_a_size(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["synthesize", "barrier", "--racks", "8", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert sum(row["mib"] for row in document["rounds"]) * 2**20 == 2 * 7 * TOKEN_BYTES

@@ -38,6 +38,13 @@ def test_a_truncated_file_says_how_far_it_was_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_rank_alone_does_not_say_who_everybody_is(tmp_path: Path) -> None:
+    (path,) = write_chakra(tmp_path, [collective(0, 0, 64), collective(1, 0, 64)])
+    refused("no other rank takes part in its collectives; .* with --world", [path])
+    imported = import_trace([path], options=ReadOptions(world=8))
+    assert [len(event.racks) for event in imported.trace.graph.events] == [8, 8]
+
+
 def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
     other = put_frame(b"") + put_frame(put_bytes(1, b"no number") + put_bytes(3, b"no type"))
     path = tmp_path / "t.0.et"

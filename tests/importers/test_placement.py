@@ -7,7 +7,7 @@ import pytest
 from tests.importers.files import collective, integer, node, receive, send, text, write_chakra
 from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
-from thzsync.importers import Placement, Rescaling, import_trace
+from thzsync.importers import Placement, ReadOptions, Rescaling, import_trace
 from thzsync.importers.placement import place
 
 
@@ -81,7 +81,8 @@ def test_an_event_inside_one_rack_vanishes_but_keeps_its_order(tmp_path: Path) -
 
 
 def test_an_exchange_of_a_rank_with_itself_is_no_traffic_and_no_mistake(tmp_path: Path) -> None:
-    imported = import_trace(write_chakra(tmp_path, [node(0, 4, micros=1), collective(1, 6, 64)]))
+    paths = write_chakra(tmp_path, [node(0, 4, micros=1), collective(1, 6, 64)])
+    imported = import_trace(paths, options=ReadOptions(world=1))
     assert imported.dropped.events == 1
     assert imported.dropped.in_rack_bytes == 0
 

@@ -9,6 +9,7 @@ from thzsync.auditor.findings import Audit, Violation
 from thzsync.collectives import Transfer
 from thzsync.display import html_table, number
 from thzsync.experiments.compare import Comparison
+from thzsync.experiments.single_ring import synthesize
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run
 from thzsync.transfers import Schedule, TransferGraph
@@ -65,6 +66,21 @@ def test_a_run_and_a_comparison_are_one_short_line(run: Run, comparison: Compari
     assert repr(run) == f"Run(fixed-ratio on {name}, seed=0, iterations=1, events={events})"
     policies = "fixed-ratio, all-wired, all-wireless"
     assert repr(comparison) == f"Comparison({policies} on {name}, seeds=2, iterations=3)"
+
+
+def test_a_schedule_a_scenario_and_an_audit_are_one_short_line() -> None:
+    schedule = synthesize("a2a", 4, size_bytes="4 MiB")
+    took = f"{schedule.completion_ps * 1e-9:.6g}"
+    rounds = schedule.rounds
+    assert repr(schedule) == (
+        f"Schedule(a2a proposed, racks=4, rounds={rounds}, completion_ms={took})"
+    )
+    assert repr(Scenario.paper()) == "Scenario('paper', racks=32, jobs=[train])"
+    assert str(Scenario.paper()) == repr(Scenario.paper())
+    verdict = Audit({"half_duplex": 3000, "power_cap": 0}, [])
+    assert repr(verdict) == "Audit(2 checks, 3,000 facts, all hold)"
+    broken = replace(verdict, violations=[Violation("power_cap", "here", "so")] * 2)
+    assert repr(broken) == "Audit(2 checks, 3,000 facts, broken: power_cap)"
 
 
 def test_a_comparison_shows_every_policy_with_its_interval(comparison: Comparison) -> None:

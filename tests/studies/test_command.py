@@ -74,7 +74,9 @@ def test_shards_are_joined_by_merge(tmp_path: Path, capsys: pytest.CaptureFixtur
         folder = str(tmp_path / f"part{k}")
         assert main([*SMALL_COMMAND, "--shard", f"{k}/2", "--workers", "1", "--out", folder]) == 0
         parts += ["--merge", folder]
-    assert "4 runs are not there yet" in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert "not there yet: 4 runs" in told.err
+    assert "2 points, 1 of 2 paired seeds, mean" in told.out
     merged = answer(capsys, "sweep", *parts, "--out", str(tmp_path / "all"))
     assert merged["complete"]
     assert merged["rows"] == answer(capsys, *SMALL_COMMAND, "--workers", "1")["rows"]
@@ -151,7 +153,8 @@ def test_failures_are_told_and_the_status_is_1(
     gains = f"channel.gains_file={tmp_path}/none.csv,"
     command = ["sweep", str(scenario), "--set", gains, "--policies", "all-wired"]
     assert main([*command, "--seeds", "1", "--iterations", "1", "--workers", "1"]) == 1
-    assert "1 runs failed; after mending, --resume does only these" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "1 run failed; after mending, --resume does only what is missing" in told
 
 
 SCRIPT = """
@@ -246,7 +249,19 @@ def test_without_a_terminal_a_line_is_told_from_time_to_time(
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (185, "3:05 min"), (7800, "2:10 h")]
+    ("seconds", "text"),
+    [(0.0, "0 s"), (0.4, "1 s"), (59, "59 s"), (185, "3:05 min"), (7800, "2:10 h")],
 )
 def test_spans_of_time_are_for_people(seconds: float, text: str) -> None:
     assert meter.span(seconds) == text
+
+
+def test_a_point_that_run_would_refuse_is_refused_before_any_work(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rates = "optical.access_bps=1 kbps,1 Gbps"
+    assert main(["sweep", "tiny", "--set", rates, "--dry-run"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("thzsync: error: optical.access_bps=1 kbps: optical.access_bps: at 1000")
+    assert main(["run", "tiny", "--set", "optical.access_bps=1 kbps"]) == 2
+    assert told.split("bps: ", 2)[2] == capsys.readouterr().err.split("bps: ", 1)[1]

@@ -8,6 +8,7 @@ small function with a name of its own, counts the facts it looked at, and says w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thzsync.auditor import (
@@ -134,9 +135,16 @@ Tell = Callable[[float, str], None]
 """Is told how many checks were finished since the last time, and which one is under way."""
 
 
-def audit(run: Run, checks: Sequence[Check] = CHECKS, tell: Tell | None = None) -> Audit:
-    """Re-check every recorded fact of a run, or the facts of some checks."""
+def audit(
+    run: Run | str | Path, checks: Sequence[Check] = CHECKS, tell: Tell | None = None
+) -> Audit:
+    """Re-check every recorded fact of a run or of its folder, or the facts of some checks."""
     import numpy as np
+
+    if isinstance(run, (str, Path)):
+        from thzsync.records.run import Run
+
+        run = Run.load(run)
 
     # A damaged record may hold any number: overflow ends in a violation, not in a warning.
     with np.errstate(all="ignore"):

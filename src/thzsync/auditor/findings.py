@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import BoolArray
+from thzsync.display import counted
 from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Table
 
@@ -52,14 +53,19 @@ class Audit:
         """Names of the checks that found something, in the order of checking."""
         return list(dict.fromkeys(v.check for v in self.violations))
 
+    def __repr__(self) -> str:
+        broken = f"broken: {', '.join(self.broken)}" if self.violations else "all hold"
+        return f"Audit({len(self.checks)} checks, {counted(self.facts, 'fact')}, {broken})"
+
     def table(self, title: str = "Audit") -> Table:
         """How many facts every check looked at, and whether they hold."""
-        columns = (Column("check", left=True), Column("facts"), Column("verdict", left=True))
+        facts = Column("facts", show="{:,}".format)
+        columns = (Column("check", left=True), facts, Column("verdict", left=True))
         rows = [
-            [name, facts, "broken" if name in self.broken else "ok" if facts else "-"]
-            for name, facts in self.checks.items()
+            [name, count, "broken" if name in self.broken else "ok" if count else "-"]
+            for name, count in self.checks.items()
         ]
-        caption = f"{self.facts} facts, {'all hold' if self.ok else 'not all hold'}"
+        caption = f"{counted(self.facts, 'fact')}, {'all hold' if self.ok else 'not all hold'}"
         return Table(title, columns, rows, caption)
 
     def _repr_html_(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from thzsync.arrays import size_text
 from thzsync.cli.meter import span
+from thzsync.display import counted
 
 if TYPE_CHECKING:
     from thzsync.feasibility import Effort
@@ -38,24 +39,35 @@ def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> 
     cores = min(workers or default_workers(), default_workers())
     effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
     work = sum(effort[name] * count for name, count in seeds.items())
-    parts = ", ".join(f"{name} ({_count(count, 'seed')})" for name, count in seeds.items())
+    parts = ", ".join(f"{name} ({counted(count, 'seed')})" for name, count in seeds.items())
     minutes = max(1, round(work / (BUSY_SHARE * cores)))
     look = "A quick look at" if quick else "Reproducing"
-    return f"{look} {parts}: about {_count(minutes, 'minute')} on {_count(cores, 'core')}."
+    return f"{look} {parts}: about {counted(minutes, 'minute')} on {counted(cores, 'core')}."
 
 
-def forewarning(effort: Effort, as_flows: Callable[[], Effort] | None) -> str | None:
+def forewarning(
+    effort: Effort,
+    as_flows: Callable[[], Effort] | None,
+    measure: Callable[[int], float] | None = None,
+) -> str | None:
     """A line on a long run, with what would make it shorter; None for a short one.
 
     ``as_flows`` is what the same run would take in flow fidelity; None where it must not be used.
+    How fast this machine is, is measured by going once through our yardstick.
     """
-    if effort.seconds < WORTH_TELLING_S:
+    if effort.seconds < WORTH_TELLING_S / 3:  # short on any machine
         return None
-    line = f"this takes about {span(effort.seconds)} and {size_text(effort.memory_bytes)} of memory"
+    from thzsync.feasibility.pace import pace
+
+    here = (measure or pace)(1)
+    if effort.seconds / here < WORTH_TELLING_S:
+        return None
+    time = span(effort.seconds / here)
+    line = f"this takes about {time} and {size_text(effort.memory_bytes)} of memory"
     if effort.disk_bytes:
         line += f", and {size_text(effort.disk_bytes)} on disk"
     if as_flows is not None and (in_flows := as_flows()).seconds < BETTER * effort.seconds:
-        line += f"; about {span(in_flows.seconds)} with --set optical.fidelity=flow"
+        line += f"; about {span(in_flows.seconds / here)} with --set optical.fidelity=flow"
     return line
 
 
@@ -67,7 +79,3 @@ def next_step(quick: bool, out: str | None) -> str:
     if out is not None:
         steps.insert(0, f"`thzsync report {out}` makes the page to look at")
     return f"Next: {'; '.join(steps)}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from thzsync.cli.output import JsonOption, note, progress
+from thzsync.display import quantity
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
@@ -120,9 +121,12 @@ def _lines(document: dict[str, Any]) -> list[str]:
     lines += [f"passed over: {count} {what}" for what, count in document["passed_over"].items()]
     if document["replayed_s"] is not None and document["recorded_s"]:
         change = document["replayed_s"] / document["recorded_s"] - 1
+        recorded, replayed = (
+            quantity(document[key] * 1e3, "ms") for key in ("recorded_s", "replayed_s")
+        )
         lines.append(
-            f"recorded in {document['recorded_s'] * 1e3:.4g} ms; with communication as recorded, "
-            f"the graph takes {document['replayed_s'] * 1e3:.4g} ms ({change:+.1%})"
+            f"recorded in {recorded}; with communication as recorded, the graph takes {replayed} "
+            f"({change:+z.1%})"
         )
     return lines
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from typing import TYPE_CHECKING
 
 from thzsync.cli.output import note, notes, progress
@@ -46,8 +47,8 @@ class Meter:
 
 
 def span(seconds: float) -> str:
-    """A length of time for people: 42 s, 3:05 min, 2:10 h."""
-    whole = round(seconds)
+    """A length of time for people: 42 s, 3:05 min, 2:10 h; a moment is a second."""
+    whole = ceil(seconds) if seconds < 1 else round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

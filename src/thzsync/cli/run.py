@@ -26,7 +26,7 @@ from thzsync.cli.output import (
     with_interval,
 )
 from thzsync.cli.signals import Wish, patient_interruption
-from thzsync.display import Column, signed, sparkline
+from thzsync.display import Column, counted, number, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
 from thzsync.folders import COMPARISON, RUN, claim_folder
@@ -116,9 +116,7 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen, events = _begin(
-        setting, policy, iterations, seed, load, frozen, out is not None
-    )
+    beginning, chosen, events = _begin(setting, policy, iterations, seed, load, frozen, out)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
@@ -141,13 +139,13 @@ def _refuse_other_options(context: typer.Context) -> None:
 
 def _repeated(journal: Journal) -> int:
     """Decisions of an iteration; how long an interrupted run takes, which repeats them all."""
-    from thzsync.feasibility import effort_of
+    from thzsync.feasibility import Asked, effort_of
     from thzsync.simulation.resuming import first_policy
 
     begun = journal.beginning
     with journal.reading():
         learns = hasattr(first_policy(begun), "save") and not begun.frozen
-    effort = effort_of(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed)
+    effort = effort_of(Asked(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed))
     if warning := forewarning(effort, None):  # it cannot change to flows any more
         note(warning)
     prepare_kernels()
@@ -161,11 +159,11 @@ def _begin(
     seed: int,
     load: str | None,
     frozen: bool,
-    kept: bool,
+    out: str | None,
 ) -> tuple[Beginning, Policy, int]:
     """What is to be simulated, who decides and how often in an iteration; all of it is possible."""
     from thzsync.coordinator import own_scenario
-    from thzsync.feasibility import effort_of
+    from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
     from thzsync.records.journal import Beginning
     from thzsync.scenario.fidelity import needs_packets
     from thzsync.simulation.resuming import first_policy
@@ -176,13 +174,17 @@ def _begin(
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
     learns = hasattr(chosen, "save") and not frozen
-    effort = effort_of(setting, iterations, learns, kept, seed)
+    asked = Asked(setting, iterations, learns, out is not None, seed)
+    effort = effort_of(asked)
+    check_memory(asked, effort)
 
     def as_flows() -> Effort:
-        return effort_of(setting.with_(FLOWS), iterations, learns, kept, seed)
+        return effort_of(replace(asked, scenario=setting.with_(FLOWS)))
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
         note(warning)
+    if out is not None and (scarce := scarce_disk(effort, out)):
+        note(scarce)
     prepare_kernels()
     one = 1 / effort.events
     with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
@@ -236,8 +238,8 @@ def _simulate(
         def show(done: Progress) -> None:
             advance(
                 0,
-                f"{name}: {done.completion_ms:.0f} ms, {done.energy_j:.2f} J, "
-                f"reward {done.reward:.3f}",
+                f"{name}: {number(done.completion_ms)} ms, {number(done.energy_j)} J, "
+                f"reward {number(done.reward)}",
             )
 
         def stop() -> bool:
@@ -382,5 +384,5 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTabl
         paired = None if reference else with_interval(row, "diff_completion_ms")
         rows.append([row["policy"], *means, paired])
     beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
-    title = f"{result.scenario.name}: {len(result.seeds)} paired seeds, mean ± 95 %"
+    title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
     return table(title, ["policy", *shown, beyond], rows, first_to_go=("exposed_ms", "makespan_ms"))

@@ -20,6 +20,7 @@ from thzsync.cli.output import (
     table,
     with_interval,
 )
+from thzsync.display import counted
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
 
@@ -220,10 +221,11 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
     for failure in found.failures[:3]:
         note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
-        note(f"{len(found.failures)} runs failed; after mending, --resume does only these")
+        failed = counted(len(found.failures), "run")
+        note(f"{failed} failed; after mending, --resume does only what is missing")
         raise typer.Exit(1)
     if found.missing:
-        note(f"{found.missing} runs are not there yet")
+        note(f"not there yet: {counted(found.missing, 'run')}")
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
 
@@ -242,8 +244,8 @@ def _table(found: Sweep) -> TerminalTable:
         means = [with_interval(row, metric) for metric in shown]
         rows.append([*(row[key] for key in found.axes), row["policy"], *means, paired])
     columns = [*found.axes, "policy", *shown, f"ms beyond {found.policies[0]}"]
-    seeds = len(found.specification.seeds)
-    title = f"{found.scenario.name}: {len(found.points)} points, {seeds} paired seeds, mean ± 95 %"
+    points = counted(len(found.points), "point")
+    title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
     return table(title, columns, rows, found.specification.question or None)
 
 
@@ -285,7 +287,8 @@ def _show_plan(
     }
     done = f", {total - cost.runs} of them done" if total > cost.runs else ""
     caption = (
-        f"{total} runs{done}: about {span(cost.wall_s(count))} with {count} workers "
+        f"{counted(total, 'run')}{done}: about {span(cost.wall_s(count))} with "
+        f"{counted(count, 'worker')} "
         f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
     )
     emit(document, as_json, lambda: _plan_table(plan, caption))

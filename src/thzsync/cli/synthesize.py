@@ -17,6 +17,7 @@ from thzsync.cli.output import (
     progress,
     table,
 )
+from thzsync.display import quantity
 
 if TYPE_CHECKING:
     from thzsync.experiments.single_ring import Instance
@@ -63,12 +64,13 @@ def synthesize(
     from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
     from thzsync.feasibility import check_collective
+    from thzsync.scenario.sizes import read_bytes
     from thzsync.synthesis import find_method
 
     setting = load_scenario(scenario, changes)
     find_collective(collective)
     find_method(collective, method)
-    size_bytes = _bytes(size)
+    size_bytes = None if size is None else read_bytes(size, "--size")
     if size_bytes is not None:
         check_collective(setting, racks, size_bytes)
     instance = Instance(setting, collective, racks, stragglers, seed, size_bytes)
@@ -82,21 +84,6 @@ def synthesize(
         note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms, changing)
     emit(document, json, lambda: _table(document))
-
-
-def _bytes(text: str | None) -> int | None:
-    if text is None:
-        return None
-    from pydantic import TypeAdapter, ValidationError
-
-    from thzsync.errors import ThzSyncError
-    from thzsync.scenario.base import Bytes
-    from thzsync.scenario.explain import explain
-
-    try:
-        return TypeAdapter(Bytes).validate_python(f"{text} B" if text.isdecimal() else text)
-    except ValidationError as error:
-        raise ThzSyncError(f"--size: {explain(error)[0].removeprefix(': ')}") from None
 
 
 def _document(
@@ -135,7 +122,7 @@ def _table(document: dict[str, Any]) -> Any:
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     )
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
-    caption = f"{done}; {document['energy_j'] * 1e3:.3g} mJ sent"
+    caption = f"{done}; {quantity(document['energy_j'], 'J', 3)} sent"
     return table(title, ROUND_COLUMNS, rows, caption)
 
 

@@ -127,5 +127,5 @@ def _check_floor(file: Path, trace: Trace, scenario: str) -> None:
         if highest >= racks:
             raise ThzSyncError(
                 f"{file}: {node.name}: rack {highest} does not exist in scenario {scenario}; "
-                f"its racks are 0..{racks - 1}"
+                f"its racks are 0..{racks - 1}; use a larger floor"
             )

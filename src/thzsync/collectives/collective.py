@@ -34,6 +34,8 @@ class Collective:
     """Whether the demand names a root."""
     keeps_part: bool = False
     """Whether a rack's buffer has a part for itself too, which the demand leaves out."""
+    usual_bytes: int = 512 * 2**20
+    """Tensor, bytes out of each rack or bytes per flow where nobody says more [bytes]."""
 
     def check(self, demand: Demand, place: str, racks: IntArray) -> None:
         """Refuse a demand that is not this collective's, or not among these racks."""

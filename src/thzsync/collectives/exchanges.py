@@ -36,7 +36,9 @@ def _scatter(demand: Demand, racks: IntArray) -> Blocks:
     return Blocks.pairs(np.full(len(others), root), others, size_bytes)
 
 
-P2P: Final = Collective("p2p", "P2P", Transfer, _pairs)
-A2A: Final = Collective("a2a", "All-to-All", Transfer, _pairs, keeps_part=True)
+P2P: Final = Collective("p2p", "P2P", Transfer, _pairs, usual_bytes=16 * 2**20)
+A2A: Final = Collective(
+    "a2a", "All-to-All", Transfer, _pairs, keeps_part=True, usual_bytes=64 * 2**20
+)
 GATHER: Final = Collective("gather", "Gather", Tensor, _gather, rooted=True)
 SCATTER: Final = Collective("scatter", "Scatter", Tensor, _scatter, rooted=True)

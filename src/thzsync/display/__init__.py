@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from thzsync.display.html import html_table, page_table
 from thzsync.display.markdown import markdown_table
-from thzsync.display.numbers import number, quantity, signed
+from thzsync.display.numbers import counted, number, quantity, signed
 from thzsync.display.sparkline import sparkline
 from thzsync.display.table import Column, Interval, Table
 
@@ -15,6 +15,7 @@ __all__ = [
     "Column",
     "Interval",
     "Table",
+    "counted",
     "html_table",
     "markdown_table",
     "number",

@@ -34,6 +34,11 @@ def number(value: object, digits: int = 4, pad: bool = False) -> str:
     return text.replace("-", MINUS, 1) if text.startswith("-") else text
 
 
+def counted(number: int, noun: str) -> str:
+    """How many of something, such as ``1 run`` or ``1,200 runs``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def signed(value: float | None, digits: int = 4) -> str:
     """A number that says its sign also where it is positive."""
     return f"+{number(value, digits)}" if value is not None and value > 0 else number(value, digits)

@@ -20,7 +20,7 @@ class Budget(NamedTuple):
     at_least: bool = False
 
     def at_pace(self, today: float, pace: float) -> float:
-        """What would have been measured at pace 1 (see ``experiments/pace.py``)."""
+        """What would have been measured at pace 1 (see ``feasibility/pace.py``)."""
         if self.unit not in PACED:
             return today
         return today / pace if self.at_least else today * pace

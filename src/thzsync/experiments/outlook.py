@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from thzsync.coordinator import make_policy
-from thzsync.feasibility import Effort, effort_of
+from thzsync.feasibility import Asked, Effort, effort_of
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
@@ -13,7 +13,7 @@ from thzsync.streams import Streams
 def run_effort(scenario: Scenario, policy: str, iterations: int, seed: int = 0) -> Effort:
     """What one run of a policy takes of which only the summary is kept."""
     learns = hasattr(make_policy(policy, scenario, Streams(seed)), "save")
-    return effort_of(scenario, iterations, learns, kept=False, seed=seed)
+    return effort_of(Asked(scenario, iterations, learns, kept=False, seed=seed))
 
 
 def comparison_effort(

@@ -13,14 +13,12 @@ from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, ScenarioLike
+from thzsync.scenario.sizes import read_bytes
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
-A2A_BYTES_PER_RACK: Final = 64 * 2**20
-TENSOR_BYTES: Final = 512 * 2**20
-P2P_BYTES: Final = 16 * 2**20
 LATE_S: Final = (0.05, 0.1)
 RACKS_PER_LATE_RACK: Final = 8
 
@@ -39,7 +37,7 @@ class Instance:
     stragglers: bool
     seed: int
     size_bytes: int | None = None
-    """Tensor, outgoing bytes per rack, or bytes per lane; the paper's when absent [bytes]."""
+    """Tensor, outgoing bytes per rack, or bytes per lane; the usual when absent [bytes]."""
 
     def __post_init__(self) -> None:
         floor = self.scenario.floor
@@ -67,15 +65,16 @@ class Instance:
     def demand(self) -> Demand:
         """What the collective asks for."""
         collective = find_collective(self.kind)
+        size_bytes = self.size_bytes or collective.usual_bytes
         if collective.demand is Tensor:
             root = int(self.members[0]) if collective.rooted else None
-            return Tensor(self.size_bytes or TENSOR_BYTES, root)
+            return Tensor(size_bytes, root)
         if self.kind == "p2p":
             senders = np.arange(self.racks - 1)
-            sizes = np.full(self.racks - 1, self.size_bytes or P2P_BYTES)
+            sizes = np.full(self.racks - 1, size_bytes)
             return Transfer.of(senders, senders + 1, sizes)
         generator = Streams(self.seed).generator("demand", self.racks)
-        return uneven_a2a(self.racks, self.size_bytes or A2A_BYTES_PER_RACK, generator)
+        return uneven_a2a(self.racks, size_bytes, generator)
 
     @cached_property
     def late_s(self) -> FloatArray:
@@ -168,15 +167,17 @@ def synthesize(
     method: str = "proposed",
     stragglers: bool = False,
     seed: int = 0,
-    size_bytes: int | None = None,
+    size_bytes: int | str | None = None,
     scenario: ScenarioLike | None = None,
 ) -> Schedule:
     """Carry out one collective alone on THz: ``a2a``, ``allreduce``, ``p2p``, ``all-gather``, ...
 
-    ``size_bytes`` is the tensor, what leaves each rack (a2a), or what each flow carries (p2p).
+    ``size_bytes`` is the tensor, what leaves each rack (a2a), or what each flow carries (p2p),
+    such as ``"4 MiB"``.
     """
     if collective not in collective_names():
         known = ", ".join(collective_names())
         raise ThzSyncError(f"{collective}: no such collective; use one of {known}")
     setting = Scenario.of("single-ring" if scenario is None else scenario)
-    return Instance(setting, collective, racks, stragglers, seed, size_bytes).run(method)
+    size = None if size_bytes is None else read_bytes(size_bytes, "size_bytes")
+    return Instance(setting, collective, racks, stragglers, seed, size).run(method)

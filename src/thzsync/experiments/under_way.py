@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from thzsync.feasibility import effort_of
+from thzsync.feasibility import Asked, effort_of
 from thzsync.scenario import Scenario
 from thzsync.workers.news import heard, tell
 
@@ -13,7 +13,7 @@ def counting(scenario: Scenario, iterations: int) -> Callable[[], bool]:
     """Is called before every decision of a run, tells which share is done, and never stops it."""
     if not heard():
         return lambda: False
-    whole = iterations * effort_of(scenario, iterations, learns=False, kept=False).events
+    whole = iterations * effort_of(Asked(scenario, iterations, learns=False, kept=False)).events
     decided = 0
 
     def step() -> bool:

@@ -24,13 +24,17 @@ LONGEST_TASK_S: Final = 1e4
 """As for every duration in a scenario [s]."""
 
 
-def check_scenario(scenario: Scenario, source: str = "scenario") -> list[str]:
-    """Refuse what cannot be run, all of it at once; remarks on what can, but hardly is meant."""
+def check_scenario(scenario: Scenario, source: str = "scenario", files: bool = True) -> list[str]:
+    """Refuse what cannot be run, all of it at once; remarks on what can, but hardly is meant.
+
+    Without ``files``, those that it names are left to the run, which may take place elsewhere.
+    """
     too_large = [*_size_problems(scenario)]
     problems = [*_method_problems(scenario), *_rate_problems(scenario), *too_large]
     graphs: list[TrainingGraph] = []
     if not too_large:  # only now may anything be built
-        problems += [*_file_problems(scenario), *_graph_problems(scenario, graphs)]
+        problems += [*_file_problems(scenario)] if files else []
+        problems += _graph_problems(scenario, graphs, files)
     load = load_of(graphs, scenario)
     problems += _load_problems(load)
     if problems:
@@ -104,10 +108,12 @@ def _file_problems(scenario: Scenario) -> Iterator[str]:
             yield f"channel.gains_file: {error}"
 
 
-def _graph_problems(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]:
+def _graph_problems(scenario: Scenario, graphs: list[TrainingGraph], files: bool) -> Iterator[str]:
     """Build every job's first iteration into ``graphs``."""
     topology, streams = Topology(scenario.floor), Streams(0)
     for number, job in enumerate(scenario.jobs):
+        if job.trace is not None and not files:
+            continue
         try:
             graph = job_graph(job, topology, streams)
         except ThzSyncError as error:

@@ -1,7 +1,8 @@
 """About how long a run takes, and how much memory and disk, worked out before it starts.
 
-The costs are round figures of runs on one core. They are meant to tell a minute from an
-hour: another machine, or a learner that trains more, may well need twice as long.
+The costs were fitted to runs of `tiny`, `paper`, a llama3-70b and `pod-1024`, in packets and in
+flows, under All-Wired and THz-Sync; docs/environment.md has them beside what was measured. Times
+are those of a machine of pace 1 (`pace.py`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from thzsync.feasibility.estimate import floor_bytes, load_of
+from thzsync.feasibility.estimate import Load, floor_bytes, load_of
 from thzsync.feasibility.remarks import bursts_per_s
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
@@ -17,16 +18,40 @@ from thzsync.streams import Streams
 from thzsync.topology import Topology
 from thzsync.workload import TrainingGraph, job_graph
 
-_EVENT_S: Final = 1e-3
-_LEARNT_S: Final = 4e-3
-"""What a learner adds to an event."""
-_CHUNK_S: Final = 1.5e-6
-_HOP_S: Final = 6e-8
-_BURST_S: Final = 5e-8
-_PROCESS_BYTES: Final = 2.5e8
-_CHUNK_DISK_BYTES: Final = 9
+_START_S: Final = 1.1
+_EVENT_S: Final = 7e-4
+_NODE_S: Final = 2e-7
+_RUN_S: Final = 9e-7
+"""A run of chunks in flow fidelity: there are no packets beside it."""
+_HOP_S: Final = 6.5e-8
+_BURST_S: Final = 2.5e-8
+# What a learner adds.
+_LEARNT_EVENT_S: Final = 1e-3
+_LEARNT_FLOW_S: Final = 1e-5
+_LEARNT_CHUNK_S: Final = 2e-7
+# What a record adds, with its journal and files.
+_KEPT_ITERATION_S: Final = 0.02
+_KEPT_CHUNK_S: Final = 6.5e-7
+
+_PROCESS_BYTES: Final = 2.1e8
+_CHUNK_DISK_BYTES: Final = 4.8
+_FLOW_CHUNK_DISK_BYTES: Final = 3.7
+"""In flow fidelity: the times of chunks within a run are even, and compress better."""
+_LEARNT_EVENT_DISK_BYTES: Final = 200
 REFERENCES: Final = 3
 """Iterations of All-Wired that come before a run."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that somebody asks for."""
+
+    scenario: Scenario
+    iterations: int
+    learns: bool
+    kept: bool
+    """Whether its record is written to disk."""
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,36 +61,58 @@ class Effort:
     events: int
     """Decisions of one iteration."""
     seconds: float
+    """At pace 1."""
     references_s: float
     """Of the seconds: those of the references, which the runs of a realisation share."""
     memory_bytes: float
     disk_bytes: float
 
 
-def effort_of(
-    scenario: Scenario, iterations: int, learns: bool, kept: bool, seed: int = 0
-) -> Effort:
-    """What some iterations of a scenario take, references included.
+def effort_of(asked: Asked) -> Effort:
+    """What a run takes, references included.
 
-    If they are not ``kept`` on disk, nobody sees more of them than their summary.
+    If it is not kept on disk, nobody sees more of it than its summary.
     """
-    topology, streams = Topology(scenario.floor), Streams(seed)
-    events, seconds, references_s, disk_bytes = 0, 0.0, 0.0, 0.0
+    scenario, learns, kept = asked.scenario, asked.learns, asked.kept
+    topology, streams = Topology(scenario.floor), Streams(asked.seed)
+    events, seconds, references_s, disk_bytes = 0, _START_S, 0.0, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
         graph = job_graph(job, topology, streams)
         load = load_of([graph], scenario)
-        own, first = job.iterations or iterations, job.iterations or REFERENCES
-        carried_s = load.events * _EVENT_S + load.all_chunks * _CHUNK_S
-        if not in_flows(scenario):
-            carried_s += load.packet_hops * _HOP_S + _bursts(scenario, graph) * _BURST_S
-        decided_s = load.events * _LEARNT_S if learns else 0.0
+        own, first = job.iterations or asked.iterations, job.iterations or REFERENCES
+        carried_s = _carried_s(scenario, graph, load)
         events += load.events
-        seconds += (own + first) * carried_s + own * decided_s
+        seconds += (own + first) * carried_s + own * _decided_s(load, learns, kept)
         references_s += first * carried_s
-        memory_bytes += load.carried_bytes + load.record_bytes(own, kept)
-        disk_bytes += own * load.all_chunks * _CHUNK_DISK_BYTES if kept else 0.0
+        memory_bytes += load.carried_bytes + load.record_bytes(own, kept, learns)
+        disk_bytes += own * _disk_bytes(scenario, load, learns) if kept else 0.0
     return Effort(max(1, events), seconds, references_s, memory_bytes, disk_bytes)
+
+
+def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load) -> float:
+    """Time to simulate an iteration of All-Wired [s]."""
+    if in_flows(scenario):
+        return load.events * _EVENT_S + load.nodes * _RUN_S
+    fibre_s = load.packet_hops * _HOP_S + _bursts(scenario, graph) * _BURST_S
+    return load.events * _EVENT_S + load.nodes * _NODE_S + fibre_s
+
+
+def _decided_s(load: Load, learns: bool, kept: bool) -> float:
+    """Time that learning and recording add to an iteration [s]."""
+    added_s = 0.0
+    if learns:
+        added_s += load.events * _LEARNT_EVENT_S + load.flows * _LEARNT_FLOW_S
+        added_s += load.all_chunks * _LEARNT_CHUNK_S
+    if kept:
+        added_s += _KEPT_ITERATION_S + load.all_chunks * _KEPT_CHUNK_S
+    return added_s
+
+
+def _disk_bytes(scenario: Scenario, load: Load, learns: bool) -> float:
+    """What an iteration leaves on disk [bytes]."""
+    each = _FLOW_CHUNK_DISK_BYTES if in_flows(scenario) else _CHUNK_DISK_BYTES
+    return load.all_chunks * each + (load.events * _LEARNT_EVENT_DISK_BYTES if learns else 0)
 
 
 def _bursts(scenario: Scenario, graph: TrainingGraph) -> float:

@@ -6,9 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from thzsync.collectives import Tensor
 from thzsync.records.recorder import SEGMENT_ROWS
 from thzsync.scenario import Floor, Job, Scenario
+from thzsync.scenario.fidelity import in_flows
+from thzsync.transfers.grouping import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
 
 # Measured on runs of a million chunks, a thousand racks and a thousand rings, rounded up.
@@ -19,7 +23,15 @@ _GAIN_BYTES: Final = 50
 _NODE_BYTES: Final = 2000
 _FLOW_BYTES: Final = 1000
 _CHUNK_BYTES: Final = 500
-_RECORD_BYTES: Final = 50
+_ENDED_NODE_BYTES: Final = 20
+_RECORDED_CHUNK_BYTES: Final = 33
+_RECORDED_FLOW_BYTES: Final = 230
+_LEARNT_FLOW_BYTES: Final = 700
+"""Of what a learner decides about: situations that it remembers, and rounds of its choice."""
+_TABLES_BYTES: Final = 9e7
+"""What makes and writes tables takes this, and more for large ones."""
+_TABLE_ROW_BYTES: Final = 35
+_MOST_TABLE_ROWS: Final = 1 << 22
 _SUMMARY_BYTES: Final = 3000
 """Of an event's row before it is part of a frame, which takes some hundred."""
 
@@ -28,7 +40,8 @@ def floor_bytes(scenario: Scenario) -> int:
     """Memory of the fabrics and the channel, before any traffic [bytes]."""
     floor = scenario.floor
     links = 2 * floor.racks + floor.rings**2
-    bursts = min(links * 1024, 1 << 24) if scenario.optical.background.load else 0
+    followed = scenario.optical.background.load and not in_flows(scenario)
+    bursts = min(links * 1024, 1 << 24) if followed else 0
     gains = 9 * floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes), if all are met
     if scenario.channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
@@ -58,9 +71,12 @@ class Load:
     """What the events of an iteration are cut into."""
 
     events: int
+    flows: int
     largest_chunks: float
     """Chunks of the largest event."""
     all_chunks: float
+    nodes: float
+    """What fibres follow: chunks or, in flow fidelity, runs of them."""
     packet_hops: float
     """Packets times links, if fibre carries everything."""
     widest: int
@@ -72,18 +88,24 @@ class Load:
     @property
     def memory_bytes(self) -> float:
         """Memory that planning, carrying and recording them takes [bytes]."""
-        return self.carried_bytes + self.record_bytes(1, whole=True)
+        return self.carried_bytes + self.record_bytes(1, whole=True, learns=False)
 
     @property
     def carried_bytes(self) -> float:
         """Memory that planning and carrying them takes [bytes]."""
         gains = self.links * self.subbands * _GAIN_BYTES
-        return gains + self.largest_chunks * _CHUNK_BYTES
+        return gains + self.largest_chunks * _CHUNK_BYTES + self.nodes * _ENDED_NODE_BYTES
 
-    def record_bytes(self, iterations: int, whole: bool) -> float:
+    def record_bytes(self, iterations: int, whole: bool, learns: bool) -> float:
         """Memory of the record of some iterations, the ``whole`` or just its events [bytes]."""
-        summary = min(iterations * self.events, SEGMENT_ROWS) * _SUMMARY_BYTES
-        return summary + (iterations * self.all_chunks * _RECORD_BYTES if whole else 0.0)
+        record = min(iterations * self.events, SEGMENT_ROWS) * _SUMMARY_BYTES
+        if learns:
+            record += iterations * self.flows * _LEARNT_FLOW_BYTES
+        if not whole:
+            return record
+        written = min(self.all_chunks, _MOST_TABLE_ROWS) * _TABLE_ROW_BYTES
+        rows = self.all_chunks * _RECORDED_CHUNK_BYTES + self.flows * _RECORDED_FLOW_BYTES
+        return record + _TABLES_BYTES + written + iterations * rows
 
 
 def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
@@ -94,10 +116,14 @@ def load_of(graphs: Iterable[TrainingGraph], scenario: Scenario) -> Load:
         size / scenario.collectives.chunk_bytes + _flows(event)
         for size, event in zip(sizes, events, strict=True)
     ]
+    cut = cut_of(scenario)
+    chunk_bytes = scenario.collectives.chunk_bytes
     return Load(
         events=len(events),
+        flows=sum(map(_flows, events)),
         largest_chunks=max(chunks, default=0.0),
         all_chunks=sum(chunks),
+        nodes=sum(chunks if cut is None else (_nodes(e, cut, chunk_bytes) for e in events)),
         packet_hops=3 * sum(sizes) / scenario.optical.packet_bytes,
         widest=max((len(event.racks) for event in events), default=0),
         links=max(map(_links, events), default=0),
@@ -110,7 +136,8 @@ def collective_load(scenario: Scenario, racks: int, size_bytes: int) -> Load:
     carried = 2.0 * racks * size_bytes
     chunks = carried / scenario.collectives.chunk_bytes + racks**2
     hops = 3 * carried / scenario.optical.packet_bytes
-    return Load(1, chunks, chunks, hops, racks, racks**2, scenario.thz.subbands)
+    flows, subbands = racks**2, scenario.thz.subbands
+    return Load(1, flows, chunks, chunks, chunks, hops, racks, racks**2, subbands)
 
 
 def _carried_bytes(event: Event) -> float:
@@ -123,6 +150,17 @@ def _flows(event: Event) -> int:
     if isinstance(event.demand, Tensor):
         return 2 * len(event.racks)
     return len(event.demand.src)
+
+
+def _nodes(event: Event, cut: Cut, chunk_bytes: int) -> float:
+    """Runs of chunks in all flows of an event."""
+    most = max(1, cut.run_bytes // chunk_bytes)
+    if isinstance(event.demand, Tensor):
+        chunks = -(-event.demand.tensor_bytes // chunk_bytes)
+        return float(_flows(event) * len(grid(chunks, cut.pieces, most)))
+    sizes, flows = np.unique(-(-event.demand.size_bytes // chunk_bytes), return_counts=True)
+    runs = [len(grid(size, free_pieces(cut.pieces), most)) for size in sizes.tolist()]
+    return float(flows @ runs)
 
 
 def _links(event: Event) -> int:

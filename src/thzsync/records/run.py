@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.folders import RUN, check_folder
 from thzsync.records.certificate import Certificate, certify
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
@@ -198,7 +199,11 @@ class Run:
         )
 
     def save(self, folder: str | Path) -> Path:
-        """Write the run; a reader sees the folder's old record or this one, never a mixture."""
+        """Write the run; a reader sees the folder's old record or this one, never a mixture.
+
+        The folder must be absent, empty or a run's.
+        """
+        check_folder(folder, RUN)
         return write_record(folder, MARKER, self.provenance(), self.files())
 
     def files(self) -> Iterator[tuple[str, bytes]]:

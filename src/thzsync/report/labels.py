@@ -73,11 +73,6 @@ def styles(names: Mapping[str, str], keys: Iterable[str]) -> list[dict[str, Any]
     ]
 
 
-def counted(number: int, noun: str) -> str:
-    """How many of something."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def short(value: Any, digits: int = 5) -> float | None:
     """A float with few digits for the embedded data; ``None`` when it is no finite number."""
     if value is None or not isfinite(value):

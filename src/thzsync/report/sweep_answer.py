@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thzsync.display import number, quantity
+from thzsync.display import counted, number, quantity
 from thzsync.display.numbers import fitting_unit
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.report.answer import Answer, Figure
-from thzsync.report.labels import POLICY_LABELS, counted, label
+from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.metrics import COMPLETION, ENERGY, Metric
 from thzsync.report.reasons import Reason
 from thzsync.studies.axes import held_name, leading_axes, value_name
@@ -49,7 +49,7 @@ def sweep_facts(sweep: Sweep) -> str:
             f"scenario “{sweep.scenario.name}”",
             counted(len(sweep.points), "point"),
             f"{len(sweep.policies)} {'policy' if len(sweep.policies) == 1 else 'policies'}",
-            counted(len(specification.seeds), "seed"),
+            sweep.seeds_text,
             counted(specification.iterations, "iteration"),
         )
     )

@@ -91,6 +91,12 @@ class Scenario(Model):
 
         return dump_toml(self)
 
+    def __repr__(self) -> str:
+        jobs = ", ".join(job.name for job in self.jobs)
+        return f"Scenario({self.name!r}, racks={self.floor.racks}, jobs=[{jobs}])"
+
+    __str__ = __repr__
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the parts in a line each."""
         from thzsync.display.html import notebook_view

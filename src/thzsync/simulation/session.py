@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from thzsync.coordinator import Action, Outcome, Policy, Situation
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, whole
 from thzsync.records import Recorder, References, Run
 from thzsync.records.decisions import Decision
 from thzsync.scenario import Scenario, ScenarioLike
@@ -33,8 +33,7 @@ class Session:
         references: References | None = None,
         detailed: bool = True,
     ) -> None:
-        if iterations < 1:
-            raise ThzSyncError(f"iterations: found {iterations}; run at least 1")
+        iterations = whole(iterations, "iterations", 1)
         setting = Scenario.of(scenario)
         if not setting.jobs:
             raise ThzSyncError(

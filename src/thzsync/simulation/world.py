@@ -13,14 +13,14 @@ from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
 from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
-from thzsync.scenario import ComputeFrozen, FibreDegraded, Scenario
+from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.lateness import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.grouping import Cut
+from thzsync.transfers.grouping import Cut, cut_of
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
 
@@ -49,17 +49,8 @@ class World:
 
     @property
     def cut(self) -> Cut | None:
-        """Into how many nodes a flow's chunks are put together; None: every chunk is a node.
-
-        Chunks that a broken fibre may hand to THz must be single.
-        """
-        scenario = self.scenario
-        broken = any(isinstance(fault, FibreDegraded) for fault in scenario.faults)
-        if isinstance(self.fabric, OpticalFabric) or broken:
-            return None
-        optical = scenario.optical
-        queue_bytes = min(optical.nic_queue_bytes, optical.output_queue_bytes)
-        return Cut(optical.trains_per_flow, queue_bytes // 2)
+        """Into how many nodes a flow's chunks are put together; None: every chunk is a node."""
+        return cut_of(self.scenario)
 
     def delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """How late each rack's own data is, delta^str, in the order of ``event.racks`` [ps]."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import known_policies
+from thzsync.feasibility import check_scenario
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed, value_at
 from thzsync.studies.specification import Contender, Specification
@@ -92,6 +93,8 @@ def make_plan(specification: Specification, base: Scenario | None = None) -> Pla
         setting = changed(start, point, _place(point))
         points.append({key: _cell(value_at(setting, key)) for key in specification.keys})
         own = {c.name: changed(setting, c.set, f"contender {c.name}") for c in specification.all}
+        for scenario in {one.digest: one for one in own.values()}.values():
+            check_scenario(scenario, _place(point), files=False)
         runs += [
             PlannedRun(number, c, Realisation(own[c.name], seed), specification.iterations)
             for seed in specification.seeds

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from thzsync.display import counted
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
@@ -98,6 +99,16 @@ class Sweep:
                 if means.height and pairs.height:
                     figures = paired_row(METRICS, _column(means), _column(pairs))
                     yield {**point, "policy": policy, "seeds": means.height, **figures}
+
+    @property
+    def seeds_text(self) -> str:
+        """How many seeds rows are means of, such as ``2 to 3 of 5 paired seeds``."""
+        planned, found = len(self.specification.seeds), {row["seeds"] for row in self.rows}
+        paired = counted(planned, "paired seed")
+        if found <= {planned}:
+            return paired
+        least, most = min(found), max(found)
+        return f"{least if least == most else f'{least} to {most}'} of {paired}"
 
     @property
     def summary(self) -> pl.DataFrame:

@@ -18,6 +18,8 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.jit import bare, kernel
+from thzsync.scenario import FibreDegraded, Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.batch import ChunkBatch, Nodes, batch_of
 from thzsync.transfers.graph import TransferGraph
 
@@ -34,6 +36,19 @@ class Cut(NamedTuple):
     """About so many nodes per flow, and at most four times as many."""
     run_bytes: int
     """No node has more bytes, unless that would make too many of them."""
+
+
+def cut_of(scenario: Scenario) -> Cut | None:
+    """How a scenario's flows are cut; None: every chunk is a node.
+
+    Chunks that a broken fibre may hand to THz must be single.
+    """
+    broken = any(isinstance(fault, FibreDegraded) for fault in scenario.faults)
+    if broken or not in_flows(scenario):
+        return None
+    optical = scenario.optical
+    queue_bytes = min(optical.nic_queue_bytes, optical.output_queue_bytes)
+    return Cut(optical.trains_per_flow, queue_bytes // 2)
 
 
 @cache

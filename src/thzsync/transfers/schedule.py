@@ -41,6 +41,13 @@ class Schedule:
         """When the last transmission ends, counted from the nominal release at 0 [ps]."""
         return int(self.end_ps.max()) if len(self.end_ps) else 0
 
+    def __repr__(self) -> str:
+        plan = self.plan
+        return (
+            f"Schedule({plan.kind} {plan.method}, racks={len(plan.racks)}, rounds={self.rounds}, "
+            f"completion_ms={self.completion_ps * 1e-9:.6g})"
+        )
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the first rounds, and how long all of them take."""
         from thzsync.display import html_table

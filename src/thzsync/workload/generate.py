@@ -74,13 +74,15 @@ def _replayed(path: str, stamp: tuple[int, int], job: str, racks: tuple[int, ...
     """The graph in a file, read once for all iterations as long as the file stays as it is."""
     from thzsync.workload.tracefile import read_trace
 
-    graph = read_trace(path).graph
+    trace = read_trace(path)
+    graph = trace.graph
     for node in graph.nodes:
         outside = node.racks[~np.isin(node.racks, racks)]
         if len(outside):
             raise ThzSyncError(
-                f"{path}: {node.name}: rack {int(outside[0])} lies outside the partition "
-                f"of job {job!r}; widen the job's rings and lanes"
+                f"{path}: {node.name}: rack {int(outside[0])} lies outside the partition of job "
+                f"{job!r}, which has {len(racks)} racks; the trace was made for a floor of "
+                f"{trace.rack_count}: use a larger floor, or widen the job's rings and lanes"
             )
     return replace(graph, nodes=tuple(replace(node, job=job) for node in graph.nodes))
 

@@ -57,7 +57,18 @@ class ChakraImporter:
             known = _pytorch_groups(file, world) | groups
             reader = _RankReader(file, rank, known, world, options, passed_over)
             ranks[rank] = reader.operations()
+        _refuse_lonely(ranks, min(traces.values()), options)
         return Recording(str(min(traces.values())), ranks, passed_over)
+
+
+def _refuse_lonely(ranks: dict[int, list[Operation]], path: Path, options: ReadOptions) -> None:
+    """A single file does not say how many ranks everybody is."""
+    groups = {p.group for parts in ranks.values() for p in parts if isinstance(p, Call)}
+    if options.world is None and groups == {tuple(ranks)} and len(ranks) == 1:
+        raise ThzSyncError(
+            f"{path}: no other rank takes part in its collectives; give the files of all ranks, "
+            "or let absent ranks do as this one with --world"
+        )
 
 
 def _sorted(paths: Sequence[Path]) -> dict[int, Path]:

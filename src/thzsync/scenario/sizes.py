@@ -1,0 +1,22 @@
+"""Sizes that a caller names, read as a scenario's are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from thzsync.errors import ThzSyncError
+
+
+def read_bytes(given: Any, place: str) -> int:
+    """A size such as 4194304, ``"4194304"`` or ``"4 MiB"`` [bytes]."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from thzsync.scenario.base import Bytes
+    from thzsync.scenario.explain import explain
+
+    plain = isinstance(given, str) and given.isdecimal()
+    try:
+        found: int = TypeAdapter(Bytes).validate_python(f"{given} B" if plain else given)
+    except ValidationError as error:
+        raise ThzSyncError(f"{place}: {explain(error)[0].removeprefix(': ')}") from None
+    return found
