@@ -10,7 +10,8 @@ from thzsync.scenario import Thz
 from thzsync.synthesis import Setting, find_method
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch, event_batch
-from thzsync.transfers.grouping import Cut, Numbering, grid, grouped_batch
+from thzsync.transfers.cutting import Cut, grid
+from thzsync.transfers.grouping import Numbering, grouped_batch
 from thzsync.transfers.precedence import AIR
 
 CUT = Cut(32, 4096)

@@ -18,7 +18,8 @@ from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import event_batch
-from thzsync.transfers.grouping import Cut, Numbering, grouped_batch
+from thzsync.transfers.cutting import Cut
+from thzsync.transfers.grouping import Numbering, grouped_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
 from thzsync.wireless.bookkeeping import numbered

@@ -12,7 +12,7 @@ from thzsync.optical.flow_layout import State
 from thzsync.optical.network import Network
 from thzsync.optical.tournament import empty_tree
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.grouping import free_pieces
+from thzsync.transfers.cutting import free_pieces
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.pools import zero_rows
 from thzsync.transfers.precedence import AIR
