@@ -30,9 +30,6 @@ pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "extending"
 
 
-pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
-
-
 def load(name: str) -> ModuleType:
     """An example as a module; its registrations happen."""
     module = ModuleType(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,13 +45,7 @@ PROFILE = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def nothing_stays_registered() -> Iterator[None]:
-    before = dict(importer._added)
-    yield
-    importer._added.clear()
-    importer._added.update(before)
-    importer._importers.cache_clear()
+pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
 
 
 def sample(name: str, folder: Path) -> tuple[list[Path], ReadOptions]:
@@ -99,7 +93,6 @@ class LineImporter:
         return Recording(str(paths[0]), ranks)
 
 
-@pytest.mark.usefixtures("nothing_stays_registered")
 def test_an_importer_from_outside_is_one_class(tmp_path: Path) -> None:
     path = tmp_path / "job.lines"
     path.write_text("#lines\n5\n9\n")
