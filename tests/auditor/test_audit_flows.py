@@ -61,6 +61,7 @@ def patchy_run(faults: tuple[Any, ...] = (), timeout_s: float = 0.2) -> Run:
     return simulate(Scenario.model_validate(values), Patchy(1), 2, 1, references={})
 
 
+@pytest.mark.filterwarnings("ignore::thzsync.records.certificate.BeyondToleranceWarning")
 @pytest.mark.parametrize("policy", ["fixed-ratio", "thz-sync", "patchy"])
 @pytest.mark.parametrize("method", method_names("allreduce"))
 def test_runs_of_chunks_that_change_fabrics_are_sound(method: str, policy: str) -> None:
