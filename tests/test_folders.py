@@ -118,3 +118,25 @@ def test_every_command_with_out_keeps_the_rule(
     assert error.count("\n") == 1
     assert "holds files that are not ours (thesis.tex)" in error
     assert contents(tmp_path) == ["thesis.tex"]
+
+
+def test_hidden_parts_of_an_interrupted_run_are_not_dropped_for_another_record(
+    tmp_path: Path,
+) -> None:
+    """A killed process leaves nothing else behind."""
+    progress = tmp_path / ".progress"
+    progress.mkdir()
+    (progress / "begun.json").write_text("{}")
+    for record in (COMPARISON, SWEEP):
+        with claim_folder(tmp_path, record):  # nothing had been finished
+            pass
+        progress.mkdir(exist_ok=True)
+        (progress / "part-000000.zip").write_bytes(b"rows")
+        with (
+            pytest.raises(ThzSyncError, match="holds a run; name an empty folder, or replace it"),
+            claim_folder(tmp_path, record),
+        ):
+            pass
+        assert (progress / "part-000000.zip").exists()
+        with claim_folder(tmp_path, record, force=True):
+            assert not progress.exists()

@@ -67,6 +67,10 @@ class Record:
         unfinished = self.progress is not None and (folder / self.progress).is_dir()
         return self.complete_in(folder) or unfinished or _unfinished(folder) == self.marker
 
+    def begun_in(self, folder: Path) -> bool:
+        """Whether the folder holds finished parts of such a record, which took their time."""
+        return self.progress is not None and any((folder / self.progress).glob("part-*"))
+
     def complete_in(self, folder: Path) -> bool:
         """Whether the folder holds such a record, and not just a file of that name."""
         try:
@@ -128,7 +132,7 @@ def claim_folder(
         yield None
         return
     folder = prepare_folder(path)
-    with _locked(folder):
+    with locked(folder):
         if not record.lives_in(folder):
             _make_room(folder, record, force)
         (folder / UNFINISHED).write_text(record.marker, "utf-8")
@@ -149,7 +153,7 @@ def check_folder(path: str | Path, record: Record) -> None:
 def _held(folder: Path) -> str | None:
     """What a folder holds that nobody may overwrite by accident."""
     strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    if not strangers:
+    if not strangers and not any(other.begun_in(folder) for other in RECORDS):
         return None
     others = [other.name for other in RECORDS if other.lives_in(folder)]
     return others[0] if others else f"files that are not ours ({strangers[0]})"
@@ -174,8 +178,8 @@ def _unfinished(folder: Path) -> str | None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder itself, so that no lock file can be left behind."""
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder itself, so that no lock file can be left behind; refuse if others do."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -188,8 +188,10 @@ def test_an_interruption_that_a_library_wraps_is_still_one(
 
     monkeypatch.setattr("thzsync.cli.app.app", command)
     monkeypatch.setattr(signal, "default_int_handler", signal.getsignal(signal.SIGINT))
+    uncaught = sys.excepthook
     assert main([]) == 130
     assert capsys.readouterr().err == "thzsync: interrupted\n"
+    assert sys.excepthook is uncaught, "later errors of the caller would not be shown"
 
 
 def test_an_error_of_ours_is_not_passed_off_as_an_interruption(

@@ -33,7 +33,7 @@ def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:
     assert takes(TINY, 5, learns=True).seconds > small.seconds
     longer = takes(TINY, 10)
     assert longer.disk_bytes == 2 * small.disk_bytes
-    assert small.events == 16
+    assert (small.decisions, small.reference_decisions) == (5 * 16, 3 * 16)
     assert REFERENCES == REFERENCE_ITERATIONS
 
 
@@ -71,7 +71,7 @@ def test_time_memory_and_disk_are_near_what_was_measured(
 ) -> None:
     told = takes(in_fidelity(scenario, fidelity), iterations, policy == "thz-sync", kept)
     assert 1 / 1.5 < told.seconds / seconds < 1.5
-    assert 1 / 1.3 < told.memory_bytes / (1e6 * memory_mb) < 1.3
+    assert 1 / 1.2 < told.memory_bytes / (1e6 * memory_mb) < 1.2
     assert told.disk_bytes == pytest.approx(1e6 * disk_mb, rel=0.4)
 
 
@@ -106,7 +106,7 @@ def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:
 
 
 def test_a_machine_of_twice_the_pace_is_told_half_the_time() -> None:
-    effort = Effort(1, 120.0, 0.0, 1e9, 0.0)
+    effort = Effort(1, 1, 120.0, 0.0, 1e9, 0.0)
     usual, twice, far = (forewarning(effort, None, lambda _, p=p: p) for p in (1, 2, 8))
     assert "about 2:00 min and" in (usual or "")
     assert "about 1:00 min and" in (twice or "")
@@ -129,4 +129,5 @@ def test_flows_are_not_told_to_use_flows() -> None:
 
 def test_a_job_that_ends_early_counts_no_further() -> None:
     short = changed(TINY, {"jobs.0.iterations": 2}, "test")
+    assert (takes(short, 50).decisions, takes(short, 50).reference_decisions) == (2 * 16, 2 * 16)
     assert takes(short, 50, learns=True).disk_bytes == takes(TINY, 2, learns=True).disk_bytes

@@ -90,8 +90,8 @@ def test_run_is_refused_in_one_line(
 def test_a_full_disk_is_worth_a_warning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=15_000_000))
     deep = tmp_path / "not" / "there" / "yet"
-    assert scarce_disk(Effort(1, 1.0, 0.0, 1.0, 7e6), deep) is None
-    told = scarce_disk(Effort(1, 1.0, 0.0, 1.0, 8e6), deep)
+    assert scarce_disk(Effort(1, 1, 1.0, 0.0, 1.0, 7e6), deep) is None
+    told = scarce_disk(Effort(1, 1, 1.0, 0.0, 1.0, 8e6), deep)
     assert told is not None
     assert "15 MB are free" in told
     assert "16 MB" in told

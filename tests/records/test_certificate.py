@@ -19,8 +19,7 @@ from thzsync.records.certificate import (
 )
 from thzsync.records.fidelity import Fidelity, KindError, Replayed, kind_error
 from thzsync.scenario import Scenario
-
-TINY = Scenario.preset("tiny")
+from thzsync.simulation import simulate
 
 
 def found(tolerance: float, *times: tuple[str, float, float]) -> Fidelity:
@@ -88,24 +87,29 @@ def test_a_certificate_survives_json_and_a_damaged_one_is_refused() -> None:
             Certificate.of_document(wrong, "x.json")
 
 
-@pytest.mark.parametrize(("load", "remedy"), [(0.3, "raise optical.trains"), (0.8, "40%")])
+@pytest.mark.parametrize(
+    ("load", "remedy"), [(0.3, "raise optical.trains_per_flow or"), (0.8, "40% of the fibres:")]
+)
 def test_beyond_the_tolerance_only_what_helps_is_recommended(load: float, remedy: str) -> None:
-    far = certify([({}, found(0.1, ("a2a", 1.2, 1.0)))])
+    """Each place has the reason of its own scenario, also when it was read from a file."""
+    busy = {"optical.fidelity": "flow", "optical.background.load": load}
+    busy |= {"optical.fidelity_tolerance": 1e-9, "optical.replayed_share": 1.0}
     with pytest.warns(BeyondToleranceWarning) as caught:
-        warn_beyond(far, TINY.with_({"optical.background.load": load}))
-    warning = str(caught[0].message)
-    assert remedy in warning
-    assert ("trains_per_flow" in warning) == (load == 0.3)
-    assert warning.endswith('use optical.fidelity = "packet"')
+        run = simulate(Scenario.preset("tiny").with_(busy), "all-wired", 1, references={})
+    assert run.certificate is not None
+    again = Certificate.of_document(run.certificate.document(), "x.json")
+    assert again == run.certificate
+    for warning in (str(caught[0].message), again.exceeded[0].warning):
+        assert warning.endswith(f'{remedy} use optical.fidelity = "packet"')
 
 
 def test_only_what_is_beyond_is_warned_of_and_not_by_runs_that_are_judged_together() -> None:
     far = certify([({"policy": "a"}, found(0.1, ("a2a", 1.2, 1.0), ("p2p", 1.0, 1.0)))])
     with pytest.warns(BeyondToleranceWarning, match=r"a2a under a is \+20\.00 % off") as caught:
-        warn_beyond(far, TINY)
+        warn_beyond(far)
     assert len(caught) == 1
     with warnings.catch_warnings(), judged_together():
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("ignore", BeyondToleranceWarning)
-        warn_beyond(far, TINY)
-        warn_beyond(None, TINY)
+        warn_beyond(far)
+        warn_beyond(None)

@@ -38,7 +38,7 @@ def test_a_run_tells_its_share_decision_by_decision(monkeypatch: pytest.MonkeyPa
     heard: list[float] = []
     with news.hearing(heard.append):
         simulate(TINY, "all-wired", 2, 0, references={}, stop=counting(TINY, 2))
-    decisions = 2 * effort_of(Asked(TINY, 2, learns=False, kept=False)).events
+    decisions = effort_of(Asked(TINY, 2, learns=False, kept=False)).decisions
     assert heard == pytest.approx([k / decisions for k in range(1, decisions + 1)])
 
 

@@ -154,6 +154,8 @@ def audit(
                 tell(done, check.__name__)
             check(part, findings)
             done = share
+    if tell is not None:
+        tell(done, "done")
     return findings.audit()
 
 

@@ -108,14 +108,15 @@ def _polite_endings() -> Iterator[None]:
         before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody has plans
             before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
-        hooks = sys.unraisablehook, sys.excepthook
+        unraisable, uncaught = sys.unraisablehook, sys.excepthook
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            if not _heard:
-                sys.unraisablehook, sys.excepthook = hooks
+            sys.excepthook = uncaught
+            if not _heard:  # else what is half made takes its leave at the end of the process
+                sys.unraisablehook = unraisable
 
 
 def _warn(message: Warning | str, *_: object, **__: object) -> None:

@@ -86,7 +86,7 @@ def following(description: str, total: int) -> Iterator[Callable[..., None]]:
     start_s, done, words = time.monotonic(), 0.0, description
 
     def line() -> str:
-        left_s = (time.monotonic() - start_s) * (total - done) / done if done else None
+        left_s = (time.monotonic() - start_s) * max(0.0, total / done - 1) if done else None
         left = "" if left_s is None else f", {span(left_s)} left"
         return f"{words}, {_count(done)} of {total} iterations{left}"
 

@@ -116,14 +116,14 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen, events = _begin(setting, policy, iterations, seed, load, frozen, out)
+    beginning, chosen, decisions = _begin(setting, policy, iterations, seed, load, frozen, out)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
         prepare_file(save)
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, beginning) if out is not None else None
-        _finish(chosen, written, beginning, out, save, json, events)
+        _finish(chosen, written, beginning, out, save, json, decisions)
 
 
 def _refuse_other_options(context: typer.Context) -> None:
@@ -138,7 +138,7 @@ def _refuse_other_options(context: typer.Context) -> None:
 
 
 def _repeated(journal: Journal) -> int:
-    """Decisions of an iteration; how long an interrupted run takes, which repeats them all."""
+    """Decisions of an interrupted run, which repeats them all; how long it takes is told."""
     from thzsync.feasibility import Asked, effort_of
     from thzsync.simulation.resuming import first_policy
 
@@ -149,7 +149,7 @@ def _repeated(journal: Journal) -> int:
     if warning := forewarning(effort, None):  # it cannot change to flows any more
         note(warning)
     prepare_kernels()
-    return effort.events
+    return effort.decisions
 
 
 def _begin(
@@ -161,7 +161,7 @@ def _begin(
     frozen: bool,
     out: str | None,
 ) -> tuple[Beginning, Policy, int]:
-    """What is to be simulated, who decides and how often in an iteration; all of it is possible."""
+    """What is to be simulated, who decides and how often; all of it is possible."""
     from thzsync.coordinator import own_scenario
     from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
     from thzsync.records.journal import Beginning
@@ -186,11 +186,11 @@ def _begin(
     if out is not None and (scarce := scarce_disk(effort, out)):
         note(scarce)
     prepare_kernels()
-    one = 1 / effort.events
+    one = REFERENCE_ITERATIONS / effort.reference_decisions
     with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
-    return replace(beginning, scenario=own, references=references), chosen, effort.events
+    return replace(beginning, scenario=own, references=references), chosen, effort.decisions
 
 
 def _finish(
@@ -200,11 +200,11 @@ def _finish(
     out: str | None,
     save: str | None,
     json: bool,
-    events: int,
+    decisions: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
     with patient_interruption() as wish:
-        record, policy = _simulate(policy, journal, beginning, wish, events)
+        record, policy = _simulate(policy, journal, beginning, wish, decisions)
         wish.finishing = True
         complete = not record.missing(beginning.iterations)
         if out is not None:
@@ -226,12 +226,12 @@ def _finish(
 
 
 def _simulate(
-    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, events: int
+    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, decisions: int
 ) -> tuple[Run, Policy]:
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
-    name, one = beginning.policy, 1 / events
+    name, one = beginning.policy, beginning.iterations / decisions
     first = "first iteration" if policy is not None else "repeating what is finished"
     with following(f"{name}: {first}", total=beginning.iterations) as advance:
 

@@ -197,7 +197,7 @@ def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> 
         cost = reckoned(missing, known, changes)
         memory_bytes = min(count, cost.runs) * cost.memory_bytes
         kept_bytes = cost.disk_bytes if store.folder is not None else 0
-        return Effort(1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
+        return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
 
     refused = any(needs_packets(run.realisation.scenario) for run in missing)
     if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
@@ -216,7 +216,7 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
     if out is not None:
         note(f"sweep written to {out}")
     emit(found.document(), as_json, lambda: _table(found))
-    warn_beyond(found.fidelity, found.scenario)
+    warn_beyond(found.fidelity)
     beyond = tell_fidelity(found.fidelity, found.scenario.optical.replayed_share)
     for failure in found.failures[:3]:
         note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")

@@ -89,7 +89,7 @@ def compare(
     settings = [(Scenario.of(scenario), known_policies(policies))]
     how = (workers, progress, rescue, scheduler, prepare)
     found = compare_settings(settings, seeds, iterations, *how)[0]
-    warn_beyond(found.fidelity, found.scenario)
+    warn_beyond(found.fidelity)
     return found
 
 

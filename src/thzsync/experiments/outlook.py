@@ -25,7 +25,8 @@ def comparison_effort(
     each_s = sum(run.seconds - run.references_s for run in runs)
     references_s = max(run.references_s for run in runs)
     return Effort(
-        events=runs[0].events,
+        decisions=seeds * sum(run.decisions for run in runs),
+        reference_decisions=seeds * max(run.reference_decisions for run in runs),
         seconds=seeds * (references_s + each_s) / share,
         references_s=seeds * references_s / share,
         memory_bytes=share * max(run.memory_bytes for run in runs),

@@ -13,7 +13,7 @@ def counting(scenario: Scenario, iterations: int) -> Callable[[], bool]:
     """Is called before every decision of a run, tells which share is done, and never stops it."""
     if not heard():
         return lambda: False
-    whole = iterations * effort_of(Asked(scenario, iterations, learns=False, kept=False)).events
+    whole = effort_of(Asked(scenario, iterations, learns=False, kept=False)).decisions
     decided = 0
 
     def step() -> bool:

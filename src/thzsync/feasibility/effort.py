@@ -58,8 +58,10 @@ class Asked:
 class Effort:
     """What a run takes."""
 
-    events: int
-    """Decisions of one iteration."""
+    decisions: int
+    """Of all its iterations; jobs may have numbers of their own."""
+    reference_decisions: int
+    """Of the references that come before it."""
     seconds: float
     """At pace 1."""
     references_s: float
@@ -75,19 +77,21 @@ def effort_of(asked: Asked) -> Effort:
     """
     scenario, learns, kept = asked.scenario, asked.learns, asked.kept
     topology, streams = Topology(scenario.floor), Streams(asked.seed)
-    events, seconds, references_s, disk_bytes = 0, _START_S, 0.0, 0.0
+    decisions, referred, seconds, references_s, disk_bytes = 0, 0, _START_S, 0.0, 0.0
     memory_bytes = _PROCESS_BYTES + floor_bytes(scenario)
     for job in scenario.jobs:
         graph = job_graph(job, topology, streams)
         load = load_of([graph], scenario)
         own, first = job.iterations or asked.iterations, job.iterations or REFERENCES
         carried_s = _carried_s(scenario, graph, load)
-        events += load.events
+        decisions += own * load.events
+        referred += first * load.events
         seconds += (own + first) * carried_s + own * _decided_s(load, learns, kept)
         references_s += first * carried_s
         memory_bytes += load.carried_bytes + load.record_bytes(own, kept, learns)
         disk_bytes += own * _disk_bytes(scenario, load, learns) if kept else 0.0
-    return Effort(max(1, events), seconds, references_s, memory_bytes, disk_bytes)
+    counts = max(1, decisions), max(1, referred)
+    return Effort(*counts, seconds, references_s, memory_bytes, disk_bytes)
 
 
 def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load) -> float:

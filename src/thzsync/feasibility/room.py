@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from bisect import bisect_left
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -24,7 +25,7 @@ def check_memory(asked: Asked, effort: Effort) -> None:
     here = memory_bytes()
     if effort.memory_bytes <= DOUBT * here:
         return
-    remedies = _remedies(asked, effort, here) or ["fewer racks", "larger chunks"]
+    remedies = _remedies(asked, here) or ["fewer racks", "larger chunks"]
     raise ThzSyncError(
         f"{asked.scenario.name}: {counted(asked.iterations, 'iteration')} would take about "
         f"{size_text(effort.memory_bytes)} of memory and this machine has {size_text(here)}; "
@@ -46,10 +47,10 @@ def scarce_disk(effort: Effort, folder: str | Path) -> str | None:
     )
 
 
-def _remedies(asked: Asked, effort: Effort, here: int) -> list[str]:
+def _remedies(asked: Asked, here: int) -> list[str]:
     """Changes by which the run fits."""
     found = []
-    if fewer := _fitting_iterations(asked, effort, here):
+    if fewer := _fitting_iterations(asked, here):
         found.append(f"at most {counted(fewer, 'iteration')}")
     if asked.kept and _fits(replace(asked, kept=False), here):
         found.append("no --out")
@@ -60,11 +61,13 @@ def _remedies(asked: Asked, effort: Effort, here: int) -> list[str]:
     return found
 
 
-def _fitting_iterations(asked: Asked, effort: Effort, here: int) -> int:
-    """Memory grows by the same with every iteration."""
-    first = effort_of(replace(asked, iterations=1)).memory_bytes
-    each = (effort.memory_bytes - first) / max(1, asked.iterations - 1)
-    return 1 + int((here - first) / each) if first <= here and each > 0 else 0
+def _fitting_iterations(asked: Asked, here: int) -> int:
+    """The most that fit."""
+
+    def too_many(iterations: int) -> bool:
+        return not _fits(replace(asked, iterations=iterations), here)
+
+    return bisect_left(range(1, asked.iterations), True, key=too_many)
 
 
 def _fits(asked: Asked, here: int) -> bool:

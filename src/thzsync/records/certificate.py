@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.records.fidelity import Fidelity, KindError
-from thzsync.scenario import Scenario
-from thzsync.scenario.fidelity import needs_packets
 
 Place = dict[str, Any]
 """What tells some runs from others, such as their policy and axis values; empty for a run alone."""
 FIGURES: Final = (*KindError._fields, "tolerance")
+WORDS: Final = ("verdict", "reason")
+"""What follows from the figures, and what the scenario says."""
 
 
 class BeyondToleranceWarning(UserWarning):
@@ -29,6 +29,8 @@ class Certified:
     place: Place
     found: KindError
     tolerance: float
+    reason: str | None = None
+    """Why the scenario needs packets, if flows will not do."""
 
     @property
     def beyond(self) -> bool:
@@ -50,9 +52,10 @@ class Certified:
         policy = [f"under {self.place['policy']}"] if "policy" in self.place else []
         return " ".join([*policy, *(["at " + ", ".join(axes)] if axes else [])])
 
-    def warning(self, reason: str | None = None) -> str:
-        """What is wrong, and what helps; ``reason`` is why the scenario needs packets, if any."""
-        remedy = f"{reason}:" if reason else "raise optical.trains_per_flow or"
+    @property
+    def warning(self) -> str:
+        """What is wrong, and what helps."""
+        remedy = f"{self.reason}:" if self.reason else "raise optical.trains_per_flow or"
         return (
             f"{' '.join(filter(None, (self.found.kind, self.where)))} is "
             f"{100 * self.found.error:+.2f} % off packets, beyond optical.fidelity_tolerance "
@@ -92,7 +95,13 @@ class Certificate:
             "tolerance": self.tolerance,
             "within": not self.exceeded,
             "kinds": [
-                {**row.place, **row.found._asdict(), "tolerance": row.tolerance}
+                {
+                    **row.place,
+                    **row.found._asdict(),
+                    "tolerance": row.tolerance,
+                    "verdict": row.verdict,
+                    **({} if row.reason is None else {"reason": row.reason}),
+                }
                 for row in self.rows
             ],
         }
@@ -109,9 +118,10 @@ class Certificate:
 
 def _row(told: dict[str, Any]) -> Certified:
     kind, events, error, ci95, tolerance = (told[name] for name in FIGURES)
-    place = {key: value for key, value in told.items() if key not in FIGURES}
+    place = {key: value for key, value in told.items() if key not in (*FIGURES, *WORDS)}
     half = None if ci95 is None else float(ci95)
-    return Certified(place, KindError(str(kind), int(events), float(error), half), float(tolerance))
+    found = KindError(str(kind), int(events), float(error), half)
+    return Certified(place, found, float(tolerance), told.get("reason"))
 
 
 def certify(runs: Iterable[tuple[Place, Fidelity | None]]) -> Certificate | None:
@@ -134,13 +144,14 @@ def certify(runs: Iterable[tuple[Place, Fidelity | None]]) -> Certificate | None
 def _certified(place: Place, found: list[Fidelity]) -> Iterator[Certified]:
     tolerance = min(one.tolerance for one in found)
     together = Fidelity(tolerance, tuple(row for one in found for row in one.replayed))
-    return (Certified(place, row, tolerance) for row in together.by_kind())
+    reason = next((one.reason for one in found if one.reason), None)
+    return (Certified(place, row, tolerance, reason) for row in together.by_kind())
 
 
-def warn_beyond(found: Certificate | None, scenario: Scenario) -> None:
+def warn_beyond(found: Certificate | None) -> None:
     """Warn of every type that is beyond the tolerance; silence is consent."""
     for row in found.exceeded if found is not None else ():
-        warnings.warn(row.warning(needs_packets(scenario)), BeyondToleranceWarning, stacklevel=3)
+        warnings.warn(row.warning, BeyondToleranceWarning, stacklevel=3)
 
 
 @contextmanager

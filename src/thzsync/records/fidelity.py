@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -42,6 +42,8 @@ class Fidelity:
 
     tolerance: float
     replayed: tuple[Replayed, ...]
+    reason: str | None = None
+    """Why the scenario needs packets, if flows will not do."""
 
     def by_kind(self) -> list[KindError]:
         """The error of every collective type, in the order of appearance."""
@@ -51,7 +53,7 @@ class Fidelity:
     def among(self, numbers: IntArray) -> Fidelity:
         """What is said of the events with these numbers."""
         known = set(numbers.tolist())
-        return Fidelity(self.tolerance, tuple(r for r in self.replayed if r.number in known))
+        return replace(self, replayed=tuple(r for r in self.replayed if r.number in known))
 
     @property
     def exceeded(self) -> list[KindError]:
@@ -65,6 +67,7 @@ class Fidelity:
             "within": not self.exceeded,
             "kinds": [row._asdict() for row in self.by_kind()],
             "replayed": [list(row) for row in self.replayed],
+            **({} if self.reason is None else {"reason": self.reason}),
         }
 
     @classmethod
@@ -75,8 +78,8 @@ class Fidelity:
                 Replayed(int(number), str(kind), float(flow), float(packet))
                 for number, kind, flow, packet in found["replayed"]
             ]
-            return cls(float(found["tolerance"]), tuple(rows))
-        except (KeyError, TypeError, ValueError):
+            return cls(float(found["tolerance"]), tuple(rows), found.get("reason"))
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise ThzSyncError("run.json: fidelity is damaged; record the run anew") from None
 
 

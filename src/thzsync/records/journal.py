@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
+from thzsync.folders import RUN, locked
 from thzsync.records.decisions import (
     DECISIONS,
     SUFFIX,
@@ -197,7 +198,9 @@ def in_progress(folder: str | Path) -> bool:
 
 def refuse_to_drop(folder: str | Path) -> None:
     """Refuse a folder in which an interrupted run has finished iterations: they took their time."""
-    if in_progress(folder) and any((Path(folder) / PROGRESS).glob("part-*")):
+    if not RUN.begun_in(Path(folder)):
+        return
+    with locked(Path(folder)):  # who writes there now is not interrupted
         raise ThzSyncError(
             f"{folder}: holds an interrupted run; go on with `thzsync run --resume {folder}`, or "
             "start anew with --force"

@@ -12,7 +12,7 @@ LEAST_QUEUE_PACKETS: Final = 32
 LEAST_QUEUE_BURSTS: Final = 4
 """A burst that takes more of a queue pushes others back for a while."""
 MOST_BACKGROUND: Final = 0.4
-"""Above this load some type of collective is off by 2 % or more (table in docs/model.md)."""
+"""The highest load at which all errors stay below 2 % by their intervals (docs/model.md)."""
 
 
 def needs_packets(scenario: Scenario) -> str | None:

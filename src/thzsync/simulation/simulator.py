@@ -96,7 +96,7 @@ def simulate(
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
     run = drive.record(keep_partial)
-    warn_beyond(run.certificate, run.scenario)
+    warn_beyond(run.certificate)
     return run
 
 
@@ -123,7 +123,7 @@ def resume(
     drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
     drive.done = journal.parts
     run = drive.record(keep_partial=True)
-    warn_beyond(run.certificate, run.scenario)
+    warn_beyond(run.certificate)
     return run, driver.policy
 
 

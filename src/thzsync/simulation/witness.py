@@ -20,6 +20,7 @@ from thzsync.optical import Background, Network
 from thzsync.optical.flow_window import Window
 from thzsync.records.fidelity import Fidelity, Replayed
 from thzsync.scenario import FibreDegraded
+from thzsync.scenario.fidelity import needs_packets
 from thzsync.simulation.picking import Picker
 from thzsync.simulation.world import World, background_of
 from thzsync.streams import name_key
@@ -101,8 +102,9 @@ class Witness:
 
     def fidelity(self, recorded: IntArray) -> Fidelity:
         """What has been found so far of the events with these numbers."""
-        tolerance = self._world.scenario.optical.fidelity_tolerance
-        return Fidelity(tolerance, tuple(sorted(self._replayed))).among(recorded)
+        scenario = self._world.scenario
+        tolerance, reason = scenario.optical.fidelity_tolerance, needs_packets(scenario)
+        return Fidelity(tolerance, tuple(sorted(self._replayed)), reason).among(recorded)
 
     def _carried(self, done: Finished) -> Carried:
         work, ring_of_rack = done.work, self._world.fabric.network.ring_of_rack

@@ -47,7 +47,7 @@ def sweep(
         execute(plan.runs, store, workers, scheduler, watch)
         found = gather(plan, store)
         finish(found, store)
-    warn_beyond(found.fidelity, found.scenario)
+    warn_beyond(found.fidelity)
     return found
 
 
