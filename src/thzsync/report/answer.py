@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from thzsync.display import number, quantity
 from thzsync.experiments.statistics import interval95
@@ -23,6 +23,9 @@ from thzsync.report.reasons import (
 )
 from thzsync.report.source import Results, Row
 from thzsync.report.story import STORIES
+
+HARDLY: Final = 0.005
+"""A share that would be shown as 0 %."""
 
 
 class Figure(NamedTuple):
@@ -201,7 +204,9 @@ def _shorter(row: Row, other: Row) -> str:
     if not mine or not theirs:
         return ""
     share = 1 - mine / theirs
-    return f", and {100 * abs(share):.0f} % {'shorter' if share >= 0 else 'longer'} iterations"
+    if abs(share) < HARDLY:
+        return ""
+    return f", and {100 * abs(share):.0f} % {'shorter' if share > 0 else 'longer'} iterations"
 
 
 def _changes(row: Row, other: Row) -> str:
@@ -210,7 +215,13 @@ def _changes(row: Row, other: Row) -> str:
         1 - row[key] / other[key] if other[key] else 0.0 for key in ("completion_ms", "energy_j")
     ]
     time, energy = (
-        f"{100 * abs(share):.0f} % {'less' if share >= 0 else 'more'} {noun}"
-        for share, noun in zip(saved, ("time", "energy"), strict=True)
+        _less(share, noun) for share, noun in zip(saved, ("time", "energy"), strict=True)
     )
-    return f"{time} {'and' if (saved[0] >= 0) == (saved[1] >= 0) else 'but'} {energy}"
+    alike = (saved[0] > -HARDLY) == (saved[1] > -HARDLY)
+    return f"{time} {'and' if alike else 'but'} {energy}"
+
+
+def _less(share: float, noun: str) -> str:
+    if abs(share) < HARDLY:
+        return f"no more {noun}"
+    return f"{100 * abs(share):,.0f} % {'less' if share > 0 else 'more'} {noun}"
