@@ -120,34 +120,29 @@ def test_ctrl_c_ends_a_process_with_status_130() -> None:
     assert errors == "thzsync: interrupted\n"
 
 
-def test_what_an_interruption_leaves_half_made_takes_its_leave_quietly() -> None:
-    """Ctrl-C in the middle of compiling: LLVM's references complain when they are collected."""
+HALF_MADE = (
+    "class Half:\n"
+    "    def __init__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n"
+    "    def __del__(self):\n        del self.missing\n"
+    "def begin(*_):\n    Half()\n"
+)
+"""Ctrl-C in the middle of compiling: LLVM's references complain when they are collected."""
+PRINTED = (
+    "def begin(*_):\n"
+    "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
+    "    except KeyboardInterrupt:\n        sys.excepthook(*sys.exc_info())\n"
+    "    raise ImportError('no NumPy') from None\n"
+)
+"""Ctrl-C while a library is imported: NumPy's way to be found prints it, and raises another."""
+
+
+@pytest.mark.parametrize("begin", [HALF_MADE, PRINTED], ids=["half made", "printed"])
+def test_what_libraries_make_of_an_interruption_is_not_shown(begin: str) -> None:
     code = (
         "import os, signal, sys, thzsync.cli.scenario as s\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from thzsync.cli import main\n"
-        "class Half:\n"
-        "    def __init__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n"
-        "    def __del__(self):\n        del self.missing\n"
-        "s.load_scenario = lambda *_: Half()\n"
-        "sys.exit(main(['scenario', 'show']))"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (130, "thzsync: interrupted\n")
-
-
-def test_what_a_library_prints_of_an_interruption_is_not_shown() -> None:
-    """Ctrl-C while one is imported: NumPy's way to be found prints it, and raises another error."""
-    code = (
-        "import os, signal, sys, thzsync.cli.scenario as s\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from thzsync.cli import main\n"
-        "def imported(*_):\n"
-        "    try:\n        os.kill(os.getpid(), signal.SIGINT)\n"
-        "    except KeyboardInterrupt:\n        sys.excepthook(*sys.exc_info())\n"
-        "    raise ImportError('no NumPy') from None\n"
-        "s.load_scenario = imported\n"
+        f"from thzsync.cli import main\n{begin}"
+        "s.load_scenario = begin\n"
         "sys.exit(main(['scenario', 'show']))"
     )
     command = [sys.executable, "-c", code]
