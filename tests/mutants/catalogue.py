@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from tests.mutants import of_agents, of_fabrics, of_judges, of_simulation
+from tests.mutants import of_agents, of_compiler, of_fabrics, of_judges, of_search, of_simulation
 
 MUTANTS = (
     *of_simulation.MUTANTS,
     *of_fabrics.MUTANTS,
     *of_judges.MUTANTS,
+    *of_search.MUTANTS,
     *of_agents.MUTANTS,
+    *of_compiler.MUTANTS,
 )

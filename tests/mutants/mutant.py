@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+from tests.mutants.anchor import replaced
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src"
-PACKAGE = SOURCES / "thzsync"
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one file that the named tests must notice."""
+    """One change of one function that the named tests must notice."""
 
-    file: str
-    """Below ``src/thzsync``."""
+    module: str
+    """As it is imported."""
+    function: str
+    """Its qualified name."""
     old: str
-    """Text that stands in the file exactly once."""
+    """An expression or statements that the function has exactly once, in any layout."""
     new: str
     tests: tuple[str, ...]
     """Test files, or single tests as ``file::name``."""
@@ -29,17 +33,27 @@ class Mutant:
     @property
     def name(self) -> str:
         """What tables and test reports call it."""
-        return f"{self.file}: {self.why}"
+        return f"{self.module}: {self.why}"
+
+    @property
+    def file(self) -> str:
+        """Where its module is, below the sources."""
+        return self.module.replace(".", "/") + ".py"
 
     @property
     def in_kernels(self) -> bool:
         """Whether its file holds kernels, which would have to be compiled again."""
-        return "from thzsync.jit import" in self.original
+        return "thzsync.jit import" in self.original
 
-    @property
+    @cached_property
     def original(self) -> str:
         """The file as it is."""
-        return (PACKAGE / self.file).read_text("utf-8")
+        return (SOURCES / self.file).read_text("utf-8")
+
+    @property
+    def planted(self) -> str:
+        """The file with the fault."""
+        return replaced(self.original, self.function, self.old, self.new)
 
     def plant(self, sources: Path) -> None:
         """Put it into a copy of the sources.
@@ -47,11 +61,9 @@ class Mutant:
         Machine code is stored under time and size of the sources (see ``thzsync.jit``). A file
         without kernels keeps both, so that code of its neighbours need not be compiled again.
         """
-        if self.original.count(self.old) != 1:
-            raise ValueError(f"{self.name}: its old text must stand in the file exactly once")
-        target = sources / "thzsync" / self.file
+        target = sources / self.file
         times = target.stat()
-        text = self.original.replace(self.old, self.new)
+        text = self.planted
         target.write_text(text if self.in_kernels else _as_long_as(self.original, text), "utf-8")
         if not self.in_kernels:
             os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
