@@ -17,12 +17,12 @@ QUICK: dict[str, Any] = {"policy": "all-wired", "iterations": 1}
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: thzsync.simulate("tiny", seed=-1), "seed: found -1; use a whole number"),
-        (lambda: thzsync.simulate("tiny", seed=0.5), "seed: found 0.5; use a whole number"),
-        (lambda: thzsync.simulate("tiny", iterations=1.5), "iterations: found 1.5; use a whole"),
+        (lambda: thzsync.simulate("tiny", seed=-1), "seed: found -1; .*0"),
+        (lambda: thzsync.simulate("tiny", seed=0.5), r"seed: found 0\.5; "),
+        (lambda: thzsync.simulate("tiny", iterations=1.5), r"iterations: found 1\.5; .*1"),
         (lambda: thzsync.synthesize("a2a", 4, size_bytes="4 ells"), "size_bytes: found '4 ells'"),
         (lambda: thzsync.synthesize("a2a", 4, size_bytes=-1), "size_bytes: found -1"),
-        (lambda: thzsync.audit("no/such/folder"), "no run.json here"),
+        (lambda: thzsync.audit("no/such/folder"), r"run\.json"),
     ],
 )
 def test_a_mistake_is_one_line(call: Callable[[], object], told: str) -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_saved_among_the_files_of_others(tmp_path: Path) -> None:
     run = thzsync.simulate("tiny", **QUICK)
     comparison = thzsync.compare("tiny", ("all-wired",), 1, 1, 1)
     for save in (run.save, comparison.save):
-        with pytest.raises(ThzSyncError, match=r"not ours \(thesis.tex\); name an empty folder"):
+        with pytest.raises(ThzSyncError, match=r"thesis\.tex"):
             save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -57,5 +57,5 @@ def test_a_record_is_replaced_by_its_like_and_by_no_other(tmp_path: Path) -> Non
     run = thzsync.simulate("tiny", **QUICK)
     run.save(tmp_path)
     run.save(tmp_path)
-    with pytest.raises(ThzSyncError, match="holds a run; name an empty folder"):
+    with pytest.raises(ThzSyncError, match=f"{tmp_path}: "):
         thzsync.compare("tiny", ("all-wired",), 1, 1, 1).save(tmp_path)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,9 +20,9 @@ def test_any_time_within_the_clock_becomes_picoseconds(seconds: float) -> None:
 
 @pytest.mark.parametrize("seconds", [4.1e6, 9.3e6, 1e300, float("inf"), float("nan"), -5e6])
 def test_a_time_that_would_wrap_is_refused(seconds: float) -> None:
-    with pytest.raises(ThzSyncError, match="beyond what is simulated"):
+    with pytest.raises(ThzSyncError, match=re.escape(f"{LATEST_S:.3g} s")):
         to_ps(seconds)
-    with pytest.raises(ThzSyncError, match="beyond what is simulated"):
+    with pytest.raises(ThzSyncError, match=re.escape(f"{LATEST_S:.3g} s")):
         all_to_ps(np.array([1.0, seconds, 2.0]))
 
 

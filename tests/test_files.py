@@ -27,7 +27,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_rubbish(
 ) -> None:
     file = write_atomically(tmp_path / "p", b"old")
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(ThzSyncError, match="No space left"):
+    with pytest.raises(ThzSyncError, match=f"{tmp_path / 'p'}: .*No space left on device"):
         write_atomically(file, b"new")
     assert file.read_bytes() == b"old"
     assert [f.name for f in tmp_path.iterdir()] == ["p"]
@@ -40,7 +40,7 @@ def test_a_policy_is_written_whole_or_not_at_all(
     policy.save(tmp_path / "p")
     old = (tmp_path / "p").read_bytes()
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(ThzSyncError, match="No space left"):
+    with pytest.raises(ThzSyncError, match=f"{tmp_path / 'p'}: .*No space left on device"):
         policy.save(tmp_path / "p")
     assert (tmp_path / "p").read_bytes() == old
 
@@ -48,7 +48,7 @@ def test_a_policy_is_written_whole_or_not_at_all(
 def test_a_file_is_read_whole_unless_it_is_too_large(tmp_path: Path) -> None:
     file = write_atomically(tmp_path / "x", b"12345")
     assert read_bounded(file, 5, "a number") == b"12345"
-    with pytest.raises(ThzSyncError, match="has more than 4 bytes; is it really a number"):
+    with pytest.raises(ThzSyncError, match=f"{file}: .* 4 bytes; .*a number"):
         read_bounded(file, 4, "a number")
 
 
@@ -59,10 +59,10 @@ def test_a_digest_belongs_to_the_content(tmp_path: Path) -> None:
 
 def test_a_place_to_write_is_checked_beforehand(tmp_path: Path) -> None:
     assert prepare_file(tmp_path / "new" / "p").parent.is_dir()
-    with pytest.raises(ThzSyncError, match="is not a regular file"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path}: "):
         prepare_file(tmp_path)
     write_atomically(tmp_path / "file", b"")
-    with pytest.raises(ThzSyncError, match="cannot be written"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path / 'file'}: "):
         prepare_file(tmp_path / "file" / "p")
 
 

@@ -51,7 +51,7 @@ def test_no_path_claims_nothing() -> None:
 
 def test_a_users_file_is_refused_and_force_writes_beside_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(ThzSyncError, match=r"files that are not ours \(notes.txt\); name an empty"):
+    with pytest.raises(ThzSyncError, match=r"notes\.txt"):
         claim_folder(tmp_path, RUN).__enter__()
     with claim_folder(tmp_path, RUN, force=True):
         put(tmp_path, RUN)
@@ -61,7 +61,7 @@ def test_a_users_file_is_refused_and_force_writes_beside_it(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["scenario.toml", "run.json", "events.parquet"])
 def test_a_users_file_of_our_name_is_not_replaced_even_by_force(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
-    with pytest.raises(ThzSyncError, match="is not ours and would be replaced"):
+    with pytest.raises(ThzSyncError, match=name):
         claim_folder(tmp_path, RUN, force=True).__enter__()
     assert contents(tmp_path) == [name]
 
@@ -71,7 +71,7 @@ def test_another_record_is_refused_and_force_removes_it_and_only_it(tmp_path: Pa
     (tmp_path / "runs/ddqn").mkdir(parents=True)
     for name in ("iterations.parquet", "notes.txt", "runs/ddqn/links.parquet", "runs/mine.txt"):
         (tmp_path / name).touch()
-    with pytest.raises(ThzSyncError, match="holds a comparison; name an empty folder, or replace"):
+    with pytest.raises(ThzSyncError, match="--force"):
         claim_folder(tmp_path, SWEEP).__enter__()
     with claim_folder(tmp_path, SWEEP, force=True):
         assert contents(tmp_path) == [UNFINISHED, "notes.txt", "runs/mine.txt"]
@@ -100,7 +100,7 @@ def test_what_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
     with (
         claim_folder(tmp_path, RUN),
-        pytest.raises(ThzSyncError, match="another thzsync is writing there"),
+        pytest.raises(ThzSyncError, match=f"^{tmp_path}: "),
         claim_folder(tmp_path, RUN, force=True),
     ):
         pass
@@ -116,7 +116,7 @@ def test_every_command_with_out_keeps_the_rule(
     assert main([*command, "--out", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "holds files that are not ours (thesis.tex)" in error
+    assert "thesis.tex" in error
     assert contents(tmp_path) == ["thesis.tex"]
 
 
@@ -133,7 +133,7 @@ def test_hidden_parts_of_an_interrupted_run_are_not_dropped_for_another_record(
         progress.mkdir(exist_ok=True)
         (progress / "part-000000.zip").write_bytes(b"rows")
         with (
-            pytest.raises(ThzSyncError, match="holds a run; name an empty folder, or replace it"),
+            pytest.raises(ThzSyncError, match="--force"),
             claim_folder(tmp_path, record),
         ):
             pass

@@ -24,7 +24,7 @@ def test_every_public_name_can_be_had_and_explains_itself(name: str) -> None:
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'simulat'"):
+    with pytest.raises(AttributeError, match="'simulat'"):
         thzsync.simulat  # noqa: B018
 
 
@@ -64,16 +64,15 @@ def test_synthesize_takes_a_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "told"),
     [
-        ("tyni", "tyni: no such scenario file or preset; the presets are "),
-        ("nowhere.toml", "nowhere.toml: no such file"),
-        (3, "scenario: found int; give a Scenario, a preset's name or a path"),
+        ("tyni", r"tyni: .*\btiny\b"),
+        ("nowhere.toml", r"nowhere\.toml: "),
+        (3, "scenario: found int; "),
     ],
 )
-def test_what_is_no_scenario_is_refused_in_one_line(given: object, message: str) -> None:
+def test_what_is_no_scenario_is_refused_in_one_line(given: object, told: str) -> None:
     for call in (simulate, compare, Session):
-        with pytest.raises(ThzSyncError) as error:
+        with pytest.raises(ThzSyncError, match=f"^{told}") as error:
             call(given)  # type: ignore[operator]
-        assert str(error.value).startswith(message)
         assert "\n" not in str(error.value)

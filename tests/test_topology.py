@@ -81,7 +81,7 @@ def test_a_wired_path_is_a_walk_from_rack_to_rack(topology: Topology, data: st.D
     racks = st.integers(0, topology.racks - 1)
     i, j = data.draw(racks), data.draw(racks)
     if i == j:
-        with pytest.raises(ThzSyncError, match="no path to itself"):
+        with pytest.raises(ThzSyncError, match=rf"rack {i}\b"):
             topology.path(i, j)
         return
     walk = [topology.link_name(link).split(" -> ") for link in topology.path(i, j)]
@@ -128,11 +128,11 @@ def test_stages_lie_on_rings_and_lanes_across_them() -> None:
 @pytest.mark.parametrize("key", [{"first_ring": 2}, {"rings": 3}, {"first_lane": 1, "lanes": 3}])
 def test_a_partition_beyond_the_floor_is_refused(key: dict[str, int]) -> None:
     topology = Topology(Floor(rings=2, slots_per_ring=3))
-    with pytest.raises(ThzSyncError, match=r"job 'train': its partition leaves the floor"):
+    with pytest.raises(ThzSyncError, match="job 'train'"):
         topology.partition(Job.model_validate({"training": TRAINING, **key}))
 
 
 @pytest.mark.parametrize("rack", [-1, 6])
 def test_an_unknown_rack_has_no_path(rack: int) -> None:
-    with pytest.raises(ThzSyncError, match=rf"rack {rack} does not exist; use 0\.\.5"):
+    with pytest.raises(ThzSyncError, match=rf"rack {rack} .*0\.\.5"):
         Topology(Floor(rings=2, slots_per_ring=3)).path(0, rack)

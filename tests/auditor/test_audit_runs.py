@@ -108,7 +108,6 @@ def test_the_command_prints_every_check_and_exits_with_0(
     assert main(["audit", str(folder)]) == 0
     shown = capsys.readouterr().out
     assert all(check.__name__ in shown for check in CHECKS)
-    assert "all hold" in shown
 
 
 def test_the_json_document_has_checks_and_violations(
@@ -127,24 +126,25 @@ def test_violations_are_listed_counted_and_exit_with_1(
     folder = run.save(tmp_path / "run")
     assert main(["audit", str(folder)]) == 1
     shown = capsys.readouterr().out
-    assert shown.count("the channel had") == 20
-    more = len(audit(run).violations) - 20
-    assert f"and {more} more" in shown
+    violations = audit(run).violations
+    told = [f"{v.check}: {v.place}: {v.message}" for v in violations[:20]]
+    assert [line for line in shown.splitlines() if line.startswith("gain: ")] == told
+    assert f" {len(violations) - 20} " in shown
     assert main(["audit", str(folder), "--json"]) == 1
     (first, *_) = json.loads(capsys.readouterr().out)["violations"]
     assert first["check"] == "gain"
     assert {"check", "place", "message"} == set(first)
 
 
-@pytest.mark.parametrize("damage", ["no folder", "no table", "half a table"])
+@pytest.mark.parametrize("damage", ["folder", "table", "half"])
 def test_a_damaged_folder_is_one_line_and_exit_2(
     runs: dict[str, Run], tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
     folder = runs["all-wired"].save(tmp_path / "run")
     table = folder / "chunks.parquet"
-    if damage == "no folder":
+    if damage == "folder":
         folder = tmp_path / "elsewhere"
-    elif damage == "no table":
+    elif damage == "table":
         table.unlink()
     else:
         table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])

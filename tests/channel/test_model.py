@@ -66,7 +66,7 @@ def test_every_gain_is_what_the_slow_twin_says(channel):
 def test_gains_of_unknown_racks_are_refused(rack):
     model = build(BOTH, FEW)
     for _ in range(2):
-        with pytest.raises(ThzSyncError, match="some rack does not exist"):
+        with pytest.raises(ThzSyncError, match=rf"0\.\.{FEW.racks - 1}"):
             model.gains(np.array([0]), np.array([rack]), 0)
         model.gain_matrix(np.arange(FEW.racks), 0)  # from now on all rings are known
 

@@ -102,13 +102,9 @@ def test_rows_of_a_table_have_as_many_cells_as_its_head(results: Path) -> None:
 
 
 def test_the_synthesis_table_shows_ours_the_paper_and_the_deviation(results: Path) -> None:
-    assert "| All-to-All | Proposed | 12 | 26.62 | 24.2 | +10.0 % | 1.33 |" in filled(
-        results, "synthesis"
-    )
-    assert "No channel" not in filled(results, "synthesis")
-    assert "| All-to-All | No channel-awareness | +10.0 | 7.3 to 14 |" in filled(
-        results, "ablations"
-    )
+    assert "| 12 | 26.62 | 24.2 | +10.0 % | 1.33 |" in filled(results, "synthesis")
+    assert "29.28" not in filled(results, "synthesis")
+    assert "| +10.0 | 7.3 to 14 |" in filled(results, "ablations")
 
 
 def test_the_fabric_table_shows_means_of_the_records(results: Path) -> None:
@@ -126,8 +122,8 @@ def test_speed_stands_beside_its_budget_and_what_was_not_measured_is_left_out(
     results: Path,
 ) -> None:
     text = filled(results, "speed")
-    assert "| optical kernel | 12.5 M packet-hops/CPU-s | 25.0 | ≥ 16 | 16 |" in text
-    assert "| decision on a P2P, median | 0.250 ms | – | ≤ 0.2 | 0.37 |" in text
+    assert "| 12.5 M packet-hops/CPU-s | 25.0 | ≥ 16 | 16 |" in text
+    assert "| 0.250 ms | – | ≤ 0.2 | 0.37 |" in text
     assert "round" not in text
 
 
@@ -140,16 +136,15 @@ def test_a_block_whose_part_is_missing_stays_as_it_is(results: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "message"),
     [
-        ("<!-- table:fabrik -->\n<!-- /table -->\n", "p.md:1: no table 'fabrik'; use one of"),
-        ("<!-- table:fabric -->\n", "p.md: block 'fabric' is never closed"),
-        ("text\n<!-- /table -->\n", "p.md:2: found <!-- /table -->; close every"),
-        ("<!-- table:gains -->\n<!-- table:gains -->\n", "p.md:2: found <!-- table:gains -->"),
+        ("<!-- table:fabrik -->\n<!-- /table -->\n", r"p\.md:1: .*'fabrik'.*\bfabric\b"),
+        ("<!-- table:fabric -->\n", r"p\.md: .*'fabric'"),
+        ("text\n<!-- /table -->\n", r"p\.md:2: found <!-- /table -->"),
+        ("<!-- table:gains -->\n<!-- table:gains -->\n", r"p\.md:2: found <!-- table:gains -->"),
     ],
 )
 def test_a_wrong_marker_is_refused_with_its_line(results: Path, page: str, message: str) -> None:
-    with pytest.raises(ThzSyncError) as error:
+    with pytest.raises(ThzSyncError, match=f"^{message}"):
         fill(page, read_parts(results), "p.md")
-    assert str(error.value).startswith(message)
 
 
 def test_the_command_rewrites_pages_in_place(results: Path, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ duplex, RF chains, power, bytes), so running through is most of the claim.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -257,7 +259,7 @@ def test_one_rack_has_nothing_to_do() -> None:
 def test_a_link_dead_on_all_subbands_is_reported_by_name(kind: str, name: str) -> None:
     thz = Thz(fallback_timeout_s=0.01)
     dead = gains_for_snr(thz, 1e-12, 16)
-    with pytest.raises(ThzSyncError, match=r"rack \d -> rack \d: blocked on every subband"):
+    with pytest.raises(ThzSyncError, match=r"rack \d -> rack \d"):
         run(kind, name, demand_for(kind, 3), 3, thz, channel_of(dead))
 
 
@@ -269,7 +271,7 @@ def test_a_blocked_link_waits_for_the_channel_within_the_timeout() -> None:
     schedule = run("a2a", "proposed", demand, 2, thz, in_time)
     assert schedule.start_ps.min() == 9_000_000_000
     too_late = channel_of(dead, fine, at_ps=(0, 11_000_000_000))
-    with pytest.raises(ThzSyncError, match="blocked"):
+    with pytest.raises(ThzSyncError, match=r"rack 0 -> rack 1|rack 1 -> rack 0"):
         run("a2a", "proposed", demand, 2, thz, too_late)
 
 
@@ -311,7 +313,7 @@ def random_instance(seed: int) -> None:
     try:
         schedule = run(kind, name, demand, racks, thz, channel_of(gains), late_s.tolist())
     except ThzSyncError as error:
-        assert "blocked on every subband" in str(error)  # noqa: PT017
+        assert re.search(r"rack \d+ -> rack \d+", str(error))  # noqa: PT017
         assert dead.any()
         return
     assert int(schedule.chunks.sum()) == int(schedule.plan.chunks.sum())

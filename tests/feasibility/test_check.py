@@ -29,50 +29,50 @@ def test_presets_can_be_run_and_give_no_cause_for_remarks(name: str) -> None:
 IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown method": (
         {"collectives": {"allreduce": "rings"}},
-        r"x: collectives\.allreduce: .* 'rings' does not exist; use one of proposed, ring",
+        r"x: collectives\.allreduce: .*'rings'.* proposed, ring",
     ),
     "an unknown model": (
         {"jobs": [{"model": {"name": "gpt-9"}}]},
-        r"x: jobs\.0: model 'gpt-9' is not in the zoo; use one of gpt3-175b",
+        r"x: jobs\.0: .*'gpt-9'.* gpt3-175b",
     ),
     "a missing trace": (
         {"jobs": [{"trace": "nowhere.jsonl.gz"}]},
-        r"x: jobs\.0: nowhere\.jsonl\.gz: no such file",
+        r"x: jobs\.0: nowhere\.jsonl\.gz: ",
     ),
     "missing gains": (
         {"channel": {"gains_file": "nowhere.csv"}},
-        r"x: channel\.gains_file: nowhere\.csv: no such file",
+        r"x: channel\.gains_file: nowhere\.csv: ",
     ),
     "a fibre so slow that the run would seem stalled": (
         {"optical": {"access_bps": 400}},
-        r'x: optical\.access_bps: at 400 bit/s one packet .* 1311 s.* did you mean "400 Gbps"\?',
+        r'x: optical\.access_bps: .*400 bit/s .* 1311 s.* "400 Gbps"',
     ),
     "a billion racks": (
         {"floor": {"rings": 50, "slots_per_ring": 2 * 10**7, "inner_radius_m": 1e5}, "jobs": []},
-        r"x: floor: 1000000000 racks would take about .* TB of memory and this machine has",
+        r"x: floor: 1000000000 racks .* TB ",
     ),
     "more rings than fibres could join": (
         {"floor": {"rings": 10**6, "slots_per_ring": 3}},
-        r"x: floor: 3000000 racks would take about .* PB of memory",
+        r"x: floor: 3000000 racks .* PB ",
     ),
     "a million micro-batches on many stages": (
         {"floor": {"rings": 60, "slots_per_ring": 3}, **job(microbatches=10**6)},
-        r"x: jobs\.0: its training graph would take about",
+        r"x: jobs\.0: .* [GT]B ",
     ),
     "an exchange among a hundred thousand": (
         {
             "floor": {"rings": 1, "slots_per_ring": 20_000, "inner_radius_m": 100},
             **job(moe_stages=[0]),
         },
-        r"x: jobs\.0: its training graph would take about .* GB of memory",
+        r"x: jobs\.0: .* GB ",
     ),
     "a plan of ten billion chunks": (
         job(p2p_bytes=2**53),
-        r"x: jobs: an event of 5\.15e\+10 chunks among 6 racks would take about .* TB of memory",
+        r"x: jobs: .* 5\.15e\+10 chunks .* 6 racks .* TB ",
     ),
     "a model that never ends": (
         {"jobs": [{"model": {"name": "gpt3-175b", "efficiency": 1e-6, "accelerator_flops": 1e6}}]},
-        r"x: jobs\.0: a compute task would last .* s; the longest that is simulated is 10000 s",
+        r"x: jobs\.0: .* 10000 s",
     ),
 }
 
@@ -87,34 +87,34 @@ def test_what_cannot_be_run_is_refused_before_anything_is_allocated(case: str) -
 ODD: dict[str, tuple[dict[str, Any], str]] = {
     "a very slow fibre": (
         {"optical": {"inter_bps": 400e3}},
-        r"optical\.inter_bps is 400000 bit/s; is its unit right\?",
+        r"optical\.inter_bps is 400000 bit/s",
     ),
     "a round longer than an iteration": (
         {"thz": {"round_overhead_s": 30}},
-        r"thz\.round_overhead_s is 30 s, longer than an iteration computes",
+        r"thz\.round_overhead_s is 30 s",
     ),
     "a fallback that comes too late": (
         {"thz": {"fallback_timeout_s": 20}},
-        r"thz\.fallback_timeout_s \(20 s\) is not below collectives\.stall_limit_s \(10 s\)",
+        r"thz\.fallback_timeout_s \(20 s\) .*collectives\.stall_limit_s \(10 s\)",
     ),
     "very many chunks": (
         {"collectives": {"chunk_bytes": 1}, **job(p2p_bytes=2**22, allreduce_bytes=1)},
-        r"collectives\.chunk_bytes is 1, which cuts an event into 1\.3e\+07 chunks",
+        r"collectives\.chunk_bytes is 1, .* 1\.3e\+07 chunks",
     ),
     "very small bursts": (
         {"optical": {"background": {"load": 0.5, "burst_bytes": 1}}},
-        r"optical\.background: up to 2e\+09 bursts in the .* s of an iteration take long",
+        r"optical\.background: .* 2e\+09 bursts",
     ),
     "a rack that is hours late": (
         {"stragglers": {"slow_racks": [{"rack": 0, "delay_s": 1e4}]}},
-        r"optical\.background: up to .* bursts in the .* s of an iteration take long",
+        r"optical\.background: .* bursts",
     ),
     "very small packets": (
         {
             "optical": {"packet_bytes": 1, "background": {"load": 0}},
             **job(allreduce_bytes=2**31),
         },
-        r"jobs: an iteration sends up to .* packets over a fibre, which takes long",
+        r"jobs: .* packets",
     ),
 }
 
@@ -184,6 +184,6 @@ def test_a_floor_of_a_thousand_rings_is_told_how_many_bursts_it_asks_for() -> No
     values = Scenario.preset("tiny").model_dump(mode="json", exclude_none=True)
     values["floor"]["rings"], values["jobs"][0]["rings"] = 1100, 2
     (remark,) = check_scenario(Scenario.model_validate(values))
-    assert "optical.background: up to" in remark
+    assert "optical.background" in remark
     values["optical"]["background"]["load"] = 0.0
     assert check_scenario(Scenario.model_validate(values)) == []

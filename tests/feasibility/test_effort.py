@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from thzsync.arrays import size_text
 from thzsync.cli.announcement import forewarning
 from thzsync.experiments.bench_iteration import llama
 from thzsync.feasibility import Asked, Effort, effort_of
@@ -100,16 +101,16 @@ def test_a_short_run_is_not_announced_a_long_one_with_its_remedy() -> None:
     assert told(TINY, 5) is None
     line = told(POD, 5)
     assert line is not None
-    assert line.count("of memory") == 1
-    assert "on disk" in line
-    assert line.endswith("--set optical.fidelity=flow")
+    sizes = [takes(POD, 5).memory_bytes, takes(POD, 5).disk_bytes]
+    assert all(size_text(size) in line for size in sizes)
+    assert "--set optical.fidelity=flow" in line
 
 
 def test_a_machine_of_twice_the_pace_is_told_half_the_time() -> None:
     effort = Effort(1, 1, 120.0, 0.0, 1e9, 0.0)
     usual, twice, far = (forewarning(effort, None, lambda _, p=p: p) for p in (1, 2, 8))
-    assert "about 2:00 min and" in (usual or "")
-    assert "about 1:00 min and" in (twice or "")
+    assert "2:00 min" in (usual or "")
+    assert "1:00 min" in (twice or "")
     assert far is None
 
 

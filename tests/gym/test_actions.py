@@ -95,13 +95,13 @@ def test_every_element_of_the_space_is_a_valid_action(situations: list[Situation
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (np.zeros(27, dtype=np.int64), r"needs 28 whole numbers, .*found int64 of shape \(27,\)"),
-        (np.zeros(28), r"needs 28 whole numbers, .*found float64 of shape \(28,\)"),
-        ([[0], [0, 1]], "needs 28 whole numbers"),
-        (None, "needs 28 whole numbers"),
-        ([0] * 3 + [9] + [0] * 24, r"action: number 3 is 9; use 0\.\.8"),
-        ([0] * 20 + [4] + [0] * 7, r"action: number 20 is 4; use 0\.\.3"),
-        ([-1] + [0] * 27, r"action: number 0 is -1; use 0\.\.8"),
+        (np.zeros(27, dtype=np.int64), r"\b28\b.*int64 .*\(27,\)"),
+        (np.zeros(28), r"\b28\b.*float64 .*\(28,\)"),
+        ([[0], [0, 1]], r"\b28\b"),
+        (None, r"\b28\b"),
+        ([0] * 3 + [9] + [0] * 24, r"action: .*\b3 is 9; .*0\.\.8"),
+        ([0] * 20 + [4] + [0] * 7, r"action: .*\b20 is 4; .*0\.\.3"),
+        ([-1] + [0] * 27, r"action: .*\b0 is -1; .*0\.\.8"),
     ],
 )
 def test_what_is_no_element_is_refused(
@@ -114,11 +114,11 @@ def test_what_is_no_element_is_refused(
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (36, r"action: number 0 is 36; use 0\.\.35"),
-        (-1, r"action: number 0 is -1; use 0\.\.35"),
-        ([1, 2], r"needs 1 whole number, .*shape \(2,\)"),
-        (0.5, "needs 1 whole number, .*found float64"),
-        (True, "needs 1 whole number, .*found bool"),
+        (36, r"action: .*\b0 is 36; .*0\.\.35"),
+        (-1, r"action: .*\b0 is -1; .*0\.\.35"),
+        ([1, 2], r"\b1\b.*\(2,\)"),
+        (0.5, r"\b1\b.*float64"),
+        (True, r"\b1\b.*bool"),
     ],
 )
 def test_what_is_no_number_of_a_uniform_action_is_refused(

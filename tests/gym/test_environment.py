@@ -18,6 +18,8 @@ from tests.gym.episodes import REFERENCES, play, random_agent, same
 from tests.simulation.scenarios import scenarios
 from thzsync import ThzSyncError, audit, simulate
 from thzsync.gym import ID, CollectivesEnv
+from thzsync.gym.actions import Full
+from thzsync.gym.room import room_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs
 from thzsync.streams import Streams
@@ -171,13 +173,14 @@ def test_a_fork_of_the_session_leaves_the_episode_alone() -> None:
     env, undisturbed = tiny(), tiny()
     expected = play(undisturbed, random_agent(undisturbed, 5), seed=5)
     agent = random_agent(env, 5)
+    coding = Full(room_of(TINY), STEPS, LEVELS)
 
     def looks_ahead(observation: Any) -> Any:
         assert env.session is not None
         assert env.situation is not None
         choice = agent(observation)
         fork = env.session.fork()
-        fork.send(env._coding.action(env.situation, choice))
+        fork.send(coding.action(env.situation, choice))
         next(fork, None)
         return choice
 
@@ -207,27 +210,26 @@ def test_any_scenario_can_be_played_by_any_agent(scenario: Scenario, seed: int) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"scenario": "tyni"}, "tyni: no such scenario file or preset"),
-        ({"scenario": "single-ring"}, "scenario 'single-ring' has no jobs"),
-        ({"iterations": 0}, "iterations: found 0; use a whole number from 1 on"),
-        ({"iterations": True}, "iterations: found True; use a whole number from 1 on"),
-        ({"actions": "all"}, "actions: found 'all'; use one of full, uniform"),
-        ({"count_levels": 1}, "count_levels: found 1; use a whole number from 2 on"),
-        ({"max_units": 0}, "max_units: found 0; use a whole number from 1 on"),
+        ({"scenario": "tyni"}, "tyni: "),
+        ({"scenario": "single-ring"}, ".*'single-ring'"),
+        ({"iterations": 0}, "iterations: found 0; .*1"),
+        ({"iterations": True}, "iterations: found True; .*1"),
+        ({"actions": "all"}, "actions: found 'all'; .*full, uniform"),
+        ({"count_levels": 1}, "count_levels: found 1; .*2"),
+        ({"max_units": 0}, "max_units: found 0; .*1"),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_one_line(arguments: Any, message: str) -> None:
-    with pytest.raises(ThzSyncError) as error:
+    with pytest.raises(ThzSyncError, match=f"^{message}") as error:
         CollectivesEnv(**arguments)
-    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"speed": 2, "iteration": 3}, "options: found iteration, speed; the only one is itera"),
-        ({"iterations": "three"}, "options: iterations: found 'three'; use a whole number"),
+        ({"speed": 2, "iteration": 3}, "options: found iteration, speed; .*iterations"),
+        ({"iterations": "three"}, "options: iterations: found 'three'; "),
     ],
 )
 def test_unknown_options_are_refused(options: dict[str, Any], message: str) -> None:
@@ -237,16 +239,16 @@ def test_unknown_options_are_refused(options: dict[str, Any], message: str) -> N
 
 def test_a_step_needs_a_run_that_waits_for_it() -> None:
     env = tiny(actions="uniform")
-    with pytest.raises(ThzSyncError, match=r"step: no event waits .* call reset\(\) first"):
+    with pytest.raises(ThzSyncError, match=r"^step: .*reset\(\)"):
         env.step(0)
-    with pytest.raises(ThzSyncError, match=r"record: no run has begun; call reset\(\) first"):
+    with pytest.raises(ThzSyncError, match=r"^record: .*reset\(\)"):
         env.record()
     play(env, lambda _: 0, seed=0)
-    with pytest.raises(ThzSyncError, match="step: no event waits"):
+    with pytest.raises(ThzSyncError, match=r"^step: .*reset\(\)"):
         env.step(0)
 
 
 def test_a_reward_that_is_not_finite_is_refused() -> None:
     env = tiny(actions="uniform", references=dict.fromkeys(REFERENCES, (1e-320, 1.0)))
-    with pytest.raises(ThzSyncError, match=r"decision \d+: its reward is -inf"):
+    with pytest.raises(ThzSyncError, match=r"decision \d+: .*-inf"):
         play(env, lambda _: 0, seed=0)

@@ -148,6 +148,7 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     file, folder = tmp_path / "job.trace", tmp_path / "chakra"
     write_trace(file, Trace(generated("tiny"), 6))
     assert main(["trace", "export", str(file), "--out", str(folder)]) == 0
-    assert "wrote 7 files" in capsys.readouterr().err
+    assert len(list(folder.iterdir())) == 7
+    assert " 7 " in capsys.readouterr().err
     assert main(["trace", "export", str(file), "--out", str(folder), "--format", "xml"]) == 2
-    assert "cannot write 'xml'" in capsys.readouterr().err
+    assert "'xml'" in capsys.readouterr().err

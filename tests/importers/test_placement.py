@@ -26,18 +26,18 @@ def test_a_table_may_say_anything(tmp_path: Path) -> None:
     table = tmp_path / "racks.csv"
     table.write_text("rank,rack\n0,9\n1,4\n")
     assert place(range(2), Placement(table=table)).rack == {0: 9, 1: 4}
-    with pytest.raises(ThzSyncError, match=r"rank 2 has no rack; add a row"):
+    with pytest.raises(ThzSyncError, match=r"rank 2\b"):
         place(range(3), Placement(table=table))
     table.write_text("rank,rack\n0,nine\n")
-    with pytest.raises(ThzSyncError, match="row 1 is not as expected"):
+    with pytest.raises(ThzSyncError, match="row 1 "):
         place(range(1), Placement(table=table))
 
 
 @pytest.mark.parametrize(
     ("placement", "message"),
     [
-        (Placement(stages=3), "8 ranks cannot be cut into 3 equal stages"),
-        (Placement(stages=2, lanes=3), "fills 4 racks but a ring has 3"),
+        (Placement(stages=3), r"\b8 ranks .*\b3 "),
+        (Placement(stages=2, lanes=3), r"\b4 racks .*\b3; .*--lanes"),
         (Placement(ranks_per_rack=0), "ranks-per-rack: found 0"),
     ],
 )
@@ -114,13 +114,13 @@ def test_copies_of_a_stage_stand_on_the_ring_of_their_stage(tmp_path: Path) -> N
 def test_a_group_with_an_absent_rank_cannot_grow(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text('{"dp": [0, 1]}')
     rank = [node(0, 7, integer("comm_size", 4), text("pg_name", "dp"))]
-    with pytest.raises(ThzSyncError, match="rank 1 has no trace; --data-parallel needs"):
+    with pytest.raises(ThzSyncError, match=r"rank 1 .*--data-parallel"):
         import_trace(write_chakra(tmp_path, rank), rescaling=Rescaling(2))
 
 
 def test_a_trace_without_gradients_cannot_grow(tmp_path: Path) -> None:
     paths = write_chakra(tmp_path, [collective(0, 6, 64)], [collective(0, 6, 64)])
-    with pytest.raises(ThzSyncError, match="no group sums gradients"):
+    with pytest.raises(ThzSyncError, match="gradients"):
         import_trace(paths, rescaling=Rescaling(2))
-    with pytest.raises(ThzSyncError, match="no group 'dp'"):
+    with pytest.raises(ThzSyncError, match="'dp'"):
         import_trace(paths, rescaling=Rescaling(2, ("dp",)))

@@ -48,11 +48,11 @@ def test_a_collectives_name_and_pass_tell_its_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("layers", "header", "message"),
     [
-        (("a -1 1 NONE",), HEADER, "line 3: 4 columns where a layer has 12"),
-        (("a -1 x NONE 0 1 NONE 0 1 NONE 0 1",), HEADER, "line 3: .* whole numbers"),
-        (("a -1 1 WARP 8 1 NONE 0 1 NONE 0 1",), HEADER, "collective WARP is not known"),
-        ((), "model_parallel_NPU_group: 2 all_gpus: 8\n", "line 1: ep is missing"),
-        ((), HEADER.replace("all_gpus: 8", "all_gpus: 7"), "not a multiple"),
+        (("a -1 1 NONE",), HEADER, r"line 3: 4 .*\b12\b"),
+        (("a -1 x NONE 0 1 NONE 0 1 NONE 0 1",), HEADER, "line 3: "),
+        (("a -1 1 WARP 8 1 NONE 0 1 NONE 0 1",), HEADER, r"layer a: .*\bWARP\b"),
+        ((), "model_parallel_NPU_group: 2 all_gpus: 8\n", r"line 1: ep\b"),
+        ((), HEADER.replace("all_gpus: 8", "all_gpus: 7"), r"\b7\b"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(
@@ -65,5 +65,5 @@ def test_what_is_wrong_is_named_with_its_line(
 def test_a_truncated_workload_is_noticed(tmp_path: Path) -> None:
     path = write(tmp_path, "a -1 1 NONE 0 1 NONE 0 1 NONE 0 1", "b -1 1 NONE 0 1 NONE 0 1 NONE 0 1")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(ThzSyncError, match="holds 1 of 2 layers"):
+    with pytest.raises(ThzSyncError, match="1 of 2 layers"):
         import_trace([path])

@@ -40,13 +40,13 @@ def test_a_number_beyond_64_bits_is_refused() -> None:
 
 def test_a_length_of_two_gigabytes_in_a_short_file_asks_for_no_memory() -> None:
     file = wire.put_varint(2**31) + b"abc"
-    with pytest.raises(wire.WireError, match="2147483648 bytes where 3 are left"):
+    with pytest.raises(wire.WireError, match=r"\b2147483648\b.*\b3\b"):
         list(wire.frames(file))
 
 
 def test_a_field_longer_than_its_message_is_refused() -> None:
     message = wire.put_varint(1 << 3 | 2) + wire.put_varint(9) + b"abc"
-    with pytest.raises(wire.WireError, match="9 bytes where 3 are left"):
+    with pytest.raises(wire.WireError, match=r"\b9\b.*\b3\b"):
         list(wire.fields(message, 0, len(message)))
 
 

@@ -329,12 +329,12 @@ def test_background_is_cut_no_finer_than_trains() -> None:
 
 def test_what_it_cannot_do_it_refuses() -> None:
     fabric = FlowFabric(network())
-    with pytest.raises(ThzSyncError, match="does not exist"):
+    with pytest.raises(ThzSyncError, match="link 99"):
         fabric.set_rate(99, 1e9, 0)
-    with pytest.raises(ThzSyncError, match="rate is"):
+    with pytest.raises(ThzSyncError, match=r"-1\.0"):
         fabric.set_rate(1, -1.0, 0)
     fabric.advance(10)
-    with pytest.raises(ThzSyncError, match="before now"):
+    with pytest.raises(ThzSyncError, match=r"\b10\b"):
         fabric.advance(5)
     fabric.submit(flows((0, 1, 1)), 10)
     with pytest.raises(ThzSyncError, match="air"):
@@ -375,7 +375,7 @@ def test_a_refused_call_changes_nothing(make: Any, door: str) -> None:
         assert fabric.advance(0).node.tolist() == [0, 1]
     calls = [([0, 1, 3], 0), ([1, 0, 1], 0), ([0, 1], 5)]
     for nodes, at_ps in calls if door != "to_air" else calls[-1:]:
-        with pytest.raises(ThzSyncError, match=rf"{door}: (node [13] is not|at_ps is 5)"):
+        with pytest.raises(ThzSyncError, match=rf"{door}: (node [13] |at_ps is 5)"):
             getattr(refused, door)(np.array(nodes), at_ps)
     assert refused.ledger.on_air(0, 4).tolist() == [True, True, True, False]
     assert ending(refused) == ending(whole)

@@ -54,13 +54,13 @@ def test_an_ns3_that_lacks_a_module_is_named(
     headers.mkdir(parents=True)
     (headers / "core-module.h").touch()
     monkeypatch.setenv("THZSYNC_NS3", str(tmp_path))
-    with pytest.raises(ThzSyncError, match="without its module applications"):
+    with pytest.raises(ThzSyncError, match="applications"):
         ns3.rate(1, tmp_path)
 
 
 def test_the_last_line_of_a_failure_is_told(tmp_path: Path) -> None:
     broken = script(tmp_path / "broken", "echo first >&2; echo 'out of luck' >&2; exit 3")
-    with pytest.raises(ThzSyncError, match="failed with 3: out of luck"):
+    with pytest.raises(ThzSyncError, match=r"\b3: out of luck"):
         output_of([str(broken)])
-    with pytest.raises(ThzSyncError, match="cannot be run"):
+    with pytest.raises(ThzSyncError, match="nowhere"):
         output_of([str(tmp_path / "nowhere")])

@@ -19,8 +19,10 @@ from thzsync.collectives import Demand, Tensor, find_collective
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.execution import Work
 from thzsync.execution.alone import run_collective
+from thzsync.execution.executor import Executor
 from thzsync.scenario import Scenario
-from thzsync.simulation import Run, Session, simulate
+from thzsync.simulation import Run, simulate
+from thzsync.simulation.engine import Engine
 from thzsync.streams import Streams
 from thzsync.synthesis import BUILT_IN, Method
 from thzsync.topology import Topology
@@ -114,16 +116,16 @@ class TestOwnership:
     """The executor asks the ledger who owns a chunk; nothing else knows."""
 
     @pytest.fixture
-    def session(self) -> Session:
-        session = Session(Scenario.preset("tiny"))
-        situation = next(session)
-        session.send(RandomPolicy(3).decide(situation))
-        return session
+    def executor(self) -> Executor:
+        engine = Engine(Scenario.preset("tiny"), seed=0, iterations=1)
+        situation = engine.proceed()
+        assert situation is not None
+        engine.decide(RandomPolicy(3).decide(situation))
+        return engine.executor
 
     def test_the_owner_column_is_what_was_decided_and_then_what_was_moved(
-        self, session: Session
+        self, executor: Executor
     ) -> None:
-        executor = session._engine.executor
         (work,) = executor.active.values()
         np.testing.assert_array_equal(executor.on_air(work), work.graph.on_thz)
         assert 0 < work.graph.on_thz.sum() < work.chunks
@@ -135,16 +137,14 @@ class TestOwnership:
         assert executor.air.outstanding(work.number) == work.chunks  # type: ignore[attr-defined]
 
     def test_a_change_of_the_owner_column_is_all_that_it_takes_to_see_another_owner(
-        self, session: Session
+        self, executor: Executor
     ) -> None:
-        executor = session._engine.executor
         (work,) = executor.active.values()
-        assert (executor.on_air(work) == (owners(session, work) == AIR)).all()
-        owners(session, work)[:] = AIR
+        assert (executor.on_air(work) == (owners(executor, work) == AIR)).all()
+        owners(executor, work)[:] = AIR
         assert executor.on_air(work).all()
 
 
-def owners(session: Session, work: Work) -> IntArray:
+def owners(executor: Executor, work: Work) -> IntArray:
     """The ledger's own column, for one event."""
-    ledger = session._engine.executor.fibre.ledger
-    return ledger.task[work.base : work.base + work.chunks, OWNER]
+    return executor.fibre.ledger.task[work.base : work.base + work.chunks, OWNER]

@@ -81,21 +81,21 @@ def test_sending_twice_is_refused() -> None:
     answered = session()
     action = FIXED_RATIO.decide(next(answered))
     answered.send(action)
-    with pytest.raises(ThzSyncError, match="no event waits for a decision"):
+    with pytest.raises(ThzSyncError, match="event"):
         answered.send(action)
 
 
 def test_sending_before_any_situation_is_refused() -> None:
     unasked = session()
     action: Action = FIXED_RATIO.decide(next(session()))
-    with pytest.raises(ThzSyncError, match="ask for a situation first"):
+    with pytest.raises(ThzSyncError, match="situation"):
         unasked.send(action)
 
 
 def test_iterating_without_sending_is_refused_and_the_situation_stays_open() -> None:
     forgotten = session()
     situation = next(forgotten)
-    with pytest.raises(ThzSyncError, match="send an action before the next situation"):
+    with pytest.raises(ThzSyncError, match="action"):
         next(forgotten)
     forgotten.send(FIXED_RATIO.decide(situation))
     assert next(forgotten).decision == situation.decision + 1

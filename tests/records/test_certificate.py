@@ -83,13 +83,11 @@ def test_a_certificate_survives_json_and_a_damaged_one_is_refused() -> None:
     assert Certificate.of_document(document, "x.json") == told
     damaged: list[Any] = [{}, 3, {"tolerance": 0.1, "kinds": [{}]}, document | {"kinds": [4]}]
     for wrong in damaged:
-        with pytest.raises(ThzSyncError, match=r"x\.json: fidelity is damaged"):
+        with pytest.raises(ThzSyncError, match=r"x\.json: fidelity"):
             Certificate.of_document(wrong, "x.json")
 
 
-@pytest.mark.parametrize(
-    ("load", "remedy"), [(0.3, "raise optical.trains_per_flow or"), (0.8, "40% of the fibres:")]
-)
+@pytest.mark.parametrize(("load", "remedy"), [(0.3, "optical.trains_per_flow"), (0.8, "40%")])
 def test_beyond_the_tolerance_only_what_helps_is_recommended(load: float, remedy: str) -> None:
     """Each place has the reason of its own scenario, also when it was read from a file."""
     busy = {"optical.fidelity": "flow", "optical.background.load": load}
@@ -100,12 +98,13 @@ def test_beyond_the_tolerance_only_what_helps_is_recommended(load: float, remedy
     again = Certificate.of_document(run.certificate.document(), "x.json")
     assert again == run.certificate
     for warning in (str(caught[0].message), again.exceeded[0].warning):
-        assert warning.endswith(f'{remedy} use optical.fidelity = "packet"')
+        assert remedy in warning
+        assert 'optical.fidelity = "packet"' in warning
 
 
 def test_only_what_is_beyond_is_warned_of_and_not_by_runs_that_are_judged_together() -> None:
     far = certify([({"policy": "a"}, found(0.1, ("a2a", 1.2, 1.0), ("p2p", 1.0, 1.0)))])
-    with pytest.warns(BeyondToleranceWarning, match=r"a2a under a is \+20\.00 % off") as caught:
+    with pytest.warns(BeyondToleranceWarning, match=r"\ba2a\b.* \+20\.00 %") as caught:
         warn_beyond(far)
     assert len(caught) == 1
     with warnings.catch_warnings(), judged_together():

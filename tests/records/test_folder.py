@@ -80,7 +80,7 @@ def test_a_mixture_of_two_runs_is_refused_in_one_line(
     assert main([command, str(one)]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "of another run" in said
+    assert str(one) in said
 
 
 def changed(document: dict[str, Any], key: str, value: object) -> str:
@@ -96,14 +96,14 @@ def test_a_changed_marker_is_refused(
 ) -> None:
     marker = runs[0].save(tmp_path / "demo") / "run.json"
     marker.write_text(changed(json.loads(marker.read_text()), key, value))
-    with pytest.raises(ThzSyncError, match="changed after it was written"):
+    with pytest.raises(ThzSyncError, match=f"^{marker}: "):
         Run.load(tmp_path / "demo")
 
 
 def test_a_marker_without_checksums_is_refused(runs: tuple[Run, Run], tmp_path: Path) -> None:
     marker = runs[0].save(tmp_path / "demo") / "run.json"
     marker.write_text(changed(json.loads(marker.read_text()), "files", None))
-    with pytest.raises(ThzSyncError, match="lists no files"):
+    with pytest.raises(ThzSyncError, match=f"^{marker}: "):
         Run.load(tmp_path / "demo")
 
 
@@ -115,7 +115,7 @@ def test_a_comparison_is_bound_together_with_its_runs(tmp_path: Path) -> None:
     assert list(Comparison.load(source).details) == ["all-wired", "fixed-ratio"]
     Run.load(source / "runs" / "all-wired")
     shutil.copy(source / "runs/all-wired/events.parquet", source / "runs/fixed-ratio")
-    with pytest.raises(ThzSyncError, match=r"fixed-ratio/events\.parquet: missing or damaged"):
+    with pytest.raises(ThzSyncError, match=r"fixed-ratio/events\.parquet: "):
         Comparison.load(source)
 
 

@@ -182,15 +182,15 @@ def test_a_policy_that_decides_otherwise_than_recorded_is_refused(tmp_path: Path
     beginning = begin(tiny, "fixed-ratio")
     journal = Journal.begin(tmp_path / "cut", beginning)
     simulate(tiny, Moody(), 2, 5, beginning.references, journal=journal)
-    with pytest.raises(ThzSyncError, match="computes other numbers"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path / 'cut'}: "):
         resume(Journal.open(tmp_path / "cut"))
 
 
 def test_nothing_to_resume_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--resume", str(tmp_path)]) == 2
-    assert "no interrupted run here" in capsys.readouterr().err
+    assert str(tmp_path) in capsys.readouterr().err
     assert main(["run", "--resume", str(tmp_path), "--out", "elsewhere"]) == 2
-    assert "leave the other options out" in capsys.readouterr().err
+    assert "--resume" in capsys.readouterr().err
 
 
 def test_finished_iterations_of_an_interrupted_run_are_not_thrown_away(
@@ -201,7 +201,8 @@ def test_finished_iterations_of_an_interrupted_run_are_not_thrown_away(
     held = sorted((tmp_path / "cut" / PROGRESS).iterdir())
     again = ["run", "tiny", "--policy", "fixed-ratio", "--iterations", "1", "--json"]
     line = refused(capsys, *again, "--out", folder)
-    assert f"`thzsync run --resume {folder}`, or start anew with --force" in line
+    assert f"`thzsync run --resume {folder}`" in line
+    assert "--force" in line
     assert sorted((tmp_path / "cut" / PROGRESS).iterdir()) == held
     assert main([*again, "--out", folder, "--force"]) == 0
     assert main([*again, "--out", folder]) == 0  # a finished record is replaced
@@ -219,10 +220,10 @@ def test_a_damaged_part_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     (policy,) = (tmp_path / "cut" / PROGRESS).glob("policy-*")
     policy.write_bytes(policy.read_bytes()[:-1])
     assert main(["run", "--resume", str(tmp_path / "cut")]) == 2
-    assert f"{policy.name}: missing or damaged" in capsys.readouterr().err
+    assert policy.name in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("damage", ["cut short", "changed", "emptied"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "emptied"])
 def test_a_damaged_file_of_a_part_is_one_line(
     damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -231,11 +232,10 @@ def test_a_damaged_file_of_a_part_is_one_line(
     content = part.read_bytes()
     middle = len(content) // 2
     changed = content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :]
-    part.write_bytes({"cut short": content[:-9], "changed": changed, "emptied": b""}[damage])
+    part.write_bytes({"cut": content[:-9], "changed": changed, "emptied": b""}[damage])
     assert main(["run", "--resume", str(tmp_path / "cut")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert part.name in line
-    assert "record it anew" in line
 
 
 # -- other versions -------------------------------------------------------------------------------
@@ -288,14 +288,13 @@ def test_parts_of_another_version_are_not_called_damaged(
     keep(cut / PROGRESS)
     if version is not None:
         begun_by(version, cut)
-    who = f"thzsync {version}, and this is {__version__}" if version else "another version of"
+    versions = (f"thzsync {version}", __version__) if version else ("version",)
     for command in (("run", "--resume"), ("audit",)):
         line = refused(capsys, *command, str(cut))
-        assert f"{cut}: was begun by {who}" in line
+        assert f"{cut}: " in line
+        assert all(told in line for told in versions)
         assert "damaged" not in line
-        assert line.endswith(
-            f"go on with that version, or begin anew with `thzsync run ... --out {cut} --force`"
-        )
+        assert f"`thzsync run ... --out {cut} --force`" in line
     anew = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--out", str(cut)]
     assert main([*anew, "--force"]) == 0
 
@@ -309,14 +308,14 @@ def test_what_another_version_cannot_read_or_repeat_is_told_with_both_versions(
     journaled(beginning, damaged)
     (damaged / PROGRESS / part_name(2)).write_bytes(b"")
     for folder, reason in (
-        (moody, "computes other numbers"),
-        (damaged, f"{part_name(2)}: damaged"),
+        (moody, str(moody)),
+        (damaged, part_name(2)),
     ):
         begun_by("9.0", folder)
         line = refused(capsys, "run", "--resume", str(folder))
-        assert f"{folder}: was begun by thzsync 9.0, and this is {__version__} (" in line
         assert reason in line
-        assert "go on with that version, or begin anew" in line
+        assert all(told in line for told in (str(folder), "thzsync 9.0", __version__))
+        assert "--force" in line
 
 
 def test_another_version_that_computes_the_same_may_go_on(tmp_path: Path) -> None:
@@ -335,7 +334,7 @@ def test_a_beginning_that_lacks_something_is_one_line(
     told = json.loads(marker.read_text())
     del told["frozen"]
     marker.write_text(json.dumps(sealed(told)))
-    assert f"{BEGUN}: not of format" in refused(capsys, "run", "--resume", str(tmp_path / "cut"))
+    assert BEGUN in refused(capsys, "run", "--resume", str(tmp_path / "cut"))
 
 
 # -- real processes -------------------------------------------------------------------------------

@@ -24,14 +24,16 @@ def test_every_key_is_explained_with_its_unit() -> None:
     assert 'p2p_bytes = "16 MiB"' in text
     assert 'access_bps = "100 Gbps"' in text
     assert 'switch_delay_s = "500 ns"' in text
-    assert "# P^max, transmit power of a rack over all its subbands [W]." in text
+    power = next(k for k, line in enumerate(lines) if line.startswith("max_power_w = "))
+    assert lines[power - 1].startswith("# ")
+    assert "[W]" in lines[power - 1]
 
 
 def test_what_is_not_set_is_shown_behind_a_comment_sign() -> None:
     text = starter("single-ring")
     for shown in ("# racks_per_ring =", "# [[jobs]]", "# [jobs.training]", "# [jobs.model]"):
         assert shown in text.splitlines()
-    assert '# kind = "compute-frozen"  # Which fault this is.' in text
+    assert '# kind = "compute-frozen"  # ' in text
 
 
 def test_every_key_of_every_model_appears() -> None:
@@ -42,5 +44,5 @@ def test_every_key_of_every_model_appears() -> None:
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(ThzSyncError, match="no such scenario file or preset"):
+    with pytest.raises(ThzSyncError, match=r"^nope: "):
         starter("nope")

@@ -216,7 +216,7 @@ def test_a_summary_is_certified_like_the_whole_record_and_references_replay_noth
 
 def test_a_run_beyond_its_tolerance_warns_and_any_other_does_not() -> None:
     strict = {"optical.background.load": 0.3, "optical.fidelity_tolerance": 1e-9}
-    with pytest.warns(BeyondToleranceWarning, match=r"beyond optical\.fidelity_tol") as caught:
+    with pytest.warns(BeyondToleranceWarning, match=r"optical\.fidelity_tolerance") as caught:
         simulate(TINY.with_(strict), "all-wired", 1, 0, references={})
     assert {Path(one.filename) for one in caught} == {Path(__file__)}
     with warnings.catch_warnings():
@@ -280,7 +280,7 @@ def test_errors_by_type_are_ratios_of_sums_with_an_interval() -> None:
     told = Fidelity(0.05, (Replayed(0, "a2a", 1.1, 1.0),))
     assert [row.kind for row in told.exceeded] == ["a2a"]
     assert Fidelity.of_document(told.document()) == told
-    with pytest.raises(ThzSyncError, match="fidelity is damaged"):
+    with pytest.raises(ThzSyncError, match="fidelity"):
         Fidelity.of_document({"replayed": [[1]], "tolerance": 0.1})
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import polars as pl
@@ -23,7 +24,7 @@ def test_results_that_are_not_finite_are_refused_with_their_cause(
     run: Run, column: str, value: float
 ) -> None:
     spoilt = run.events.with_columns(pl.lit(value).alias(column))
-    with pytest.raises(ThzSyncError, match=rf"event 0: {column} is (inf|nan), .*; look at"):
+    with pytest.raises(ThzSyncError, match=rf"event 0: {column} is (inf|nan)"):
         refuse_not_finite(replace(run, tables=run.tables | {"events": spoilt}))
 
 
@@ -31,12 +32,12 @@ def test_costs_without_bound_do_not_become_a_result() -> None:
     """References of almost nothing make every reward overflow."""
     scenario = Scenario.preset("tiny")
     nothing = dict.fromkeys(("p2p", "a2a", "allreduce"), (1e-320, 1.0))
-    with pytest.raises(ThzSyncError, match=r"reward is -inf, not a finite number; look at"):
+    with pytest.raises(ThzSyncError, match=r"reward is -inf"):
         simulate(scenario, "all-wired", 1, references=nothing)
 
 
 def test_the_clock_ends_before_it_wraps() -> None:
-    with pytest.raises(ThzSyncError, match="the simulated clock would pass"):
+    with pytest.raises(ThzSyncError, match=re.escape(f"{NEVER_PS * 1e-12:g} s")):
         Agenda().add(NEVER_PS, Priority.COMPUTE_END, print, None)
 
 
@@ -45,5 +46,5 @@ def test_a_rack_that_is_very_late_is_late() -> None:
     tiny = Scenario.preset("tiny")
     rack = SlowRack.model_construct(rack=0, delay_s=9.3e6)  # past the door, on purpose
     slow = tiny.stragglers.model_copy(update={"slow_racks": (rack,)})
-    with pytest.raises(ThzSyncError, match=r"a time of 9\.3e\+06 s is beyond what is simulated"):
+    with pytest.raises(ThzSyncError, match=r" 9\.3e\+06 s"):
         simulate(tiny.model_copy(update={"stragglers": slow}), "all-wired", 1)

@@ -7,6 +7,7 @@ the whole lot where it is asked for: ``python -m tests.synthesis.test_beyond_tru
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -65,7 +66,7 @@ def random_instance(seed: int) -> bool:
             channel_of(gains), late_s,
         )  # fmt: skip
     except ThzSyncError as error:
-        assert "blocked on every subband" in str(error)  # noqa: PT017
+        assert re.search(r"rack \d+ -> rack \d+", str(error))  # noqa: PT017
         assert dead.any()
         return False
     assert int(schedule.chunks.sum()) == int(schedule.plan.chunks.sum())

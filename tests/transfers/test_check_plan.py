@@ -105,13 +105,13 @@ def test_a_mutant_that_passes_still_works_on_arrays(n, seed):
 def test_a_dropped_contribution_is_seen():
     flows = tree_flows(STAR, CHUNK)
     flows[2] = (*flows[2][:3], [0], True, 0, False)  # rack 0 answers rack 1 before 2 has come
-    refused(plan_of("allreduce", range(3), Tensor(CHUNK), flows), "flow 2 may leave rack 0")
+    refused(plan_of("allreduce", range(3), Tensor(CHUNK), flows), "flow 2 .*rack 0")
 
 
 def test_a_missing_flow_leaves_a_rack_without_the_sum():
     flows = tree_flows(STAR, CHUNK)[:3]
     plan = plan_of("allreduce", range(3), Tensor(CHUNK), flows)
-    refused(plan, "rack 2 ends with the contribution of rack 0 .* 0 times instead of 1")
+    refused(plan, "rack 2 .*rack 0 .* 0 .* 1")
 
 
 def test_a_double_reduction_is_seen():
@@ -120,51 +120,51 @@ def test_a_double_reduction_is_seen():
     for f in (2, 3):
         flows[f] = (*flows[f][:3], [0, 1, 4], *flows[f][4:])
     plan = plan_of("allreduce", range(3), Tensor(CHUNK), flows)
-    refused(plan, "rack 0 ends with the contribution of rack 1 .* 2 times instead of 1")
-    with pytest.raises(ThzSyncError, match="does not hold the sum"):
+    refused(plan, "rack 0 .*rack 1 .* 2 .* 1")
+    with pytest.raises(ThzSyncError, match="rack"):
         execute(plan, np.random.default_rng(0))
 
 
 def test_adding_the_broadcast_sum_instead_of_replacing_counts_twice():
     plan = edited(tree_plan([STAR], CHUNK), reduces={2: True})
-    refused(plan, "rack 1 ends with the contribution of rack 1 .* 2 times")
+    refused(plan, "rack 1 .*rack 1 .* 2 ")
 
 
 def test_replacing_where_one_should_add_is_seen():
-    refused(edited(tree_plan([CHAIN], CHUNK), reduces={1: False}), "0 times|overwrites")
+    refused(edited(tree_plan([CHAIN], CHUNK), reduces={1: False}), " 0 times|overwrites")
 
 
 def test_sending_on_before_the_child_has_come_is_a_race():
     plan = tree_plan([CHAIN], CHUNK)
     flows = tree_flows(CHAIN, CHUNK)
     flows[0] = (1, 0, CHUNK, [], True, 0, True)
-    refused(plan_of("allreduce", range(3), Tensor(CHUNK), flows), "flow 0 may leave rack 1")
+    refused(plan_of("allreduce", range(3), Tensor(CHUNK), flows), "flow 0 .*rack 1")
     check_plan(plan)
 
 
 def test_sending_before_ones_own_data_is_a_race():
-    refused(edited(tree_plan([STAR], CHUNK), local={0: False}), "before rack 1's own data")
+    refused(edited(tree_plan([STAR], CHUNK), local={0: False}), "rack 1's")
 
 
 def test_a_cycle_is_named():
     flows = [(0, 1, CHUNK, [1], True, 0, True), (1, 0, CHUNK, [0], True, 0, False)]
-    refused(plan_of("allreduce", range(2), Tensor(CHUNK), flows), r"\[0, 1\] wait for each")
+    refused(plan_of("allreduce", range(2), Tensor(CHUNK), flows), r"\[0, 1\]")
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"after": {0: 0}}, "flow 2 leaves rack 0|flow 0 .* ends at"),
-        ({"dst": {0: 7}}, "leaves the racks of the event"),
-        ({"dst": {0: 1}}, "leads from rack 1 to itself"),
-        ({"flow_bytes": {0: 0}}, "at least one byte"),
-        ({"flow_bytes": {0: 2 * CHUNK}}, "chunks but waits for|which has"),
-        ({"shard": {0: 1}}, "of another shard"),
-        ({"after": {0: 99}}, r"after names a flow outside 0\.\.3"),
-        ({"demand": Tensor(CHUNK + 1)}, "carry 1 bytes too few of block 0"),
-        ({"demand": Transfer.of(0, 1, 5)}, "allreduce takes a Tensor; found a Transfer"),
+        ({"after": {0: 0}}, "flow 2 .*rack 0|flow 0 "),
+        ({"dst": {0: 7}}, "flow 0 .*racks"),
+        ({"dst": {0: 1}}, "flow 0 .*rack 1 "),
+        ({"flow_bytes": {0: 0}}, "byte"),
+        ({"flow_bytes": {0: 2 * CHUNK}}, "flow 0 .*chunks"),
+        ({"shard": {0: 1}}, "shard"),
+        ({"after": {0: 99}}, r"after .*0\.\.3"),
+        ({"demand": Tensor(CHUNK + 1)}, r"\b1 bytes too few .*\b0\b"),
+        ({"demand": Transfer.of(0, 1, 5)}, "Tensor; found a Transfer"),
         ({"racks": np.array([2, 1, 0])}, "ascending"),
-        ({"stage": np.zeros(3, dtype=np.int64)}, "one entry per flow"),
+        ({"stage": np.zeros(3, dtype=np.int64)}, "columns"),
     ],
 )
 def test_malformed_allreduce_plans_are_refused(change, match):
@@ -174,12 +174,12 @@ def test_malformed_allreduce_plans_are_refused(change, match):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"flow_bytes": {0: 4}}, "flows 0->1 carry 1 bytes too few"),
-        ({"flow_bytes": {0: 6}}, "flows 0->1 carry 1 bytes too many"),
-        ({"dst": {0: 2}}, "rack 1 ends with the contribution of rack 0 .* 0 times instead of 1"),
-        ({"local": {1: False}}, "before rack 1's own data; set local"),
-        ({"racks": np.array([0, 1, 3])}, "leaves the racks"),
-        ({"demand": Transfer.of([0, 1, 1], [1, 0, 5], [5, 9, 3])}, "rack 1 -> rack 5 is not among"),
+        ({"flow_bytes": {0: 4}}, "0->1 .*1 bytes too few"),
+        ({"flow_bytes": {0: 6}}, "0->1 .*1 bytes too many"),
+        ({"dst": {0: 2}}, "rack 1 .*rack 0 .* 0 .* 1"),
+        ({"local": {1: False}}, "rack 1's .*local"),
+        ({"racks": np.array([0, 1, 3])}, "racks"),
+        ({"demand": Transfer.of([0, 1, 1], [1, 0, 5], [5, 9, 3])}, "rack 1 -> rack 5"),
     ],
 )
 def test_transfers_meet_the_demand_exactly(change, match):
@@ -190,7 +190,7 @@ def test_transfers_meet_the_demand_exactly(change, match):
 
 def test_an_allreduce_without_flows_is_refused():
     plan = plan_of("allreduce", range(3), Tensor(CHUNK), [])
-    refused(plan, "flows all->all carry 1000 bytes too few")
+    refused(plan, "1000 bytes too few")
 
 
 def test_the_kernels_judge_alike_uncompiled(monkeypatch):

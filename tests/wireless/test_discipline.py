@@ -20,11 +20,11 @@ WHOLE = {
 @pytest.mark.parametrize("missing", sorted(WHOLE))
 def test_one_that_lacks_something_is_refused(missing: str) -> None:
     part: Any = SimpleNamespace(**{k: v for k, v in WHOLE.items() if k != missing})
-    with pytest.raises(ThzSyncError, match=f"^discipline: .* lacks {missing}; see Discipline"):
+    with pytest.raises(ThzSyncError, match=rf"^discipline: .*\b{missing}\b"):
         register_discipline(part)
 
 
 def test_a_name_is_given_once() -> None:
     assert register_discipline(find_discipline("streaming")) is find_discipline("streaming")
-    with pytest.raises(ThzSyncError, match="'streaming' exists already"):
+    with pytest.raises(ThzSyncError, match="'streaming'"):
         register_discipline(Streaming("streaming"))

@@ -124,26 +124,26 @@ def test_an_empty_graph_takes_no_time() -> None:
 
 
 BAD = {
-    "cycle": ([event(0, (1,)), event(1, (0,))], r"cycle: event 0 .* waits for event 1 .* event 0"),
+    "cycle": ([event(0, (1,)), event(1, (0,))], r"event 0 .* event 1 .* event 0"),
     "self": ([event(0, (0,))], r"cycle: event 0"),
-    "missing predecessor": ([event(0, (7,))], r"event 0 .*: waits for node 7, which does not"),
-    "ids": ([event(3)], r"event 3 .*: stands at position 0"),
-    "unknown rack": ([event(0, racks=np.array([0, 9]))], r"event 0 .*: rack 9 does not exist"),
-    "negative rack": ([event(0, racks=np.array([-1, 0]))], r"event 0 .*: rack -1 does not exist"),
+    "missing predecessor": ([event(0, (7,))], r"event 0 .*: .*node 7\b"),
+    "ids": ([event(3)], r"event 3 .*: .*\b0$"),
+    "unknown rack": ([event(0, racks=np.array([0, 9]))], r"event 0 .*: rack 9\b"),
+    "negative rack": ([event(0, racks=np.array([-1, 0]))], r"event 0 .*: rack -1\b"),
     "no racks": ([event(0, racks=np.array([], dtype=np.int64))], r"rising list"),
     "unsorted racks": ([event(0, racks=np.array([1, 0]))], r"rising list"),
-    "stranger": ([event(0, demand=Transfer.of([0], [3], [8]))], r"rack 0 -> rack 3 is not among"),
+    "stranger": ([event(0, demand=Transfer.of([0], [3], [8]))], r"rack 0 -> rack 3\b"),
     "negative size": ([event(0, demand=Transfer.of([0], [1], [-5]))], r"event 0 .* size -5 bytes"),
     "negative tensor": (
         [event(0, kind="allreduce", demand=Tensor(-1))],
         r"event 0 .*negative size -1",
     ),
-    "to itself": ([event(0, demand=Transfer.of([1], [1], [5]))], r"rack 1 sends to itself"),
-    "wrong demand": ([event(0, demand=Tensor(8))], r"p2p takes a Transfer; found a Tensor"),
+    "to itself": ([event(0, demand=Transfer.of([1], [1], [5]))], r"rack 1\b"),
+    "wrong demand": ([event(0, demand=Tensor(8))], r"p2p .*Transfer; found a Tensor"),
     "negative duration": ([compute(0, duration_s=-1.0)], r"compute 0 .*: duration is -1 s"),
-    "endless duration": ([compute(0, duration_s=float("inf"))], r"duration is inf s"),
+    "endless duration": ([compute(0, duration_s=float("inf"))], r"inf s"),
     "negative release": ([event(0, release_s=-1.0)], r"event 0 .*: release is -1 s"),
-    "negative stage": ([event(0, stage=-1)], r"stage and micro-batch must be 0 or more"),
+    "negative stage": ([event(0, stage=-1)], r"stage .*\b0\b"),
 }
 
 

@@ -92,7 +92,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full_disk)
-    with pytest.raises(ThzSyncError, match=r"t: cannot be written \(No space left on device\)"):
+    with pytest.raises(ThzSyncError, match=r"t: .*\(No space left on device\)"):
         write_trace(file, tiny())
     assert file.read_bytes() == before
     assert list(tmp_path.iterdir()) == [file]
@@ -104,9 +104,9 @@ def test_a_write_follows_a_link_and_spares_what_is_no_file(tmp_path: Path) -> No
     write_trace(tmp_path / "link", tiny())
     assert (tmp_path / "link").is_symlink()
     assert read_trace(tmp_path / "real").rack_count == 6
-    with pytest.raises(ThzSyncError, match="is not a regular file; name a file to write"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path}: "):
         write_trace(tmp_path, tiny())
-    with pytest.raises(ThzSyncError, match="cannot be written"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path}"):
         write_trace(tmp_path / "real" / "file", tiny())
 
 
@@ -131,7 +131,7 @@ BAD: dict[str, tuple[Callable[[Records], object], str]] = {
         r"cycle: (compute|event) \d",
     ),
     "missing predecessor": (set_in("p2p", "after", [999]), r"event \d+ .*waits for node 999"),
-    "unknown rack": (set_in("p2p", "racks", [0, 77]), r"event \d+ .*: rack 77 does not exist"),
+    "unknown rack": (set_in("p2p", "racks", [0, 77]), r"event \d+ .*: rack 77\b"),
     "unknown rack of compute": (set_in("compute", "racks", [77]), r"compute 0 .*rack 77 does not"),
     "negative size": (set_in("allreduce", "tensor_bytes", -4), r"event \d+ .*negative size -4"),
     "negative transfer": (
@@ -141,44 +141,44 @@ BAD: dict[str, tuple[Callable[[Records], object], str]] = {
     "ragged": (set_in("a2a", "bytes", [1]), r"event \d+ .*same length"),
     "negative duration": (set_in("compute", "duration_s", -1), r"compute 0 .*duration is -1 s"),
     "not a number": (set_in("compute", "duration_s", float("nan")), r"duration_s: found NaN"),
-    "text for number": (set_in("compute", "stage", "one"), r"stage: found \"one\"; it must be a w"),
+    "text for number": (set_in("compute", "stage", "one"), r"stage: found \"one\"; "),
     "truth for number": (
         set_in("compute", "stage", True),
-        r"stage: found true; it must be a whole",
+        r"stage: found true; ",
     ),
-    "huge number": (set_in("compute", "stage", 2**70), r"stage: found \d+; it must be a whole"),
+    "huge number": (set_in("compute", "stage", 2**70), r"stage: found \d+; "),
     "number for text": (
         set_in("p2p", "label", 3),
-        r"event \d+\): label: found 3; it must be a text",
+        r"event \d+\): label: found 3; ",
     ),
-    "text for list": (set_in("p2p", "src", "0"), r"src: found \"0\"; it must be a list of whole"),
-    "unknown node": (set_in("p2p", "node", "gossip"), r"node: found \"gossip\"; it must be one of"),
-    "unknown phase": (set_in("p2p", "phase", "up"), r"phase: found \"up\"; it must be one of forw"),
+    "text for list": (set_in("p2p", "src", "0"), r"src: found \"0\"; .*list"),
+    "unknown node": (set_in("p2p", "node", "gossip"), r"node: found \"gossip\"; "),
+    "unknown phase": (set_in("p2p", "phase", "up"), r"phase: found \"up\"; .*forw"),
     "missing key": (
         lambda r: r[1].pop("job"),
-        r"line 2 \(compute 0\): job: found nothing; it must",
+        r"line 2 \(compute 0\): job: found nothing; ",
     ),
-    "not a table": (lambda r: r.__setitem__(1, 7), r"line 2: not a JSON object"),
+    "not a table": (lambda r: r.__setitem__(1, 7), r"line 2: "),
     "wrong version": (
         lambda r: r[0].update(version=2),
-        r"trace version 2; this thzsync reads vers",
+        r"version 2; .*1",
     ),
-    "another format": (lambda r: r[0].update(format="x"), r"not a trace file"),
-    "bad origin": (lambda r: r[0].update(origin=3), r"origin: found 3; it must be a table"),
+    "another format": (lambda r: r[0].update(format="x"), "`thzsync trace generate`"),
+    "bad origin": (lambda r: r[0].update(origin=3), r"origin: found 3; "),
     "a stage beyond a record's columns": (
         set_in("compute", "stage", 2**31),
-        r"stage: found 2147483648; it must be a whole number, at most 2147483647",
+        r"stage: found 2147483648; .* 2147483647",
     ),
     "a micro-batch beyond them": (set_in("p2p", "microbatch", 2**40), r"microbatch: found 1099511"),
-    "an endless task": (set_in("compute", "duration_s", 1e300), r"duration_s: found 1e\+300; it m"),
+    "an endless task": (set_in("compute", "duration_s", 1e300), r"duration_s: found 1e\+300; "),
     "a time of 400 digits": (set_in("p2p", "release_s", 10**400), r"release_s: found 1000"),
-    "more bytes than all disks": (set_in("p2p", "bytes", [2**52] * 3), r"bytes: .* sum to at most"),
-    "a repeated line": (lambda r: r.__setitem__(2, r[1]), r"id: found 0; it must be 1, since ids"),
+    "more bytes than all disks": (set_in("p2p", "bytes", [2**52] * 3), r"bytes: "),
+    "a repeated line": (lambda r: r.__setitem__(2, r[1]), r"id: found 0; .*\b1\b"),
     "more lines than promised": (
         lambda r: r.append(r[-1]),
-        r"holds more than the 34 nodes that its header promises",
+        r" 34 nodes",
     ),
-    "lost line": (lambda r: r.pop(), r"holds 33 of 34 nodes; the file is truncated"),
+    "lost line": (lambda r: r.pop(), r"\b33 of 34 nodes"),
 }
 
 
@@ -198,7 +198,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path, share: flo
     write_trace(file, tiny())
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(ThzSyncError, match=r"truncated|not a (trace file|JSON object)"):
+    with pytest.raises(ThzSyncError, match=str(file)):
         read_trace(file)
 
 
@@ -219,22 +219,22 @@ def test_a_damaged_byte_never_causes_a_traceback(
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        (b"hello", "not a trace file, or damaged"),
-        (gzip.compress(b"\xff\xfe", mtime=0), "or damaged"),
+        b"hello",
+        gzip.compress(b"\xff\xfe", mtime=0),
     ],
 )
-def test_something_else_is_no_trace(tmp_path: Path, content: bytes, message: str) -> None:
+def test_something_else_is_no_trace(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x").write_bytes(content)
-    with pytest.raises(ThzSyncError, match=message):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path / 'x'}: "):
         read_trace(tmp_path / "x")
 
 
 def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(ThzSyncError, match=r"no such file; `thzsync trace generate --out"):
+    with pytest.raises(ThzSyncError, match=r"`thzsync trace generate --out"):
         read_trace(tmp_path / "nope")
-    with pytest.raises(ThzSyncError, match=r"cannot be read \(Is a directory\)"):
+    with pytest.raises(ThzSyncError, match=r"\(Is a directory\)"):
         read_trace(tmp_path)
 
 

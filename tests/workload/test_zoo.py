@@ -128,10 +128,10 @@ def test_buckets_hold_at_least_a_million_parameters_per_replica() -> None:
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ThzSyncError, match=r"'gpt-9' is not in the zoo; use one of gpt3-175b, "):
+    with pytest.raises(ThzSyncError, match=r"'gpt-9'.*gpt3-175b, "):
         derive(ModelJob(name="gpt-9"), partition_of(1, 1))
 
 
 def test_more_stages_than_layers_are_refused() -> None:
-    with pytest.raises(ThzSyncError, match="llama3-8b has 32 layers but the partition has 33"):
+    with pytest.raises(ThzSyncError, match=r"llama3-8b .*\b32\b.*\b33\b"):
         derive(ModelJob(name="llama3-8b"), partition_of(33, 1))
