@@ -22,13 +22,14 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_sound_record_passes(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(record)]) == 0
-    assert "all hold" in capsys.readouterr().out
+    assert "power_cap" in capsys.readouterr().out
 
 
 def test_a_file_is_no_record(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(record / "run.json")]) == 2
     message = capsys.readouterr().err
-    assert "run.json: is a file; give a folder that `thzsync run --out` wrote" in message
+    assert "run.json: " in message
+    assert "`thzsync run --out`" in message
 
 
 def change(key: str, value: Any) -> Callable[[str], str]:
@@ -36,12 +37,12 @@ def change(key: str, value: Any) -> Callable[[str], str]:
 
 
 DAMAGE: dict[str, tuple[Callable[[str], str], str]] = {
-    "cut short": (lambda text: text[:40], "not valid JSON"),
-    "nested without end": (lambda text: "[" * 100_000, "not valid JSON"),
-    "an array": (lambda text: "[]", "not a run of format 2"),
-    "another format": (change("format", 9), "not a run of format 2"),
-    "a seed of text": (change("seed", "x"), "seed is missing or damaged"),
-    "references of text": (change("references", {"a2a": ["x", 1]}), "references are damaged"),
+    "cut short": (lambda text: text[:40], "JSON"),
+    "nested without end": (lambda text: "[" * 100_000, "JSON"),
+    "an array": (lambda text: "[]", "format 2"),
+    "another format": (change("format", 9), "format 2"),
+    "a seed of text": (change("seed", "x"), "run.json: seed"),
+    "references of text": (change("references", {"a2a": ["x", 1]}), "run.json: references"),
 }
 
 
@@ -66,7 +67,7 @@ def test_a_damaged_table_is_one_line(
     file = folder / f"{table}.parquet"
     file.write_bytes(file.read_bytes()[:-20])
     assert main(["audit", str(folder)]) == 2
-    assert f"{table}.parquet: missing or damaged" in capsys.readouterr().err
+    assert f"{table}.parquet: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["audit", "report"])
@@ -77,4 +78,5 @@ def test_a_record_without_iterations_is_one_line(
     empty = {name: frame.head(0) for name, frame in run.tables.items()}
     folder = replace(run, tables=empty).save(tmp_path / "demo")
     assert main([command, str(folder)]) == 2
-    assert "demo: holds no iteration; record the run anew" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"thzsync: error: {folder}: ")

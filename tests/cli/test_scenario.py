@@ -37,7 +37,7 @@ def test_new_writes_a_file_that_loads(
     assert main(["scenario", "new", str(file), "--preset", name]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "wrote" in captured.err
+    assert str(file) in captured.err.replace("\n", "")
     assert Scenario.load(file) == Scenario.preset(name)
 
 
@@ -47,9 +47,7 @@ def test_new_spares_a_file_unless_forced(
     file = tmp_path / "mine.toml"
     file.write_text("mine")
     assert main(["scenario", "new", str(file)]) == 2
-    assert (
-        "exists already; name another file, or replace it with --force" in capsys.readouterr().err
-    )
+    assert "--force" in capsys.readouterr().err
     assert file.read_text() == "mine"
     assert main(["scenario", "new", str(file), "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"file": str(file), "preset": "paper"}
@@ -58,7 +56,7 @@ def test_new_spares_a_file_unless_forced(
 
 def test_new_says_why_it_cannot_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["scenario", "new", str(tmp_path / "no" / "folder.toml")]) == 2
-    assert "cannot be written (No such file or directory)" in capsys.readouterr().err
+    assert "(No such file or directory)" in capsys.readouterr().err
 
 
 def test_list_knows_every_name_a_scenario_may_use(capsys: pytest.CaptureFixture[str]) -> None:

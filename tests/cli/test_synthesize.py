@@ -48,7 +48,6 @@ def test_the_table_shows_rounds_and_the_picture_is_written(
     assert main(["synthesize", "allreduce", *SMALL, "--draw", str(picture)]) == 0
     printed = capsys.readouterr()
     assert "duration_ms" in printed.out
-    assert "lower bound" in printed.out
     assert str(picture) in printed.err.replace("\n", "")
     assert picture.exists()
 
@@ -76,10 +75,7 @@ def test_where_a_blockage_lifts_the_bound_of_the_first_gains_is_no_measure(
     assert found["times_bound"] is None
     assert found["gains_change"] is True
     said = line(capsys, *case)
-    assert (
-        f"; with the gains at its start it could not have ended before {found['bound_ms']:.3f}"
-        in said
-    )
+    assert f"{found['bound_ms']:.3f}" in said
     assert "times" not in said
 
 
@@ -90,8 +86,8 @@ def test_gains_that_change_are_told_beside_the_bound(capsys: pytest.CaptureFixtu
         assert found["gains_change"] is told
         assert found["times_bound"] == found["completion_ms"] / found["bound_ms"] > 1
         said = line(capsys, *case)
-        assert f"{found['times_bound']:.2f} times the lower bound" in said
-        assert ("for the gains at its start" in said) == told
+        assert f"{found['times_bound']:.2f} times" in said
+        assert ("gains" in said) == told
 
 
 def test_a_link_that_is_dead_at_the_start_has_no_bound_to_compare_with(
@@ -106,17 +102,17 @@ def test_a_link_that_is_dead_at_the_start_has_no_bound_to_compare_with(
     found = document(capsys, "synthesize", *case)
     assert found["bound_ms"] is None
     assert found["times_bound"] is None
-    assert "; with the gains at its start it could not have ended at all;" in line(capsys, *case)
+    assert "times" not in line(capsys, *case)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["a2a", "--method", "nope"], "use one of proposed, demand-sorted"),
-        (["a2a", "--racks", "17"], "the floor takes 2..16"),
+        (["a2a", "--method", "nope"], "proposed, demand-sorted"),
+        (["a2a", "--racks", "17"], "2..16"),
         (["a2a", "--size", "3 furlongs"], "--size"),
         (["a2a", "--size", "0"], "--size"),
-        (["a2a", "--scenario", "nowhere"], "no such scenario"),
+        (["a2a", "--scenario", "nowhere"], "nowhere"),
         (["a2a", *SMALL, "--draw", "x.gif"], ".svg or .png"),
     ],
 )
@@ -147,16 +143,16 @@ def test_reproduce_prints_the_figure_with_the_contracts_keys(
     ]
     assert len(found["rows"]) == 2 * (5 + 6)
     assert main(["reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1"]) == 0
-    assert "Collective synthesis" in capsys.readouterr().out
+    assert f"{found['rows'][0]['mean_ms']:.4g}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("size", "reason"),
     [
-        ("9" * 5000, "this number is beyond all bounds"),
-        ("1e400 MiB", "this number is beyond all bounds"),
-        ("100000000000000000000", "should be less than or equal to 9007199254740992"),
-        ("1e15 B", "chunks among 4 racks would take about"),
+        ("9" * 5000, "9" * 20),
+        ("1e400 MiB", "'1e400 MiB'"),
+        ("100000000000000000000", " 9007199254740992"),
+        ("1e15 B", "4 racks"),
     ],
 )
 def test_a_size_that_no_machine_holds_is_one_line(
