@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from benchmarks.peers.command import output_of
 from thzsync.errors import ThzSyncError
-from thzsync.optical.peers.command import output_of
 
 MODULES: Final = ("applications", "internet", "point-to-point", "network", "core")
 PROGRAM: Final = Path(__file__).with_name("ns3.cc")

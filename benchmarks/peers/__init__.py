@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.optical import kernel_rate, simpy_rate, sixteen_hosts
+from benchmarks.peers import htsim, ns3
 from thzsync.errors import ThzSyncError
-from thzsync.optical.bench import kernel_rate, simpy_rate, sixteen_hosts
-from thzsync.optical.peers import htsim, ns3
 
 FLOW_BYTES: Final = 8 * 1024 * 1024
 PEER_FLOW_BYTES: Final = 1024 * 1024

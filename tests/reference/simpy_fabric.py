@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
+
+import simpy
 
 from thzsync.errors import ThzSyncError
 from thzsync.optical.network import Network
@@ -19,15 +20,6 @@ from thzsync.transfers.precedence import FIBRE
 
 _LAST = 2
 """SimPy priority behind its own URGENT (0) and NORMAL (1)."""
-
-
-def _simpy() -> ModuleType:
-    try:
-        import simpy
-    except ImportError as error:
-        raise ThzSyncError("simpy is missing; pip install 'thzsync[test]'") from error
-    module: ModuleType = simpy
-    return module
 
 
 @dataclass
@@ -59,7 +51,7 @@ class SimpyFabric:
     def __init__(self, network: Network, batch: ChunkBatch) -> None:
         if (batch.kind != FIBRE).any():
             raise ThzSyncError("SimPy reference: it carries wired chunks only; leave others out")
-        self.env = _simpy().Environment()
+        self.env = simpy.Environment()
         self.network, self.batch = network, batch
         self.packet_hops = 0
         self.arrival_ps = [-1] * len(batch)

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.contact import Tell
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.bench_contact import Tell
 from thzsync.records import References
 from thzsync.records.journal import Beginning, Journal
 from thzsync.scenario import Scenario
@@ -72,6 +73,7 @@ def apart(name: str, policy: str) -> dict[str, Any]:
     """What `one_iteration` finds in a process of its own."""
     child = subprocess.run(
         [sys.executable, "-m", __name__, name, policy],
+        cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         check=False,

@@ -12,8 +12,8 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from benchmarks.peers.command import output_of
 from thzsync.errors import ThzSyncError
-from thzsync.optical.peers.command import output_of
 from thzsync.transfers.batch import ChunkBatch
 
 HOPS: Final = 6
