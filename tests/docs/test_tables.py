@@ -12,15 +12,15 @@ import pytest
 
 from benchmarks.budgets import judged
 from tests.docs.pages import PAGES, ROOT
-from tests.studies.ladders import made_up
-from tests.studies.planes import made_up as made_up_plane
-from tests.studies.reading_sets import made_up as made_up_readings
+from tests.paper.ladders import made_up
+from tests.paper.planes import made_up as made_up_plane
+from tests.paper.reading_sets import made_up as made_up_readings
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import compare
-from thzsync.experiments.fabric import FabricFigure
-from thzsync.experiments.oracle import Oracle
-from thzsync.experiments.reproduction import SynthesisFigure, add_part
-from thzsync.experiments.weights import WeightsFigure
+from thzsync.paper.fabric import FabricFigure
+from thzsync.paper.figure import SynthesisFigure, add_part
+from thzsync.paper.oracle import Oracle
+from thzsync.paper.weights import WeightsFigure
 from thzsync.report.markdown import BLOCKS, fill, main, read_parts
 from thzsync.scenario import Scenario
 

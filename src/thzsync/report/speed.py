@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from thzsync.display import Column, Table
+from thzsync.display.columns import digits
 from thzsync.display.table import Value
-from thzsync.report.columns import digits
 
 
 def speed_table(measured: dict[str, Any]) -> Table:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.files import write_atomically, write_document
+from thzsync.paper.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.parallel import map_runs
-from thzsync.experiments.published import published_synthesis
 from thzsync.experiments.single_ring import Instance
+from thzsync.paper.published import published_synthesis
 from thzsync.scenario import Scenario
 
 FIRST_SEED: Final = 1000

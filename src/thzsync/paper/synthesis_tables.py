@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from thzsync.display import Column, Interval, Table
+from thzsync.display.columns import Row, digits, published, with_sign
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import METHOD_LABELS, label
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.columns import digits, published, with_sign
-from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import METHOD_LABELS, label
-from thzsync.report.source import Row
+from thzsync.paper.deviation import deviation_pct, deviation_text, deviation_tone
 
 
 def synthesis(rows: Iterable[Row], title: str = "Published and ours", caption: str = "") -> Table:

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from thzsync.experiments.comparison import Comparison
-from thzsync.experiments.oracle import Oracle
-from thzsync.experiments.regret import QUICKER, QUICKER_KEYS, regret_rows
-from thzsync.report.tables import regrets
+from thzsync.paper.oracle import Oracle
+from thzsync.paper.regret import QUICKER, QUICKER_KEYS, regret_rows
+from thzsync.paper.tables import regrets
 from thzsync.scenario import Scenario
 
 

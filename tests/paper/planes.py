@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from thzsync.experiments.comparison import METRICS
+from thzsync.paper.beyond import POINTS, BeyondFigure, Point
 from thzsync.scenario import Scenario
-from thzsync.studies.beyond import POINTS, BeyondFigure, Point
 from thzsync.studies.result import Sweep
 from thzsync.studies.specification import specify
 

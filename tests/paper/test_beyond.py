@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.studies.planes import made_up
+from tests.paper.planes import made_up
+from thzsync.paper.beyond import ENDS, POINTS, WEIGHTS
+from thzsync.paper.plane import draw_plane
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
 from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
 from thzsync.scenario import Scenario
-from thzsync.studies.beyond import ENDS, POINTS, WEIGHTS
-from thzsync.studies.plane import draw_plane
 
 
 def test_points_are_the_weights_on_both_sets_of_mechanisms_and_the_ends() -> None:

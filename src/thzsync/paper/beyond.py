@@ -13,12 +13,12 @@ from math import hypot, inf, isnan
 from pathlib import Path
 from typing import Any, Final
 
-from thzsync.experiments.published import published_fabric, published_weights
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_document
 from thzsync.names import PUBLISHED_POLICIES
+from thzsync.paper.contenders import Progress, facts, first_averaged, run_by_seed
+from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
-from thzsync.studies.figure import Progress, facts, first_averaged, run_by_seed
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
 from thzsync.studies.sweeping import plan_sweep, prepared
@@ -135,7 +135,7 @@ class BeyondFigure:
     def save(self, folder: str | Path) -> Path:
         """Write the summary, the table and the picture."""
         from thzsync.drawing import save_picture
-        from thzsync.studies.plane import draw_plane
+        from thzsync.paper.plane import draw_plane
 
         target = self.sweep.save(folder)
         document = self.document()

@@ -11,16 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.studies.ladders import made_up
+from tests.paper.ladders import made_up
 from thzsync.files import dump_json
-from thzsync.report.answer import answer
-from thzsync.report.headline import page_tables
-from thzsync.report.letter_tables import ladder as ladder_table
-from thzsync.report.markdown import fill, read_parts
-from thzsync.report.source import open_results
-from thzsync.report.story import STORIES
-from thzsync.scenario import Scenario
-from thzsync.studies.ladder import (
+from thzsync.paper.ladder import (
     DEPARTURES,
     LEARNERS,
     OURS,
@@ -30,7 +23,14 @@ from thzsync.studies.ladder import (
     reproduce_ladder,
     settled_after,
 )
-from thzsync.studies.ladder_picture import draw_ladder
+from thzsync.paper.ladder_picture import draw_ladder
+from thzsync.paper.letter_tables import ladder as ladder_table
+from thzsync.report.answer import answer
+from thzsync.report.headline import page_tables
+from thzsync.report.markdown import fill, read_parts
+from thzsync.report.source import open_results
+from thzsync.report.story import STORIES
+from thzsync.scenario import Scenario
 from thzsync.studies.result import Sweep
 
 

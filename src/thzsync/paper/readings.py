@@ -14,8 +14,8 @@ from itertools import product
 from math import exp, log
 from typing import Any, Final
 
-from thzsync.experiments.published import PUBLISHED, Published, published_ablation_pct
-from thzsync.studies.ladder import LEARNERS
+from thzsync.paper.ladder import LEARNERS
+from thzsync.paper.published import PUBLISHED, Published, published_ablation_pct
 
 Place = tuple[str, str, str, str]
 """Figure, series, setting and metric of a published number."""

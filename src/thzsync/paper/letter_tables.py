@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from thzsync.display import Column, Table, signed
-from thzsync.display.table import Value
-from thzsync.report.columns import (
-    beside_paper,
+from thzsync.display.columns import (
+    Row,
     digits,
     felt,
     felt_columns,
     mean,
     published,
-    triple,
 )
-from thzsync.report.labels import POLICY_LABELS, label
-from thzsync.report.metrics import METRICS
-from thzsync.report.source import Row
+from thzsync.display.labels import POLICY_LABELS, label
+from thzsync.display.metrics import METRICS
+from thzsync.display.table import Value
+from thzsync.paper.deviation import beside_paper, triple
 
 
 def ladder(document: Row) -> Table:

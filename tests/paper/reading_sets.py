@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from thzsync.scenario import Scenario
-from thzsync.studies.reading_figure import Effort, ReadingsFigure
-from thzsync.studies.readings import (
+from thzsync.paper.reading_figure import Effort, ReadingsFigure
+from thzsync.paper.readings import (
     QUESTIONS,
     Numbers,
     defaults,
@@ -12,6 +11,7 @@ from thzsync.studies.readings import (
     places,
     published,
 )
+from thzsync.scenario import Scenario
 
 
 def as_published(factor: float = 1.0) -> Numbers:

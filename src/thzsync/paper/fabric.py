@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.oracle import SHARES, Oracle, best_choices, judge
-from thzsync.experiments.published import published_gain_pct, published_value
-from thzsync.experiments.regret import QUICKER_KEYS, regret_rows
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import POLICIES, PUBLISHED_POLICIES
+from thzsync.paper.oracle import SHARES, Oracle, best_choices, judge
+from thzsync.paper.published import published_gain_pct, published_value
+from thzsync.paper.regret import QUICKER_KEYS, regret_rows
 from thzsync.scenario import Scenario
 
 COLUMNS = {"completion_ms": "completion", "energy_j": "energy", "reward": "reward"}

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.published import published_weights
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
+from thzsync.paper.published import published_weights
 from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Reward, Scenario
 

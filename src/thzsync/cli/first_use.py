@@ -20,7 +20,7 @@ from thzsync.jit import about_to_compile, code_folder
 from thzsync.scenario import Scenario
 from thzsync.workers import Call, default_workers, open_executor
 
-_CALLED: Final = "thzsync.experiments.first_use:compile_part"
+_CALLED: Final = "thzsync.cli.first_use:compile_part"
 
 
 class Part(NamedTuple):

@@ -8,17 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.studies.reading_sets import as_published, made_up
+from tests.paper.reading_sets import as_published, made_up
 from thzsync.files import dump_json
-from thzsync.report.answer import answer
-from thzsync.report.headline import page_tables
-from thzsync.report.source import open_results
-from thzsync.report.story import STORIES
-from thzsync.scenario import Scenario
-from thzsync.studies import reading_runs
-from thzsync.studies.reading_figure import Assembly, Effort
-from thzsync.studies.reading_runs import VARIANTS, RingRun, Shelf, TraceRun
-from thzsync.studies.readings import (
+from thzsync.paper import reading_runs
+from thzsync.paper.reading_figure import Assembly, Effort
+from thzsync.paper.reading_runs import VARIANTS, RingRun, Shelf, TraceRun
+from thzsync.paper.readings import (
     LETTER,
     QUESTIONS,
     Readings,
@@ -30,6 +25,11 @@ from thzsync.studies.readings import (
     places,
     score,
 )
+from thzsync.report.answer import answer
+from thzsync.report.headline import page_tables
+from thzsync.report.source import open_results
+from thzsync.report.story import STORIES
+from thzsync.scenario import Scenario
 
 NO_CHANNEL = next(place for place in places() if place[1] == "no-channel")
 

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from thzsync.experiments.comparison import METRICS, Comparison
-from thzsync.experiments.fabric import FabricFigure
-from thzsync.experiments.oracle import Oracle
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.files import dump_json
-from thzsync.report import tables
+from thzsync.paper import tables
+from thzsync.paper.fabric import FabricFigure
+from thzsync.paper.oracle import Oracle
 from thzsync.scenario import Scenario
 
 Values = dict[str, list[float]]

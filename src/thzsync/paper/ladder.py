@@ -17,11 +17,11 @@ import polars as pl
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import METRICS
-from thzsync.experiments.published import published_fabric
 from thzsync.experiments.statistics import interval95, paired_row
 from thzsync.files import write_document
+from thzsync.paper.contenders import Progress, facts, first_averaged, run_by_seed
+from thzsync.paper.published import published_fabric
 from thzsync.scenario import Scenario
-from thzsync.studies.figure import Progress, facts, first_averaged, run_by_seed
 from thzsync.studies.plan import Plan
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
@@ -189,7 +189,7 @@ class LadderFigure:
     def save(self, folder: str | Path) -> Path:
         """Write the summary, the table and the picture."""
         from thzsync.drawing import save_picture
-        from thzsync.studies.ladder_picture import draw_ladder
+        from thzsync.paper.ladder_picture import draw_ladder
 
         target = self.sweep.save(folder)
         document = self.document()

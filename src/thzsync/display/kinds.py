@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from thzsync.report.labels import KIND_LABELS, label
+from thzsync.display.labels import KIND_LABELS, label
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from thzsync.experiments.comparison import METRICS
+from thzsync.paper.ladder import RUNGS, LadderFigure, contenders
 from thzsync.scenario import Scenario
-from thzsync.studies.ladder import RUNGS, LadderFigure, contenders
 from thzsync.studies.result import Sweep
 from thzsync.studies.specification import specify
 

@@ -11,10 +11,10 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.calibration import TARGETS, Radio, misfit
 from thzsync.experiments.rounds import round_rows
 from thzsync.experiments.single_ring import Instance, late_racks_s, uneven_a2a
-from thzsync.experiments.synthesis import ablation_rows, reproduce_synthesis
+from thzsync.paper.calibration import TARGETS, Radio, misfit
+from thzsync.paper.synthesis import ablation_rows, reproduce_synthesis
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 

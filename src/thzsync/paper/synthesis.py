@@ -10,9 +10,9 @@ import numpy as np
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.parallel import map_runs
-from thzsync.experiments.published import published_ablation_pct, published_synthesis
 from thzsync.experiments.single_ring import Instance
 from thzsync.experiments.statistics import interval95
+from thzsync.paper.published import published_ablation_pct, published_synthesis
 from thzsync.scenario import Scenario
 from thzsync.synthesis import find_method
 from thzsync.synthesis.registry import PUBLISHED

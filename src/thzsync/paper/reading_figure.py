@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from thzsync.files import write_document
-from thzsync.records.run import environment
-from thzsync.scenario import Scenario
-from thzsync.studies.figure import Progress, first_averaged
-from thzsync.studies.ladder import LEARNERS, letter
-from thzsync.studies.reading_runs import FIRST_SEED, RingRun, Shelf, Task, TraceRun
-from thzsync.studies.readings import (
+from thzsync.paper.contenders import Progress, first_averaged
+from thzsync.paper.ladder import LEARNERS, letter
+from thzsync.paper.reading_runs import FIRST_SEED, RingRun, Shelf, Task, TraceRun
+from thzsync.paper.readings import (
     LETTER,
     QUESTIONS,
     READERS,
@@ -31,6 +29,8 @@ from thzsync.studies.readings import (
     published,
     score,
 )
+from thzsync.records.run import environment
+from thzsync.scenario import Scenario
 
 STATIC: Final = tuple(policy for policy in READERS if policy not in LEARNERS)
 STATIC_ITERATIONS: Final = 2

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from thzsync import jit
-from thzsync.experiments import first_use
+from thzsync.cli import first_use
 from thzsync.workers import Answer, Call
 from thzsync.workers.news import News
 
 LEFT = """
 from numba.core import event
-from thzsync.experiments import first_use
+from thzsync.cli import first_use
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 

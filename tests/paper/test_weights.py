@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from thzsync.experiments import weights
 from thzsync.experiments.compare import Comparison, compare, compare_settings
-from thzsync.experiments.weights import reproduce_weights
+from thzsync.paper import weights
+from thzsync.paper.weights import reproduce_weights
 from thzsync.scenario import Scenario
 
 SETTING = Scenario.preset("tiny")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.published import (
+from thzsync.paper.published import (
     PUBLISHED,
     published_ablation_pct,
     published_fabric,

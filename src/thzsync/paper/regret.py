@@ -13,8 +13,8 @@ import polars as pl
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import Comparison
-from thzsync.experiments.oracle import Oracle
 from thzsync.experiments.statistics import interval95
+from thzsync.paper.oracle import Oracle
 
 QUICKER: Final = "thz-sync, reckoned start"
 """What tables call THz-SynC that learns the residual of a reckoning."""
