@@ -1,6 +1,7 @@
-"""Results as text, tables and small pictures; knows nothing of the domain.
+"""Results as text, tables and small pictures.
 
 One `Table` is rendered for terminals (`terminal`), Markdown pages (`markdown`) and HTML (`html`).
+`labels`, `kinds` and `metrics` say how policies, collectives and metrics are called everywhere.
 """
 
 from __future__ import annotations
