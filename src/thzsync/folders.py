@@ -114,7 +114,10 @@ REPRODUCTION: Final = Record(
     ),
 )
 SWEEP: Final = Record("a sweep", "sweep.json", ("sweep",), _SWEEP_FILES)
-RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP)
+ANSWER: Final = Record(
+    "an answer", "answer.json", ("ask",), ("answer.json", "answer.svg", "scenario.toml")
+)
+RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP, ANSWER)
 UNFINISHED: Final = ".thzsync"
 """File that says whose a folder is before its record is complete."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from thzsync.display.html import html_table, page_table
 from thzsync.display.markdown import markdown_table
-from thzsync.display.numbers import counted, number, quantity, signed
+from thzsync.display.numbers import counted, number, quantity, signed, with_half
 from thzsync.display.sparkline import sparkline
 from thzsync.display.table import Column, Interval, Table
 
@@ -24,4 +24,5 @@ __all__ = [
     "quantity",
     "signed",
     "sparkline",
+    "with_half",
 ]
