@@ -15,7 +15,8 @@ from thzsync.importers.chakra.schema import CURRENT, NodeKind
 from thzsync.importers.wire import put_bytes, put_double, put_frame, put_int, put_packed
 from thzsync.workload import Compute, Event, Node, TrainingGraph
 
-_VERSION: Final = "0.0.4"
+_VERSION: Final = "1.0.0"
+"""The schema's release; 0.0.4 has the same layout."""
 _TYPE_NUMBER: Final = {kind: number for number, kind in reversed(list(CURRENT.types.items()))}
 _COLLECTIVE_NUMBER: Final = {
     kind: number for number, kind in reversed(list(CURRENT.collectives.items()))
@@ -97,11 +98,10 @@ class _RackWriter:
         parts = []
         for src, dst, size in _rows(demand):
             if self.rack in (src, dst) and size > 0:
-                ends = _integer("comm_src", src) + _integer("comm_dst", dst)
                 kind = NodeKind.SEND if src == self.rack else NodeKind.RECEIVE
-                parts.append(
-                    (kind, ends + _integer("comm_size", size) + _integer("comm_tag", event.id))
-                )
+                ends = _small("comm_src", src) + _small("comm_dst", dst)
+                tag = _small("comm_tag", event.id)
+                parts.append((kind, ends + _integer("comm_size", size) + tag))
         return parts
 
     def _collective(self, event: Event) -> bytes:
@@ -138,6 +138,7 @@ class _RackWriter:
             + put_int(schema.TYPE, _TYPE_NUMBER[kind])
             + put_packed(CURRENT.data_deps, after)
             + put_int(CURRENT.duration, round(duration_s * 1e6))
+            + _ON_ACCELERATOR
             + attributes
             + _where(node)
         )
@@ -168,6 +169,15 @@ def _attribute(name: str, value: bytes) -> bytes:
 
 def _integer(name: str, value: int) -> bytes:
     return _attribute(name, put_int(schema.INT64, value))
+
+
+_ON_ACCELERATOR: Final = _attribute("is_cpu_op", put_int(schema.BOOL, 0))
+"""Where it is absent, Chakra's feeder takes a node for the host's, which sends nothing."""
+
+
+def _small(name: str, value: int) -> bytes:
+    """What Chakra's own feeder reads as an int32; from any other type it would read 0."""
+    return _attribute(name, put_int(schema.INT32, value))
 
 
 def _double(name: str, value: float) -> bytes:
