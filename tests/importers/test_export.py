@@ -194,5 +194,12 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     write_trace(file, Trace(generated("tiny"), 6))
     assert main(["trace", "export", str(file), "--out", str(folder)]) == 0
     assert "wrote 7 files" in capsys.readouterr().err
-    assert main(["trace", "export", str(file), "--out", str(folder), "--format", "xml"]) == 2
+    again = ["trace", "export", str(file), "--out", str(folder)]
+    assert main(again) == 2
+    assert "replace it with --force" in capsys.readouterr().err
+    stale = folder / "trace.31.et"
+    stale.touch()
+    assert main([*again, "--force"]) == 0
+    assert not stale.exists()
+    assert main([*again, "--format", "xml"]) == 2
     assert "cannot write 'xml'" in capsys.readouterr().err

@@ -27,13 +27,22 @@ _COLLECTIVE_NUMBER: Final = {
 class Exported:
     """Files by name, and what they cannot say."""
 
+    prefix: str
     files: dict[str, bytes] = field(default_factory=dict)
     lost: int = 0
     """Dependencies between nodes that no rack has in common; a Chakra file cannot hold them."""
 
-    def write(self, folder: str | Path) -> Path:
-        """Write all files."""
+    def write(self, folder: str | Path, force: bool = False) -> Path:
+        """Write all files; with ``force`` in place of an older trace of the same prefix."""
         target = prepare_folder(folder)
+        older = [file for file in target.glob("*.et") if file.name.split(".")[0] == self.prefix]
+        if older and not force:
+            raise ThzSyncError(
+                f"{target}: holds a trace {self.prefix!r}; name another folder or prefix, or "
+                "replace it with --force"
+            )
+        for file in older:
+            file.unlink()
         for name, content in self.files.items():
             write_atomically(target / name, content)
         return target
@@ -45,7 +54,7 @@ def export_chakra(graph: TrainingGraph, prefix: str = "trace") -> Exported:
     A plain reader finds types, sizes, groups and microseconds; ours also finds exact durations,
     uneven exchanges, roots and stages.
     """
-    result = Exported(lost=_lost(graph))
+    result = Exported(prefix, lost=_lost(graph))
     racks = sorted({int(rack) for node in graph.nodes for rack in node.racks})
     groups = _group_names(graph)
     for rack in racks:
