@@ -107,7 +107,7 @@ def _reproduce(
     as_json: bool,
 ) -> None:
     from thzsync.paper.fabric import FabricFigure
-    from thzsync.paper.figure import add_part
+    from thzsync.paper.figure import add_part, made_from, refuse_other_parts
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
     from thzsync.studies.execution import Tally
@@ -117,7 +117,10 @@ def _reproduce(
     documents, known = {}, None
     usual = QUICK_SEEDS if quick else FULL_SEEDS
     counts = {name: seeds or usual[name] for name in names}
-    with claim_folder(out, REPRODUCTION, force), one_team():
+    origins = {name: made_from(settings[name], counts[name], quick) for name in names}
+    if out is not None and not force:
+        refuse_other_parts(out, origins)
+    with claim_folder(out, REPRODUCTION, force, extend=True), one_team():
         note(announcement(counts, quick, workers))
         prepare_kernels(workers)
         for name, count in counts.items():
@@ -130,7 +133,7 @@ def _reproduce(
             known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
             if out is not None:
-                note(f"{name} written to {add_part(out, name, figure)}")
+                note(f"{name} written to {add_part(out, name, figure, origins[name])}")
             if not as_json:
                 for made in TABLES[name](documents[name]):
                     show_table(TerminalTable(marked(made, quick)))

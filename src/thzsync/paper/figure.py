@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -66,24 +67,40 @@ def synthesis_figure(
     return SynthesisFigure(setting, seeds, rows, quick)
 
 
-def read_index(folder: str | Path) -> list[str]:
-    """The parts that a reproduction folder lists already."""
+def read_index(folder: str | Path) -> dict[str, Any]:
+    """How every part of a reproduction folder was made; nothing of a part of an older version."""
     index = Path(folder) / "reproduce.json"
     if not index.exists():
-        return []
+        return {}
     try:
-        parts = json.loads(index.read_text("utf-8"))["parts"]
-        return [str(part) for part in parts]
-    except (OSError, ValueError, KeyError, TypeError):
+        document = json.loads(index.read_text("utf-8"))
+        return {str(part): document.get("made", {}).get(part) for part in document["parts"]}
+    except (AttributeError, OSError, ValueError, KeyError, TypeError):
         raise ThzSyncError(f"{index}: damaged; remove it or name another folder") from None
 
 
-def add_part(folder: str | Path, name: str, figure: Figure) -> Path:
+def made_from(scenario: Scenario, seeds: int, quick: bool) -> dict[str, Any]:
+    """What decides the numbers of a part."""
+    return {"scenario_sha256": scenario.digest, "seeds": seeds, "quick": quick}
+
+
+def refuse_other_parts(folder: str | Path, wanted: Mapping[str, Any]) -> None:
+    """Refuse to replace parts that were made otherwise; the same ones may be made again."""
+    held = read_index(folder)
+    for name, made in wanted.items():
+        if held.get(name) not in (None, made):
+            raise ThzSyncError(
+                f"{folder}: holds {name} of other seeds, sizes or another scenario; name another "
+                "folder, or replace it with --force"
+            )
+
+
+def add_part(folder: str | Path, name: str, figure: Figure, made: object = None) -> Path:
     """Save a figure in its subfolder and list it in the folder's index."""
     root = Path(folder)
     figure.save(root / name)
-    parts = read_index(root)
-    if name not in parts:
-        parts.append(name)
-    write_document(root / "reproduce.json", {"kind": "reproduce", "parts": parts})
+    parts = read_index(root) | {name: made}
+    write_document(
+        root / "reproduce.json", {"kind": "reproduce", "parts": list(parts), "made": parts}
+    )
     return root
