@@ -9,9 +9,9 @@ import argparse
 import sys
 from dataclasses import replace
 
-from thzsync.experiments.calibration import TARGETS, Radio, Target, calibrate, sensitivity
-from thzsync.experiments.published import PUBLISHED, published_ablation_pct
-from thzsync.experiments.synthesis import ABLATIONS
+from thzsync.paper.calibration import TARGETS, Radio, Target, calibrate, sensitivity
+from thzsync.paper.published import PUBLISHED, published_ablation_pct
+from thzsync.paper.synthesis import ABLATIONS
 from thzsync.scenario import Scenario
 
 NOISE_FIGURES_DB = (2.0, 3.0, 3.5, 4.0, 5.0)

@@ -2,7 +2,7 @@
 
 Each policy gets the same number of settings (its defaults and random draws from its own grid),
 each judged by the mean reward over iterations 11-20 in seeds that the published comparison does not
-use. ``--letter`` searches for the paper's own coordinator (see ``thzsync.studies.ladder``), whose
+use. ``--letter`` searches for the paper's own coordinator (see ``thzsync.paper.ladder``), whose
 sizes, rates and schedules the paper leaves open, with a grid of its own; what all learners have in
 common is drawn alike for all of them.
 
@@ -23,9 +23,9 @@ import numpy as np
 import polars as pl
 
 from thzsync.experiments.parallel import map_runs
+from thzsync.paper.ladder import LEARNERS, letter
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
-from thzsync.studies.ladder import LEARNERS, letter
 
 FIRST_SEED: Final = 100
 CONVERGED: Final = 10

@@ -36,12 +36,80 @@ def test_the_tables_of_a_run_are_those_of_its_schema() -> None:
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.marker)
-def test_absent_empty_and_the_same_kind_are_ours(tmp_path: Path, record: Record) -> None:
-    for _ in range(2):
-        with claim_folder(tmp_path / "new", record) as folder:
+def test_absent_and_empty_are_ours_and_a_finished_record_only_by_force(
+    tmp_path: Path, record: Record
+) -> None:
+    for force in (False, True):
+        with claim_folder(tmp_path / "new", record, force) as folder:
             assert folder is not None
             put(folder, record)
-    assert contents(tmp_path / "new") == [record.marker]
+            (folder / "scenario.toml").touch()
+    kept = contents(tmp_path / "new")
+    with pytest.raises(ThzSyncError, match=f"holds {record.name}; name an empty folder"):
+        claim_folder(tmp_path / "new", record).__enter__()
+    assert contents(tmp_path / "new") == kept
+    with claim_folder(tmp_path / "new", record, extend=True):
+        assert contents(tmp_path / "new") == sorted([*kept, UNFINISHED])
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_pages_of_an_older_record_go_and_a_users_page_stays(tmp_path: Path, force: bool) -> None:
+    put(tmp_path, RUN)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "report.html").write_text("<p>Written by thzsync 0.2.0.</p>")
+    (tmp_path / "figures/reward_vs_iteration.pdf").touch()
+    (tmp_path / "figures/mine.pdf").touch()
+    (tmp_path / "notes.html").write_text("mine")
+    with claim_folder(tmp_path, RUN, force, extend=not force):
+        pass
+    assert {"figures/mine.pdf", "notes.html"} >= set(contents(tmp_path)) - {"run.json", UNFINISHED}
+    (tmp_path / "report.html").write_text("mine")
+    put(tmp_path, RUN)
+    with claim_folder(tmp_path, RUN, extend=True):
+        assert (tmp_path / "report.html").read_text() == "mine"
+
+
+RUN_OF_TINY = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]
+COMPARISON_OF_TINY = [
+    "compare", "tiny", "--policies", "all-wired", "--iterations", "1", "--seeds", "1", "--json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [RUN_OF_TINY, COMPARISON_OF_TINY])
+def test_no_finished_record_is_replaced_without_force_and_its_report_goes_with_it(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path)]
+    assert main([*command, *out]) == 0
+    assert main(["report", str(tmp_path), "--figures"]) == 0
+    (tmp_path / "notes.txt").write_text("mine")
+    kept = contents(tmp_path)
+    assert "report.html" in kept
+    assert main([*command, "--set", "thz.subbands=2", *out]) == 2
+    assert contents(tmp_path) == kept
+    assert main([*command, "--set", "thz.subbands=2", *out, "--force"]) == 0
+    assert set(kept) - set(contents(tmp_path)) >= {"report.html"}
+    assert not list(tmp_path.glob("figures/*"))
+    assert (tmp_path / "notes.txt").exists()
+    assert "subbands = 2" in (tmp_path / "scenario.toml").read_text()
+
+
+def test_a_reproduction_grows_and_is_made_again_but_not_with_other_seeds_unless_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = ["reproduce", "synthesis", "--quick", "--out", str(tmp_path), "--json"]
+    assert main([*part, "--seeds", "1"]) == 0
+    assert main(["report", str(tmp_path)]) == 0
+    assert main([*part, "--seeds", "1"]) == 0  # as `make run` typed twice does
+    assert not (tmp_path / "report.html").exists()
+    kept = (tmp_path / "synthesis/synthesis.json").read_text()
+    for other in (["--seeds", "2"], ["--seeds", "1", "--set", "thz.subbands=2"]):
+        capsys.readouterr()
+        assert main([*part, *other]) == 2
+        assert "or replace it with --force" in capsys.readouterr().err
+        assert (tmp_path / "synthesis/synthesis.json").read_text() == kept
+    assert main([*part, "--seeds", "2", "--force"]) == 0
+    assert json.loads((tmp_path / "synthesis/synthesis.json").read_text())["seeds"] == 2
 
 
 def test_no_path_claims_nothing() -> None:

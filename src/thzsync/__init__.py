@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
+    from thzsync.answer import Answer, ask
     from thzsync.auditor import audit
     from thzsync.errors import ThzSyncError
     from thzsync.experiments.compare import compare
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from thzsync.studies import sweep
 
 _HOMES = {
+    "Answer": "thzsync.answer",
     "Run": "thzsync.simulation",
     "Scenario": "thzsync.scenario",
     "Session": "thzsync.simulation",
     "ThzSyncError": "thzsync.errors",
+    "ask": "thzsync.answer",
     "audit": "thzsync.auditor",
     "compare": "thzsync.experiments.compare",
     "simulate": "thzsync.simulation",
@@ -29,11 +32,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
     "Run",
     "Scenario",
     "Session",
     "ThzSyncError",
     "__version__",
+    "ask",
     "audit",
     "compare",
     "simulate",

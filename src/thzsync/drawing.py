@@ -45,8 +45,8 @@ def styled() -> Iterator[None]:
         yield
 
 
-def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side that share both scales."""
+def new_figure(panels: int, columns: int = 3, share_x: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side that share the vertical scale, and the other one."""
     # No pyplot: it would pick a window system and keep every figure alive.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def new_figure(panels: int, columns: int = 3) -> tuple[Figure, list[Axes]]:
     width = 5.2 if across == 1 else 3.0 * across + 0.8
     figure = Figure(figsize=(width, 2.6 * down + 0.8), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = list(figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel())
+    axes = list(figure.subplots(down, across, squeeze=False, sharex=share_x, sharey=True).ravel())
     for spare in axes[panels:]:
         spare.remove()
     return figure, axes[:panels]

@@ -6,7 +6,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +49,12 @@ _SWEEP_FILES: Final = (
 )
 
 
+_PAGE: Final = "report.html"
+_WRITTEN_BY: Final = b"Written by thzsync"
+"""Every page of ours says so."""
+_DRAWINGS: Final = ("*_vs_iteration", "synthesis", "weights")
+
+
 @dataclass(frozen=True)
 class Record:
     """A kind of result folder: the file by which it is known, and all that belongs to it."""
@@ -86,11 +92,7 @@ class Record:
 
     def remove_from(self, folder: Path) -> None:
         """Delete the record and the folders that this leaves empty; nothing else."""
-        for path in list(self.found_in(folder)):
-            path.unlink(missing_ok=True)
-            for above in path.relative_to(folder).parents[:-1]:
-                with suppress(OSError):
-                    (folder / above).rmdir()
+        _remove(folder, self.found_in(folder))
 
 
 RUN: Final = Record("a run", "run.json", ("run",), _RUN_FILES, ".progress")
@@ -114,27 +116,34 @@ REPRODUCTION: Final = Record(
     ),
 )
 SWEEP: Final = Record("a sweep", "sweep.json", ("sweep",), _SWEEP_FILES)
-RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP)
+ANSWER: Final = Record(
+    "an answer", "answer.json", ("ask",), ("answer.json", "answer.svg", "scenario.toml")
+)
+RECORDS: Final = (RUN, COMPARISON, REPRODUCTION, SWEEP, ANSWER)
 UNFINISHED: Final = ".thzsync"
 """File that says whose a folder is before its record is complete."""
 
 
 @contextmanager
 def claim_folder(
-    path: str | Path | None, record: Record, force: bool = False
+    path: str | Path | None, record: Record, force: bool = False, extend: bool = False
 ) -> Iterator[Path | None]:
     """Make a folder ours for as long as we write there, or refuse.
 
-    It must be absent, empty, or hold the same kind of record. ``force`` removes another record of
-    ours and writes beside other files; what is not ours is never replaced. No path, no claim.
+    It must be absent, empty, or hold an unfinished record of the same kind; a finished one only
+    where the caller means to ``extend`` it. ``force`` removes what else is ours and writes beside
+    other files; what is not ours is never replaced. Pages drawn from an older record go in any
+    case. No path, no claim.
     """
     if path is None:
         yield None
         return
     folder = prepare_folder(path)
     with locked(folder):
-        if not record.lives_in(folder):
-            _make_room(folder, record, force)
+        refuse_folder(folder, record, force, extend)
+        if not _continues(folder, record, extend):
+            _make_room(folder, record)
+        remove_pages(folder, record)
         (folder / UNFINISHED).write_text(record.marker, "utf-8")
         try:
             yield folder
@@ -143,11 +152,52 @@ def claim_folder(
                 (folder / UNFINISHED).unlink()
 
 
-def check_folder(path: str | Path, record: Record) -> None:
-    """Refuse a folder that is not absent, empty or ours to write such a record into."""
+def refuse_folder(
+    path: str | Path | None, record: Record, force: bool = False, extend: bool = False
+) -> None:
+    """Raise if `claim_folder` would find something that must not be replaced."""
+    if force or path is None or not Path(path).is_dir() or _continues(Path(path), record, extend):
+        return
+    if held := _held(Path(path)):
+        others = any(other.lives_in(Path(path)) for other in RECORDS)
+        remedy = "replace it with" if others else "write beside them with"
+        raise ThzSyncError(f"{path}: holds {held}; name an empty folder, or {remedy} --force")
+
+
+def _continues(folder: Path, record: Record, extend: bool) -> bool:
+    """Whether the folder holds such a record to go on with."""
+    return record.lives_in(folder) and (extend or not record.complete_in(folder))
+
+
+def prepare_to_save(path: str | Path, record: Record) -> None:
+    """Refuse a folder that is not absent, empty or of this kind; pages of an older record go."""
     folder = Path(path)
     if folder.is_dir() and not record.lives_in(folder) and (held := _held(folder)):
         raise ThzSyncError(f"{folder}: holds {held}; name an empty folder")
+    remove_pages(folder, record)
+
+
+def remove_pages(folder: Path, record: Record) -> None:
+    """Delete the report and the figures that were drawn from a folder's record."""
+    if record.lives_in(folder):
+        _remove(folder, _pages(folder))
+
+
+def _pages(folder: Path) -> Iterator[Path]:
+    page = folder / _PAGE
+    if page.is_file() and _WRITTEN_BY in page.read_bytes():
+        yield page
+    for name in _DRAWINGS:
+        for suffix in ("pdf", "png"):
+            yield from folder.glob(f"figures/{name}.{suffix}")
+
+
+def _remove(folder: Path, files: Iterable[Path]) -> None:
+    for path in list(files):
+        path.unlink(missing_ok=True)
+        for above in path.relative_to(folder).parents[:-1]:
+            with suppress(OSError):
+                (folder / above).rmdir()
 
 
 def _held(folder: Path) -> str | None:
@@ -159,12 +209,9 @@ def _held(folder: Path) -> str | None:
     return others[0] if others else f"files that are not ours ({strangers[0]})"
 
 
-def _make_room(folder: Path, record: Record, force: bool) -> None:
-    others = [other for other in RECORDS if other.lives_in(folder)]
-    if not force and (held := _held(folder)):
-        remedy = "replace it with" if others else "write beside them with"
-        raise ThzSyncError(f"{folder}: holds {held}; name an empty folder, or {remedy} --force")
-    for other in others:
+def _make_room(folder: Path, record: Record) -> None:
+    for other in (other for other in RECORDS if other.lives_in(folder)):
+        remove_pages(folder, other)
         other.remove_from(folder)
     for path in record.found_in(folder):
         raise ThzSyncError(f"{path}: is not ours and would be replaced; name another folder")

@@ -3,26 +3,29 @@ from __future__ import annotations
 import json
 import sys
 from itertools import accumulate, islice
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from benchmarks import optical
+from benchmarks.budgets import BUDGETS, judged
+from benchmarks.budgets import FIGURES as OTHERS
+from benchmarks.command import MEASURES, flatten
+from benchmarks.iteration import llama, marginal_s
 from thzsync.cli import main
-from thzsync.cli.bench import MEASURES, Subject, flatten
-from thzsync.experiments.bench_iteration import llama, marginal_s
-from thzsync.experiments.budgets import judged
+from thzsync.cli.bench import Subject
 from thzsync.feasibility import pace
-from thzsync.optical import bench as optical_bench
 from thzsync.scenario import Scenario
 
 FIGURES = {
-    Subject.OPTICAL: {"packet_hops_per_s": 9e6, "ratio": 70.0},
-    Subject.SYNTHESIS: {"a2a_round_us": 200.0},
-    Subject.DECISION: {"p2p": {"p50_us": 150.0, "p99_us": 400.0}},
-    Subject.ITERATION: {"paper": {"all-wired": 0.2, "thz-sync": 0.5}},
-    Subject.CONTACT: {"help_s": 0.2},
-    Subject.FIGURES: {"make_run_s": 90.0},
-    Subject.PEERS: {"thzsync": {"packet_hops_per_s": 9e6}},
+    "optical": {"packet_hops_per_s": 9e6, "ratio": 70.0},
+    "synthesis": {"a2a_round_us": 200.0},
+    "decision": {"p2p": {"p50_us": 150.0, "p99_us": 400.0}, "allreduce": {"p50_us": 900.0}},
+    "iteration": {"paper": {"all-wired": 0.2, "thz-sync": 0.5}},
+    "contact": {"help_s": 0.2},
+    "figures": {"make_run_s": 90.0},
+    "peers": {"thzsync": {"packet_hops_per_s": 9e6}},
 }
 
 
@@ -37,47 +40,43 @@ def _measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_subject_prints_its_own_keys(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "optical", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == FIGURES[Subject.OPTICAL]
+    assert json.loads(capsys.readouterr().out) == FIGURES["optical"]
 
 
 def test_all_prints_every_subject(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found.keys() == {*(s.value for s in FIGURES), "pace", "budgets"}
-    assert found["pace"].keys() == {s.value for s in FIGURES}
+    assert found.keys() == {*FIGURES, "budgets"}
     for subject, figures in FIGURES.items():
-        assert found[subject.value] == figures
+        assert found[subject] == figures
 
 
 def test_budgets_are_judged_where_something_was_measured() -> None:
-    found = {row["what"]: row for row in judged({s.value: f for s, f in FIGURES.items()})}
-    assert found["optical kernel"]["today"] == 9.0
-    assert found["optical kernel"]["holds"] is False  # 16 at least
-    assert found["iteration of paper, all-wired"]["holds"] is True
-    assert found["iteration of paper, thz-sync"]["holds"] is False
-    assert found["decision on a P2P, median"]["today"] == 0.15
-    assert found["run of tiny, warm"]["holds"] is None
+    found = {row["what"]: row for row in judged(FIGURES)}
+    assert found["optical kernel beside SimPy"]["holds"] is False  # 150 at least
+    assert found["decision on an AllReduce, median"]["today"] == 0.9
+    assert found["decision on an AllReduce, median"]["holds"] is True
+    assert found["make run, 3 seeds, all compiled, 2 cores"]["holds"] is False
+    assert found["kernels compiled from nothing, 2 cores"]["holds"] is None
+    assert found["iteration of paper, all-wired"]["today"] == 0.2  # shown without a budget
+    assert found["iteration of paper, all-wired"]["holds"] is None
 
 
-def test_a_slow_machine_is_told_from_slow_software() -> None:
-    measured = {s.value: f for s, f in FIGURES.items()}
-    measured["pace"] = {s.value: 0.5 for s in FIGURES}
-    found = {row["what"]: row for row in judged(measured)}
-    assert found["optical kernel"]["at_pace"] == 18.0
-    assert found["optical kernel"]["holds_at_pace"] is True
-    assert found["optical kernel beside SimPy"]["at_pace"] == 70.0  # a ratio is one at any pace
-    assert found["iteration of paper, thz-sync"]["at_pace"] == 0.25
-    assert found["make run, 3 seeds, nothing compiled, 2 cores"]["at_pace"] == 45.0
-    assert found["run of tiny, warm"]["holds_at_pace"] is None
+def test_every_figure_that_is_shown_or_judged_is_one_that_is_measured() -> None:
+    subjects = {row.figure.split(".")[0] for row in (*BUDGETS, *OTHERS)}
+    assert subjects <= MEASURES.keys()
+    assert MEASURES.keys() == {subject.value for subject in Subject if subject is not Subject.ALL}
 
 
-def test_the_pace_is_the_mean_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = iter([4.0] * pace.REPEATS + [2.0, 14.0] * (pace.REPEATS // 2))
-    monkeypatch.setattr(pace, "_events_per_s", lambda: next(rates) * pace.USUAL_EVENTS_PER_S)
-    paces = pace.Paces()
-    with paces.around("something"):
-        pass
-    assert paces.of == {"something": 6.0}
+def test_without_a_checkout_one_line_says_where_the_benchmarks_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thzsync.cli.bench.CHECKOUT", tmp_path)
+    assert main(["bench", "optical"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "make bench" in told.err
+    assert told.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("events", [1, 64, 1000])
@@ -90,14 +89,14 @@ def test_the_yardstick_takes_events_in_the_order_of_time(events: int) -> None:
 def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--quick"]) == 0
     shown = capsys.readouterr().out
-    assert "first edition" in shown
+    assert "second edition" in shown
     assert "missed" in shown
     assert "not measured" in shown
 
 
 def test_without_simpy_only_the_comparison_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optical_bench, "find_spec", lambda _: None)
-    assert optical_bench._beside_simpy(1e6) == {}
+    monkeypatch.setattr(optical, "find_spec", lambda _: None)
+    assert optical._beside_simpy(1e6) == {}
 
 
 def test_the_llama_job_is_that_of_the_budget() -> None:

@@ -131,7 +131,7 @@ def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
     said = []
     for where in ([], ["--out", str(tmp_path / "kept")]):
         for flows in ([], ["--set", "optical.fidelity=flow"]):
-            assert main([*words, *flows, *where]) == 0
+            assert main([*words, *flows, *where, "--force"]) == 0
             said.append(capsys.readouterr().err)
     sizes = [len(re.findall(r"\d [KMGT]?B\b", line)) for line in said]
     assert sizes == [1, 1, 2, 2]  # memory, and the disk

@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from tests.docs.pages import ROOT
+from thzsync.paper.ladder import DEPARTURES, LEARNERS, Departure
 from thzsync.scenario import Scenario
-from thzsync.studies.ladder import DEPARTURES, LEARNERS, Departure
 
 PAGE = (ROOT / "docs/reproduction.md").read_text("utf-8")
 TABLE = PAGE.split("<!-- departures -->")[1].split("<!-- /departures -->")[0]

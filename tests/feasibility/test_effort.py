@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.iteration import llama
 from thzsync.arrays import size_text
 from thzsync.cli.announcement import forewarning
-from thzsync.experiments.bench_iteration import llama
 from thzsync.feasibility import Asked, Effort, effort_of
 from thzsync.feasibility.effort import REFERENCES
 from thzsync.scenario import Scenario

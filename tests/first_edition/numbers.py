@@ -135,7 +135,7 @@ def cases(tmp: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _oracle(scenario: Scenario) -> Any:
-    from thzsync.experiments.oracle import best_choices, per_event
+    from thzsync.paper.oracle import best_choices, per_event
 
     choices = best_choices(scenario, iterations=1, shares=(0.0, 0.5, 1.0), workers=1)
     return [{k: list(v) for k, v in choices.items()}, per_event(scenario, choices)]

@@ -12,7 +12,7 @@ from thzsync.cli import main
 from thzsync.collectives import Tensor, Transfer
 from thzsync.importers import import_trace
 from thzsync.importers.chakra import export_chakra
-from thzsync.importers.wire import frames
+from thzsync.importers.wire import frames, put_bytes, put_frame, put_int
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -100,10 +100,11 @@ def plain_decoder() -> tuple[Any, Any]:
     pytest.importorskip("google.protobuf")
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-    string, uint64, int64, enum = 9, 4, 3, 5
+    string, uint64, int64, int32, boolean, enum = 9, 4, 3, 5, 8, 5
     tables = {
         "Attribute": [
-            ("name", 1, string, 1), ("int64_val", 9, int64, 1), ("string_val", 29, string, 1),
+            ("name", 1, string, 1), ("int32_val", 7, int32, 1), ("int64_val", 9, int64, 1),
+            ("bool_val", 27, boolean, 1), ("string_val", 29, string, 1),
         ],
         "Metadata": [("version", 1, string, 1), ("attr", 2, ".Chakra.Attribute", 3)],
         "Node": [
@@ -134,7 +135,7 @@ def test_a_plain_protobuf_decoder_reads_what_we_write() -> None:
     metadata, node = plain_decoder()
     content = export_chakra(generated("tiny")).files["trace.0.et"]
     spans = list(frames(content))
-    assert metadata.FromString(content[slice(*spans[0])]).version == "0.0.4"
+    assert metadata.FromString(content[slice(*spans[0])]).version == "1.0.0"
     nodes = [node.FromString(content[at:end]) for at, end in spans[1:]]
     assert Counter(n.type for n in nodes) == {4: 6, 5: 3, 6: 3, 7: 2}
     collective = next(n for n in nodes if n.type == 7)
@@ -144,11 +145,62 @@ def test_a_plain_protobuf_decoder_reads_what_we_write() -> None:
     assert {n.duration_micros for n in nodes if n.type == 4} == {2000, 4000}
 
 
+def test_sends_and_receives_have_the_types_that_chakras_own_feeder_reads() -> None:
+    """It reads ends and tag from int32_val, the size from int64_val, and the host's share from
+    bool_val, which it takes for true where there is none."""
+    _, node = plain_decoder()
+    graph = generated("tiny")
+    read = set()
+    for rack in range(6):
+        content = export_chakra(graph).files[f"trace.{rack}.et"]
+        for at, end in list(frames(content))[1:]:
+            found = node.FromString(content[at:end])
+            told = {attribute.name: attribute for attribute in found.attr}
+            assert told["is_cpu_op"].bool_val is False
+            if found.type in (5, 6):
+                ends = told["comm_src"].int32_val, told["comm_dst"].int32_val
+                read.add(
+                    (found.type, *ends, told["comm_tag"].int32_val, told["comm_size"].int64_val)
+                )
+    sent = {
+        (kind, src, dst, event.id, size)
+        for event in graph.events
+        if isinstance(demand := event.demand, Transfer) and event.kind == "p2p"
+        for src, dst, size in zip(demand.src, demand.dst, demand.size_bytes, strict=True)
+        for kind in (5, 6)
+    }
+    assert read == sent
+
+
+@pytest.mark.parametrize("field", [7, 9])
+def test_ends_and_tags_are_read_from_either_type(field: int, tmp_path: Path) -> None:
+    for rank, kind in ((0, 5), (1, 6)):
+        ends = {"comm_src": 0, "comm_dst": 1, "comm_tag": 3}
+        attributes = b"".join(
+            put_bytes(10, put_bytes(1, name.encode()) + put_int(field, value))
+            for name, value in ends.items()
+        )
+        size = put_bytes(10, put_bytes(1, b"comm_size") + put_int(9, 4096))
+        node = put_int(1, 0) + put_bytes(2, b"message") + put_int(3, kind) + attributes + size
+        content = put_frame(put_bytes(1, b"1.0.0")) + put_frame(node)
+        (tmp_path / f"t.{rank}.et").write_bytes(content)
+    (event,) = import_trace(sorted(tmp_path.glob("*.et"))).trace.graph.events
+    assert isinstance(event.demand, Transfer)
+    assert (*event.demand.src, *event.demand.dst, *event.demand.size_bytes) == (0, 1, 4096)
+
+
 def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, folder = tmp_path / "job.trace", tmp_path / "chakra"
     write_trace(file, Trace(generated("tiny"), 6))
     assert main(["trace", "export", str(file), "--out", str(folder)]) == 0
     assert len(list(folder.iterdir())) == 7
     assert " 7 " in capsys.readouterr().err
-    assert main(["trace", "export", str(file), "--out", str(folder), "--format", "xml"]) == 2
+    again = ["trace", "export", str(file), "--out", str(folder)]
+    assert main(again) == 2
+    assert "--force" in capsys.readouterr().err
+    stale = folder / "trace.31.et"
+    stale.touch()
+    assert main([*again, "--force"]) == 0
+    assert not stale.exists()
+    assert main([*again, "--format", "xml"]) == 2
     assert "'xml'" in capsys.readouterr().err

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.optical import sixteen_hosts
+from benchmarks.peers import htsim, ns3
+from benchmarks.peers.command import output_of
 from thzsync.errors import ThzSyncError
-from thzsync.optical.bench import sixteen_hosts
-from thzsync.optical.peers import htsim, ns3
-from thzsync.optical.peers.command import output_of
 
 
 def script(file: Path, text: str) -> Path:

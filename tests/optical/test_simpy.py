@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.optical import sixteen_hosts
 from tests.optical.cases import batches, networks, run_to
+from tests.reference.simpy_fabric import SimpyFabric
 from thzsync.optical import OpticalFabric
-from thzsync.optical.bench import sixteen_hosts
-from thzsync.optical.simpy_reference import SimpyFabric
 from thzsync.transfers.precedence import FIBRE
 
 

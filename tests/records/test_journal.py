@@ -205,7 +205,8 @@ def test_finished_iterations_of_an_interrupted_run_are_not_thrown_away(
     assert "--force" in line
     assert sorted((tmp_path / "cut" / PROGRESS).iterdir()) == held
     assert main([*again, "--out", folder, "--force"]) == 0
-    assert main([*again, "--out", folder]) == 0  # a finished record is replaced
+    capsys.readouterr()
+    assert "holds a run" in refused(capsys, *again, "--out", folder)
     assert not in_progress(tmp_path / "cut")
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
+from thzsync.display.kinds import kind_look, ordered
+from thzsync.display.labels import KIND_LABELS
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, write_report
 from thzsync.report.data import report_data
-from thzsync.report.kinds import kind_look, ordered
-from thzsync.report.labels import KIND_LABELS
 
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 

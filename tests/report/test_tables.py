@@ -8,8 +8,9 @@ from tests.report.results import ABLATIONS, SYNTHESIS, WEIGHTS
 from tests.report.test_answer import of_rows, row
 from thzsync.display import Table
 from thzsync.experiments.compare import Comparison
-from thzsync.report import Results, synthesis_tables, tables
-from thzsync.report.deviation import deviation_pct, deviation_text, deviation_tone
+from thzsync.paper import synthesis_tables, tables
+from thzsync.paper.deviation import deviation_pct, deviation_text, deviation_tone
+from thzsync.report import Results
 from thzsync.report.headline import page_tables
 
 

@@ -23,6 +23,7 @@ class Entry:
 
 
 COMMANDS: Final = (
+    Entry("ask", "thzsync.cli.ask", "ask", "Answer whether a THz overlay pays for a job."),
     Entry("run", "thzsync.cli.run", "run", "Simulate training iterations under one policy."),
     Entry("compare", "thzsync.cli.run", "compare", "Compare policies on the same realisation."),
     Entry("sweep", "thzsync.cli.sweep", "sweep", "Vary keys of a scenario and compare policies."),

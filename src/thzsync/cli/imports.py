@@ -136,6 +136,9 @@ def export_file(
     out: Annotated[Path, typer.Option(help="The folder to write.", metavar="DIR")],
     format: Annotated[str, typer.Option(help=f"One of {', '.join(EXPORTS)}.")] = "chakra",
     prefix: Annotated[str, typer.Option(help="Files are called PREFIX.RACK.et.")] = "trace",
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the files of an older trace of this prefix.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a trace in another tool's format; a rack becomes a rank."""
@@ -147,7 +150,7 @@ def export_file(
     if "/" in prefix or "." in prefix or not prefix:
         raise ThzSyncError(f"--prefix: found {prefix!r}; use letters, digits, - and _")
     exported = export_chakra(read_trace(file).graph, prefix)
-    exported.write(out)
+    exported.write(out, force)
     document = {
         "folder": str(out), "files": sorted(exported.files), "lost_dependencies": exported.lost
     }  # fmt: skip

@@ -98,7 +98,7 @@ def note(text: str) -> None:
 
 def prepare_kernels(workers: int | None = None) -> None:
     """Have kernels compiled by all cores at once, if this is their first use."""
-    from thzsync.experiments.first_use import prepare
+    from thzsync.cli.first_use import prepare
 
     prepare(workers)
 

@@ -26,7 +26,7 @@ from thzsync.folders import REPRODUCTION, claim_folder
 if TYPE_CHECKING:
     from thzsync.display import Table
     from thzsync.experiments.compare import Comparison
-    from thzsync.experiments.reproduction import Figure
+    from thzsync.paper.figure import Figure
     from thzsync.scenario import Scenario
 
 reproduce_app = typer.Typer(
@@ -106,8 +106,8 @@ def _reproduce(
     force: bool,
     as_json: bool,
 ) -> None:
-    from thzsync.experiments.fabric import FabricFigure
-    from thzsync.experiments.reproduction import add_part
+    from thzsync.paper.fabric import FabricFigure
+    from thzsync.paper.figure import add_part, made_from, refuse_other_parts
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
     from thzsync.studies.execution import Tally
@@ -117,7 +117,10 @@ def _reproduce(
     documents, known = {}, None
     usual = QUICK_SEEDS if quick else FULL_SEEDS
     counts = {name: seeds or usual[name] for name in names}
-    with claim_folder(out, REPRODUCTION, force), one_team():
+    origins = {name: made_from(settings[name], counts[name], quick) for name in names}
+    if out is not None and not force:
+        refuse_other_parts(out, origins)
+    with claim_folder(out, REPRODUCTION, force, extend=True), one_team():
         note(announcement(counts, quick, workers))
         prepare_kernels(workers)
         for name, count in counts.items():
@@ -130,7 +133,7 @@ def _reproduce(
             known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
             if out is not None:
-                note(f"{name} written to {add_part(out, name, figure)}")
+                note(f"{name} written to {add_part(out, name, figure, origins[name])}")
             if not as_json:
                 for made in TABLES[name](documents[name]):
                     show_table(TerminalTable(marked(made, quick)))
@@ -162,14 +165,14 @@ def _figure(
     """Make one figure; ``known`` is what an earlier one has compared."""
     iterations = QUICK_ITERATIONS if quick else 20
     if name == "synthesis":
-        from thzsync.experiments.reproduction import synthesis_figure
+        from thzsync.paper.figure import synthesis_figure
 
         sizes: dict[str, Any] = {"racks": QUICK_RACKS} if quick else {}
         return synthesis_figure(
             seeds, setting, quick, workers=workers, progress=lambda d, t: show(name, d, t), **sizes
         )
     if name == "fabric":
-        from thzsync.experiments.fabric import reproduce_fabric as run_fabric
+        from thzsync.paper.fabric import reproduce_fabric as run_fabric
 
         def rescue(partial: Comparison) -> None:
             if out is not None:  # readable as a comparison until the figure takes its place
@@ -177,27 +180,27 @@ def _figure(
 
         return run_fabric(seeds, iterations, workers, setting, show, quick, rescue)
     if name == "beyond":
-        from thzsync.studies.beyond import reproduce_beyond as run_beyond
+        from thzsync.paper.beyond import reproduce_beyond as run_beyond
 
         place = None if out is None else f"{out}/beyond"
         return run_beyond(seeds, iterations, workers, setting, show, quick, place)
     if name == "readings":
-        from thzsync.studies.reading_figure import reproduce_readings as run_readings
+        from thzsync.paper.reading_figure import reproduce_readings as run_readings
 
         place = None if out is None else f"{out}/readings"
         return run_readings(seeds, iterations, workers, setting, show, quick, place)
     if name == "ladder":
-        from thzsync.studies.ladder import reproduce_ladder as run_ladder
+        from thzsync.paper.ladder import reproduce_ladder as run_ladder
 
         place = None if out is None else f"{out}/ladder"
         return run_ladder(seeds, iterations, workers, setting, show, quick, place)
-    from thzsync.experiments.weights import reproduce_weights as run_weights
+    from thzsync.paper.weights import reproduce_weights as run_weights
 
     return run_weights(seeds, iterations, workers, setting, show, quick, known)
 
 
 def _synthesis_tables(document: Document) -> list[Table]:
-    from thzsync.report import synthesis_tables
+    from thzsync.paper import synthesis_tables
 
     title = f"Collective synthesis on one THz ring, means of {document['seeds']} seeds, ± 95 %"
     caption = "bound: no schedule can be faster; deviation: ours against the paper"
@@ -208,7 +211,7 @@ def _synthesis_tables(document: Document) -> list[Table]:
 
 
 def _fabric_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.paper import tables
 
     first, seeds = document["first_iteration"] + 1, len(document["seeds"])
     window = f"Means from iteration {first} on, ± 95 %, {seeds} paired seeds; {_oracle(document)}"
@@ -240,13 +243,13 @@ def _oracle(document: Document) -> str:
 
 
 def _weights_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.paper import tables
 
     return [tables.weights(document["rows"])]
 
 
 def _beyond_tables(document: Document) -> list[Table]:
-    from thzsync.report import tables
+    from thzsync.paper import tables
 
     return [
         tables.beyond(document["rows"]),
@@ -255,13 +258,13 @@ def _beyond_tables(document: Document) -> list[Table]:
 
 
 def _ladder_tables(document: Document) -> list[Table]:
-    from thzsync.report import letter_tables
+    from thzsync.paper import letter_tables
 
     return [letter_tables.ladder(document)]
 
 
 def _readings_tables(document: Document) -> list[Table]:
-    from thzsync.report.letter_tables import reading_numbers, readings
+    from thzsync.paper.letter_tables import reading_numbers, readings
 
     return [readings(document), reading_numbers(document)]
 

@@ -29,7 +29,7 @@ from thzsync.cli.signals import Wish, patient_interruption
 from thzsync.display import Column, counted, number, signed, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
-from thzsync.folders import COMPARISON, RUN, claim_folder
+from thzsync.folders import COMPARISON, RUN, claim_folder, refuse_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
@@ -105,11 +105,12 @@ def run(
     if resume is not None:
         _refuse_other_options(context)
         journal = Journal.open(resume)
-        with claim_folder(resume, RUN):
+        with claim_folder(resume, RUN, extend=True):
             _finish(None, journal, journal.beginning, resume, save, json, _repeated(journal))
         return
     if out is not None and not force:
         refuse_to_drop(out)
+    refuse_folder(out, RUN, force)
     setting = load_scenario(scenario, changes)
     if trace is not None:
         from thzsync.scenario import Job
@@ -323,6 +324,7 @@ def compare(
     from thzsync.experiments.compare import known_policies
     from thzsync.studies.execution import Tally
 
+    refuse_folder(out, COMPARISON, force)
     setting = load_scenario(scenario, changes)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")

@@ -1,13 +1,14 @@
-"""Results as text, tables and small pictures; knows nothing of the domain.
+"""Results as text, tables and small pictures.
 
 One `Table` is rendered for terminals (`terminal`), Markdown pages (`markdown`) and HTML (`html`).
+`labels`, `kinds` and `metrics` say how policies, collectives and metrics are called everywhere.
 """
 
 from __future__ import annotations
 
 from thzsync.display.html import html_table, page_table
 from thzsync.display.markdown import markdown_table
-from thzsync.display.numbers import counted, number, quantity, signed
+from thzsync.display.numbers import counted, number, quantity, signed, with_half
 from thzsync.display.sparkline import sparkline
 from thzsync.display.table import Column, Interval, Table
 
@@ -23,4 +24,5 @@ __all__ = [
     "quantity",
     "signed",
     "sparkline",
+    "with_half",
 ]

@@ -68,3 +68,11 @@ def quantity(value: float | None, unit: str, digits: int = 4, largest: float | N
         return DASH
     name, factor = fitting_unit(unit, value if largest is None else largest)
     return f"{number(value * factor, digits)} {name}"
+
+
+def with_half(value: float, half: float, unit: str) -> str:
+    """A mean and the half-width of its interval to the same digit, such as ``207.3 ± 3.7 ms``."""
+    name, factor = fitting_unit(unit, value)
+    mean, width = value * factor, half * factor
+    decimals = max(0, 1 - floor(log10(width))) if width > 0 else 0
+    return f"{mean:,.{decimals}f} ± {width:,.{decimals}f} {name}".replace("-", MINUS)

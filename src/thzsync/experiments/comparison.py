@@ -15,7 +15,7 @@ from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.statistics import paired_row
-from thzsync.folders import COMPARISON, RUN, check_folder
+from thzsync.folders import COMPARISON, RUN, prepare_to_save
 from thzsync.records.certificate import Certificate
 from thzsync.records.folder import FILES, Record, with_marker, write_record
 from thzsync.records.run import MARKER as RUN_MARKER
@@ -153,7 +153,7 @@ class Comparison:
 
     def save(self, folder: str | Path, document: dict[str, Any] | None = None) -> Path:
         """Write the comparison: a JSON summary, two tables, and one detailed run per policy."""
-        check_folder(folder, COMPARISON)
+        prepare_to_save(folder, COMPARISON)
         target = Path(folder)
         for stale in {path.name for path in target.glob("runs/*")} - self.details.keys():
             RUN.remove_from(target / "runs" / stale)

@@ -37,3 +37,8 @@ def paired_row(
 def verdict(lead: float, half: float) -> bool | None:
     """Whether a paired difference is positive; None if its interval spans zero or is unknown."""
     return lead > 0 if abs(lead) > half else None
+
+
+def undecided(seeds: int) -> str:
+    """Why nothing can be said of a difference."""
+    return "undecided, one seed" if seeds == 1 else "too close to call"

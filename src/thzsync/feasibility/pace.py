@@ -1,16 +1,14 @@
-"""How fast this machine is now, beside the one on which the budgets were written down.
+"""How fast this machine is now, beside the one on which running times were measured.
 
-Seconds mean little by themselves: machines differ, and a shared one differs from minute to minute.
-So every subject of ``thzsync bench`` has a short, fixed piece of plain Python measured before and
-after it: an event loop over a heap, which is what simulators in Python spend their time on. Once
-through it, some 20 ms, is enough to say about how long a run will take here.
+Machines differ, and a shared one differs from minute to minute. So estimates of running time are
+scaled by a short, fixed piece of plain Python that is timed here: an event loop over a heap, which
+is what simulators in Python spend their time on. Once through it takes some 20 ms.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from heapq import heappop, heappush
 from typing import Final
 
@@ -18,7 +16,7 @@ EVENTS: Final = 30_000
 PROCESSES: Final = 64
 REPEATS: Final = 20
 USUAL_EVENTS_PER_S: Final = 1.75e6
-"""Events per CPU second at pace 1: where the budgets were written down, SimPy carried 0.13 million
+"""Events per CPU second at pace 1: where running times were measured, SimPy carried 0.13 million
 packet-hops per CPU second; the loop below has 13.5 events for each (12 to 18 in twelve runs)."""
 
 
@@ -28,20 +26,6 @@ def pace(repeats: int = REPEATS) -> float:
     The mean of some repeats, not the best: what is measured beside it has no better luck.
     """
     return sum(_events_per_s() for _ in range(repeats)) / repeats / USUAL_EVENTS_PER_S
-
-
-class Paces:
-    """The pace around everything that was measured, by its name."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, float] = {}
-
-    @contextmanager
-    def around(self, name: str) -> Iterator[None]:
-        """Note the mean pace before and after."""
-        before = pace()
-        yield
-        self.of[name] = (before + pace()) / 2
 
 
 def _events_per_s() -> float:

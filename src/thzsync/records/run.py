@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
-from thzsync.folders import RUN, check_folder
+from thzsync.folders import RUN, prepare_to_save
 from thzsync.records.certificate import Certificate, certify
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
@@ -203,7 +203,7 @@ class Run:
 
         The folder must be absent, empty or a run's.
         """
-        check_folder(folder, RUN)
+        prepare_to_save(folder, RUN)
         return write_record(folder, MARKER, self.provenance(), self.files())
 
     def files(self) -> Iterator[tuple[str, bytes]]:

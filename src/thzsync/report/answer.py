@@ -8,9 +8,9 @@ from math import inf, isfinite
 from typing import Final, NamedTuple
 
 from thzsync.display import number, quantity
+from thzsync.display.kinds import kind_look
 from thzsync.experiments.statistics import interval95
 from thzsync.names import BEST_OF
-from thzsync.report.kinds import kind_look
 from thzsync.report.reasons import (
     Reason,
     about_synthesis,

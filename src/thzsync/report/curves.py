@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from thzsync.display.kinds import kind_look, ordered
+from thzsync.display.labels import short
+from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.experiments.statistics import interval95
-from thzsync.report.kinds import kind_look, ordered
-from thzsync.report.labels import short
-from thzsync.report.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.report.source import Results
 from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from thzsync.display.kinds import kind_look, ordered
+from thzsync.display.labels import (
+    METHOD_LABELS,
+    POLICY_LABELS,
+    short,
+    styles,
+)
 from thzsync.display.numbers import LADDERS
 from thzsync.report.curves import (
     delay_energy_plane,
     distributions,
     fabric_split,
     learning_curves,
-)
-from thzsync.report.kinds import kind_look, ordered
-from thzsync.report.labels import (
-    METHOD_LABELS,
-    POLICY_LABELS,
-    short,
-    styles,
 )
 from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from thzsync.display import Column, Interval, Table
+from thzsync.display.columns import with_sign
+from thzsync.display.kinds import kind_look
 from thzsync.display.table import Value
 from thzsync.records.certificate import Certificate, Certified
-from thzsync.report.columns import with_sign
-from thzsync.report.kinds import kind_look
 
 _CAPTION: Final = (
     "Events of this simulation in flow fidelity that were carried out again packet by packet: all "

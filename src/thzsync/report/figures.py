@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.labels import COLOURS, POLICY_LABELS, styles
+from thzsync.display.metrics import COMPLETION, ENERGY, Metric
 from thzsync.display.numbers import fitting_unit, number
 from thzsync.drawing import MARKERS
 from thzsync.drawing import SETTINGS as DRAWING_SETTINGS
 from thzsync.report.curves import CURVES, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
-from thzsync.report.labels import COLOURS, POLICY_LABELS, styles
-from thzsync.report.metrics import COMPLETION, ENERGY, Metric
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:

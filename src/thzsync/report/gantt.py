@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thzsync.collectives import find_collective
+from thzsync.display.kinds import kind_look, ordered
 from thzsync.errors import ThzSyncError, printable
 from thzsync.report.figures import in_fitting_unit
-from thzsync.report.kinds import kind_look, ordered
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 if TYPE_CHECKING:

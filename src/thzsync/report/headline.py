@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from thzsync.display import Table
-from thzsync.report import letter_tables, synthesis_tables, tables
+from thzsync.paper import letter_tables, synthesis_tables, tables
 from thzsync.report.curves import collective_rows
 from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep_tables import sweep_tables
+from thzsync.report.tables import collectives, marked
 
 BANDWIDTH: Final = (
     "Bandwidths as nccl-tests defines them: algbw is all bytes over all time of a collective "
@@ -24,34 +25,34 @@ def page_tables(results: Results) -> dict[str, list[Table]]:
         return {"headline": [], **sweep_tables(results.sweep)}
     found: dict[str, list[Table]] = {"headline": [], "synthesis": [], "weights": []}
     if results.fabric is not None and (rows := collective_rows(results.fabric, results.first)):
-        made = tables.collectives(rows, BANDWIDTH)
-        found["distributions"] = [tables.marked(made, "fabric" in results.quick)]
+        made = collectives(rows, BANDWIDTH)
+        found["distributions"] = [marked(made, "fabric" in results.quick)]
     if results.rows:
-        found["headline"].append(tables.marked(policy_table(results), "fabric" in results.quick))
+        found["headline"].append(marked(policy_table(results), "fabric" in results.quick))
     if results.fabric is not None:
         found["headline"] += fidelity_tables(results.fabric.fidelity)
     if results.beyond:
         made = tables.beyond(results.beyond["rows"])
-        found["headline"].append(tables.marked(made, "beyond" in results.quick))
+        found["headline"].append(marked(made, "beyond" in results.quick))
     if results.ladder:
         made = letter_tables.ladder(results.ladder)
-        found["headline"].append(tables.marked(made, "ladder" in results.quick))
+        found["headline"].append(marked(made, "ladder" in results.quick))
     if results.readings:
         quick = "readings" in results.quick
         for made in (
             letter_tables.readings(results.readings),
             letter_tables.reading_numbers(results.readings),
         ):
-            found["headline"].append(tables.marked(made, quick))
+            found["headline"].append(marked(made, quick))
     if results.synthesis:
         made = _synthesis_table(results.synthesis)
-        found["synthesis"].append(tables.marked(made, "synthesis" in results.quick))
+        found["synthesis"].append(marked(made, "synthesis" in results.quick))
     if results.ablations:
         caption = "How much slower the proposed synthesis becomes without one of its parts."
         found["synthesis"].append(synthesis_tables.ablations(results.ablations, caption))
     if results.weights:
         made = tables.weights(results.weights)
-        found["weights"].append(tables.marked(made, "weights" in results.quick))
+        found["weights"].append(marked(made, "weights" in results.quick))
     return found
 
 

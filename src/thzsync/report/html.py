@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from thzsync.display import counted
 from thzsync.display.html import page_table, templates
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
-from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.sections import Group, grouped
 from thzsync.report.source import Results
 from thzsync.report.sweep_answer import sweep_answer, sweep_facts, sweep_title

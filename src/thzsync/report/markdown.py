@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from thzsync.display import Table, markdown_table
+from thzsync.display.columns import digits
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
-from thzsync.report import letter_tables, synthesis_tables, tables
-from thzsync.report.columns import digits
+from thzsync.paper import letter_tables, synthesis_tables, tables
 from thzsync.report.speed import speed_table
+from thzsync.report.tables import QUICK
 
 Document = dict[str, Any]
 
@@ -225,7 +226,7 @@ def fill(text: str, parts: dict[str, Document], source: str = "page") -> tuple[s
         part, make = BLOCKS[name]
         if part in parts:
             lines += ["", make(parts[part]), ""]
-            lines += [tables.QUICK, ""] if parts[part].get("quick") else []
+            lines += [QUICK, ""] if parts[part].get("quick") else []
             filled.append(name)
     if inside is not None:
         raise ThzSyncError(f"{source}: block {inside!r} is never closed; add <!-- /table -->")

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import POLICY_LABELS, label
 from thzsync.report.source import Results
 from thzsync.report.timeline import COMPUTE, Bar, bars, lanes, window_ps
 from thzsync.topology import Topology

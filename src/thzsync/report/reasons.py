@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from thzsync.display import number, quantity
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, label
 from thzsync.experiments.statistics import verdict
-from thzsync.report.curves import fabric_split
-from thzsync.report.deviation import (
+from thzsync.paper.deviation import (
     FAIR_PCT,
     NEAR_PCT,
     deviation_pct,
     deviation_text,
     shown_pct,
 )
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import METHOD_LABELS, POLICY_LABELS, label
+from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
 
 

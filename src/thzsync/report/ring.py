@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import COLOURS, METHOD_LABELS, label
 from thzsync.errors import ThzSyncError
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import COLOURS, METHOD_LABELS, label
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 

@@ -7,11 +7,10 @@ from math import isfinite
 from typing import Any, Final
 
 from thzsync.display import number
-from thzsync.experiments.statistics import verdict
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import POLICY_LABELS, label
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import POLICY_LABELS, label
+from thzsync.experiments.statistics import undecided, verdict
 from thzsync.report.source import Row
-from thzsync.report.tables import undecided
 
 Document = dict[str, Any]
 

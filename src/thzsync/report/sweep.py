@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.labels import POLICY_LABELS, short, styles
+from thzsync.display.metrics import COMPLETION, ENERGY, MAKESPAN, REWARD, THZ_SHARE
 from thzsync.display.numbers import LADDERS
-from thzsync.report.labels import POLICY_LABELS, short, styles
-from thzsync.report.metrics import COMPLETION, ENERGY, MAKESPAN, REWARD, THZ_SHARE
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, all_panels

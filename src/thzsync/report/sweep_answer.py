@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thzsync.display import counted, number, quantity
+from thzsync.display.labels import POLICY_LABELS, label
+from thzsync.display.metrics import COMPLETION, ENERGY, Metric
 from thzsync.display.numbers import fitting_unit
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.report.answer import Answer, Figure
-from thzsync.report.labels import POLICY_LABELS, label
-from thzsync.report.metrics import COMPLETION, ENERGY, Metric
 from thzsync.report.reasons import Reason
 from thzsync.studies.axes import held_name, leading_axes, value_name
 from thzsync.studies.curves import all_panels

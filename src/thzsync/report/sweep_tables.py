@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thzsync.display import Column, Interval, Table, signed
+from thzsync.display.columns import digits, mean
+from thzsync.display.labels import POLICY_LABELS, label
+from thzsync.display.metrics import Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.columns import digits, mean
 from thzsync.report.fidelity_table import fidelity_tables
-from thzsync.report.labels import POLICY_LABELS, label
-from thzsync.report.metrics import Metric
 from thzsync.report.sweep import SWEPT
 from thzsync.studies.axes import held_name, value_name
 from thzsync.studies.curves import crossovers

@@ -1,32 +1,19 @@
-"""The tables of results, each described once: for the terminal, the page and Markdown alike.
+"""Tables of any comparison's results: for the terminal, the page and Markdown alike.
 
-Here are those of policies on the training trace; synthesis_tables.py has those of collectives
-alone, letter_tables.py those of the ladder and of readings, sweep_tables.py those of sweeps.
+``sweep_tables`` has those of sweeps; those beside published numbers are in ``thzsync.paper``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from thzsync.display import Column, Table, signed
-from thzsync.display.numbers import DASH
+from thzsync.display import Column, Table
+from thzsync.display.columns import Row, digits, mean
+from thzsync.display.kinds import kind_look
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.table import Value
-from thzsync.report.columns import (
-    beside_paper,
-    digits,
-    felt,
-    felt_columns,
-    mean,
-    published,
-    triple,
-    with_sign,
-)
-from thzsync.report.kinds import kind_look
-from thzsync.report.labels import POLICY_LABELS, label, styles
-from thzsync.report.metrics import COMPLETION, ENERGY, METRICS
-from thzsync.report.source import Row
 
 QUICK: Final = "Quick look: fewer seeds, sizes or iterations than in the paper."
 
@@ -36,90 +23,6 @@ def marked(table: Table, quick: bool) -> Table:
     if not quick:
         return table
     return replace(table, caption=f"{QUICK} {table.caption}".rstrip())
-
-
-def policies(rows: Sequence[Row], caption: str = "") -> Table:
-    """Every policy's means beside the published ones."""
-    marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
-    columns = [Column("Policy", key="policy", left=True)]
-    for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank)
-    columns += [
-        *felt_columns(),
-        Column("on THz", key="thz_share", show=_share, priority=21),
-        Column("regret", key="regret", show=with_sign(1, " %"), priority=19),
-    ]
-    return Table(
-        "Policies on the training trace",
-        tuple(columns),
-        [
-            [
-                label(POLICY_LABELS, row["policy"]),
-                *(cell for metric in METRICS for cell in triple(row, metric)),
-                *felt(row),
-                row.get("thz_share"),
-                row.get("oracle_gap_pct"),
-            ]
-            for row in rows
-        ],
-        caption,
-        [mark["style"] for mark in marks],
-    )
-
-
-def weights(rows: Iterable[Row]) -> Table:
-    """The operating point at each pair of reward weights."""
-    columns = [Column("Time / energy weight", left=True)]
-    for rank, metric in enumerate((COMPLETION, ENERGY)):
-        # Neither end of a trade-off is better than the other.
-        columns += beside_paper(metric, rank, judged=False)
-    columns += felt_columns()
-    return Table(
-        "The reward's weights, published and ours",
-        tuple(columns),
-        [
-            [
-                f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *triple(row, COMPLETION),
-                *triple(row, ENERGY),
-                *felt(row),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def beyond(rows: Iterable[Row]) -> Table:
-    """The plane of delay and energy, point by point."""
-    columns = (
-        Column("Mechanisms", left=True),
-        Column("Policy", left=True),
-        Column("Time / energy weight", left=True),
-        Column("completion", "ms", show=digits(4)),
-        Column("± completion", "ms", show=digits(2)),
-        Column("energy", "J", show=digits(4)),
-        Column("± energy", "J", show=digits(2)),
-        Column("makespan", "ms", show=digits(4)),
-        Column("exposed", "ms", show=digits(4)),
-    )
-    values = (
-        "completion_ms", "ci95_completion_ms", "energy_j", "ci95_energy_j", "makespan_ms",
-        "exposed_ms",
-    )  # fmt: skip
-    return Table(
-        "Delay and energy: published, the paper's mechanisms under our coordinator, and ours",
-        columns,
-        [
-            [
-                row["config"],
-                label(POLICY_LABELS, row["policy"]),
-                "" if row["time_weight"] is None
-                else f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *(row[key] for key in values),
-            ]
-            for row in rows
-        ],
-    )  # fmt: skip
 
 
 def collectives(rows: Iterable[Row], caption: str = "") -> Table:
@@ -142,90 +45,3 @@ def collectives(rows: Iterable[Row], caption: str = "") -> Table:
         for row in rows
     ]
     return Table("Bandwidth by collective", columns, body, caption)
-
-
-def gains(rows: Iterable[Row]) -> Table:
-    """By how much THz-SynC completes earlier than each rival."""
-    columns = (
-        Column("THz-SynC is faster than", left=True),
-        Column("ours", "%", show=digits(3)),
-        Column("paper", "%", show=published(3)),
-        Column("shorter iteration", "%", show=digits(3), priority=1),
-        Column("less exposed", "%", show=digits(3), priority=2),
-    )
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, row["policy"]),
-            mean(row, "gain_pct"),
-            row["paper_pct"],
-            mean(row, "makespan_gain_pct"),
-            mean(row, "exposed_gain_pct"),
-        ]
-        for row in rows
-    ]
-    return Table("Completion time saved", columns, body)
-
-
-def claims(verdicts: Iterable[tuple[str, bool | None]], seeds: int) -> Table:
-    """What the paper's text says of THz-SynC, and whether it holds here."""
-    columns = (Column("claim", left=True), Column("verdict", left=True))
-    words = {True: "holds", False: "does not hold", None: undecided(seeds)}
-    body = [[claim, words[holds]] for claim, holds in verdicts]
-    return Table("What the paper's text claims of THz-SynC, paired over seeds", columns, body)
-
-
-def undecided(seeds: int) -> str:
-    """Why nothing can be said of a difference."""
-    return "undecided, one seed" if seeds == 1 else "too close to call"
-
-
-def choices(chosen: dict[str, Row]) -> Table:
-    """The best fixed choice per collective type in hindsight."""
-    columns = (
-        Column("Collective", left=True),
-        Column("on THz", show="{:.1%}".format),
-        Column("power", show="{:.0%}".format),
-    )
-    body: list[list[Value]] = [
-        [kind_look(kind).label, choice["thz_share"], choice["power"]]
-        for kind, choice in chosen.items()
-    ]
-    return Table("The best fixed choice in hindsight", columns, body)
-
-
-def regrets(document: Row) -> Table:
-    """Every policy's distance from the best fixed choice: at the end, and from the first event."""
-    columns = (
-        Column("Policy", left=True),
-        Column("cost above the oracle", show=with_sign(1, " %")),
-        Column("from the first iteration on", "%", show=signed, priority=1),
-        Column("first iteration", "ms", show=digits(4), priority=2),
-        Column("last five", "ms", show=digits(4), priority=3),
-        Column("first above last", "%", show=signed, priority=4),
-    )
-    gaps = {row["policy"]: row["oracle_gap_pct"] for row in document["rows"]}
-    whole = {row["policy"]: row for row in document.get("regrets", ())}
-    keys = ("regret_pct", "first_completion_ms", "final_completion_ms", "first_above_final_pct")
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, policy),
-            gaps.get(policy),
-            *(mean(whole.get(policy, {}), key) for key in keys),
-        ]
-        for policy in dict.fromkeys((*gaps, *whole))
-    ]
-    return Table("Distance from the best fixed choice", columns, body)
-
-
-def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
-    """Columns of `policies` by key: the policy, and ours with what was published if wanted."""
-    keys = ["policy"]
-    for metric in METRICS:
-        keys.append(metric.key)
-        keys += [f"paper_{metric.key}"] if paper else []
-        keys += [f"deviation_{metric.key}"] if deviation else []
-    return keys
-
-
-def _share(value: float | None) -> str:
-    return DASH if value is None else f"{100 * value:.0f} %"

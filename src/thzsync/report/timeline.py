@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.report.kinds import kind_look, ordered
-from thzsync.report.labels import short
+from thzsync.display.kinds import kind_look, ordered
+from thzsync.display.labels import short
 
 if TYPE_CHECKING:
     from thzsync.records.run import Run

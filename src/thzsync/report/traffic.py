@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
-from thzsync.report.labels import short
+from thzsync.display.labels import short
 from thzsync.report.timeline import window_ps
 from thzsync.topology import Topology
 

@@ -68,7 +68,7 @@ def prepared(
     plan: Plan, out: str | Path | None, resume: bool = False, force: bool = False
 ) -> Iterator[Store]:
     """A store for the plan's runs, with what its folder holds already."""
-    with claim_folder(out, SWEEP, force) as folder:
+    with claim_folder(out, SWEEP, force, extend=True) as folder:
         store = Store(folder)
         if folder is not None:
             _begin(plan, folder, resume, force)

@@ -15,7 +15,8 @@ from thzsync.importers.chakra.schema import CURRENT, NodeKind
 from thzsync.importers.wire import put_bytes, put_double, put_frame, put_int, put_packed
 from thzsync.workload import Compute, Event, Node, TrainingGraph
 
-_VERSION: Final = "0.0.4"
+_VERSION: Final = "1.0.0"
+"""The schema's release; 0.0.4 has the same layout."""
 _TYPE_NUMBER: Final = {kind: number for number, kind in reversed(list(CURRENT.types.items()))}
 _COLLECTIVE_NUMBER: Final = {
     kind: number for number, kind in reversed(list(CURRENT.collectives.items()))
@@ -26,13 +27,22 @@ _COLLECTIVE_NUMBER: Final = {
 class Exported:
     """Files by name, and what they cannot say."""
 
+    prefix: str
     files: dict[str, bytes] = field(default_factory=dict)
     lost: int = 0
     """Dependencies between nodes that no rack has in common; a Chakra file cannot hold them."""
 
-    def write(self, folder: str | Path) -> Path:
-        """Write all files."""
+    def write(self, folder: str | Path, force: bool = False) -> Path:
+        """Write all files; with ``force`` in place of an older trace of the same prefix."""
         target = prepare_folder(folder)
+        older = [file for file in target.glob("*.et") if file.name.split(".")[0] == self.prefix]
+        if older and not force:
+            raise ThzSyncError(
+                f"{target}: holds a trace {self.prefix!r}; name another folder or prefix, or "
+                "replace it with --force"
+            )
+        for file in older:
+            file.unlink()
         for name, content in self.files.items():
             write_atomically(target / name, content)
         return target
@@ -44,7 +54,7 @@ def export_chakra(graph: TrainingGraph, prefix: str = "trace") -> Exported:
     A plain reader finds types, sizes, groups and microseconds; ours also finds exact durations,
     uneven exchanges, roots and stages.
     """
-    result = Exported(lost=_lost(graph))
+    result = Exported(prefix, lost=_lost(graph))
     racks = sorted({int(rack) for node in graph.nodes for rack in node.racks})
     groups = _group_names(graph)
     for rack in racks:
@@ -97,11 +107,10 @@ class _RackWriter:
         parts = []
         for src, dst, size in _rows(demand):
             if self.rack in (src, dst) and size > 0:
-                ends = _integer("comm_src", src) + _integer("comm_dst", dst)
                 kind = NodeKind.SEND if src == self.rack else NodeKind.RECEIVE
-                parts.append(
-                    (kind, ends + _integer("comm_size", size) + _integer("comm_tag", event.id))
-                )
+                ends = _small("comm_src", src) + _small("comm_dst", dst)
+                tag = _small("comm_tag", event.id)
+                parts.append((kind, ends + _integer("comm_size", size) + tag))
         return parts
 
     def _collective(self, event: Event) -> bytes:
@@ -138,6 +147,7 @@ class _RackWriter:
             + put_int(schema.TYPE, _TYPE_NUMBER[kind])
             + put_packed(CURRENT.data_deps, after)
             + put_int(CURRENT.duration, round(duration_s * 1e6))
+            + _ON_ACCELERATOR
             + attributes
             + _where(node)
         )
@@ -168,6 +178,15 @@ def _attribute(name: str, value: bytes) -> bytes:
 
 def _integer(name: str, value: int) -> bytes:
     return _attribute(name, put_int(schema.INT64, value))
+
+
+_ON_ACCELERATOR: Final = _attribute("is_cpu_op", put_int(schema.BOOL, 0))
+"""Where it is absent, Chakra's feeder takes a node for the host's, which sends nothing."""
+
+
+def _small(name: str, value: int) -> bytes:
+    """What Chakra's own feeder reads as an int32; from any other type it would read 0."""
+    return _attribute(name, put_int(schema.INT32, value))
 
 
 def _double(name: str, value: float) -> bytes:

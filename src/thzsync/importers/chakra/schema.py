@@ -50,8 +50,10 @@ DOUBLE: Final = 3
 """Field of an attribute that holds a double."""
 UINT64_LIST: Final = 14
 """Field of an attribute that holds a message with a packed list of varints in field 1."""
+INT32: Final = 7
 INT64: Final = 9
 UINT64: Final = 13
+BOOL: Final = 27
 STRING: Final = 29
 ATTRIBUTE: Final = 10
 """Field of a node that holds an attribute, in the current layout."""
@@ -88,7 +90,7 @@ CURRENT: Final = Layout(
     duration=7,
     inputs=8,
     attributes=ATTRIBUTE,
-    integers=frozenset((7, INT64, 11, UINT64, 27)),
+    integers=frozenset((INT32, INT64, 11, UINT64, BOOL)),
     texts=frozenset((STRING,)),
 )
 EARLY: Final = Layout(

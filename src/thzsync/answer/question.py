@@ -1,0 +1,244 @@
+"""Does a THz overlay pay for this job on this floor? Paired runs, and the answer in a paragraph.
+
+Four candidates meet the same channel, background and stragglers: the best fibre-only schedule, THz
+alone, and the hybrid of both with the scenario's own mechanisms and with pipelined ones. Three
+quick checks change one assumption each and tell on which of them the answer depends most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.experiments.compare import Comparison, compare_settings
+from thzsync.experiments.statistics import paired_row, verdict
+from thzsync.scenario import Job, Scenario, ScenarioLike, preset_names
+from thzsync.workers import one_team
+from thzsync.workload.tracefile import read_trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIBRE: Final = "fibre"
+THZ: Final = "thz"
+HYBRID: Final = "hybrid"
+PIPELINED: Final = "hybrid-pipelined"
+TITLES: Final = {
+    FIBRE: "best fibre-only schedule",
+    THZ: "THz alone",
+    HYBRID: "hybrid, the scenario's mechanisms",
+    PIPELINED: "hybrid, pipelined mechanisms",
+}
+METRICS: Final = ("makespan_ms", "exposed_ms", "energy_j", "completion_ms", "thz_share")
+REALISTIC_NOISE_DB: Final = 11.0
+"""Noise figure of a receiver that was built (InP, 10.8 dB)."""
+
+Row = dict[str, Any]
+Progress = Callable[[float, int], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many seeds and iterations a question is worth; the second half of them counts."""
+
+    seeds: int = 5
+    iterations: int = 12
+    check_seeds: int = 3
+    check_iterations: int = 6
+
+    @classmethod
+    def of(cls, seeds: int, iterations: int) -> Effort:
+        """So many seeds and iterations, and about half as many for the checks."""
+        return cls(seeds, iterations, (seeds + 1) // 2, max(2, iterations // 2))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One assumption changed, everything else as it was."""
+
+    name: str
+    changes: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the candidates did, and how far each check moves the difference."""
+
+    scenario: Scenario
+    source: str
+    """How the user named it."""
+    seeds: tuple[int, ...]
+    iterations: int
+    candidates: tuple[Row, ...]
+    """Means with 95 % intervals, and paired differences from the best fibre-only schedule."""
+    checks: tuple[Row, ...]
+    """The best hybrid's difference from fibre only in iteration time, one assumption changed."""
+
+    def __str__(self) -> str:
+        """The answer in words."""
+        from thzsync.answer.sentences import lines
+
+        return "\n".join(lines(self))
+
+    def plot(self) -> Figure:
+        """Iteration time and energy of every candidate."""
+        from thzsync.answer.picture import draw
+
+        return draw(self)
+
+    def candidate(self, name: str) -> Row:
+        """The row of one candidate."""
+        return next(row for row in self.candidates if row["candidate"] == name)
+
+    @property
+    def hybrid(self) -> Row:
+        """The hybrid that the answer is about: with pipelined mechanisms."""
+        return self.candidate(PIPELINED)
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether the hybrid shortens the iteration; None if the seeds do not decide."""
+        return verdict(-self.hybrid["diff_makespan_ms"], self.hybrid["ci95_diff_makespan_ms"])
+
+    def most_sensitive(self) -> list[Row]:
+        """The checks, the one that moves the answer most first."""
+        usual = self.hybrid["diff_makespan_ms"]
+        return sorted(self.checks, key=lambda row: -abs(row["diff_makespan_ms"] - usual))
+
+    def document(self) -> Row:
+        """The answer as plain values."""
+        return {
+            "kind": "ask",
+            "scenario": self.scenario.name,
+            "scenario_sha256": self.scenario.digest,
+            "seeds": list(self.seeds),
+            "iterations": self.iterations,
+            "against": FIBRE,
+            "pays": self.pays,
+            "candidates": list(self.candidates),
+            "checks": list(self.checks),
+        }
+
+
+def ask(
+    scenario: ScenarioLike,
+    effort: Effort | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Whether a THz overlay pays, by how much, and on what that depends.
+
+    ``progress`` is told how many of all runs are done.
+    """
+    setting = scenario_of(str(scenario)) if isinstance(scenario, (str, Path)) else scenario
+    source = setting.name if isinstance(scenario, Scenario) else str(scenario)
+    how = effort or Effort()
+    own, best = setting, pipelined(setting)
+    same = own.digest == best.digest
+    contests = [(own, ("all-wired-best", "all-wireless-best", *(() if same else ("thz-sync",)))),
+                (best, ("thz-sync",))]  # fmt: skip
+    checks = checks_of(setting)
+    runs = how.seeds * (3 if same else 4)
+    total = runs + 2 * how.check_seeds * len(checks)
+
+    def advance(before: int) -> Progress:
+        return lambda done, _: None if progress is None else progress(before + done, total)
+
+    with one_team():
+        found = compare_settings(contests, how.seeds, how.iterations, workers, advance(0))
+        checked = compare_settings(
+            [contest for check in checks for contest in _contests(setting, check)],
+            how.check_seeds, how.check_iterations, workers, advance(runs),
+        )  # fmt: skip
+    first = how.iterations // 2
+    fibre = found[0].of("all-wired-best")
+    candidates = [
+        (FIBRE, fibre),
+        (THZ, found[0].of("all-wireless-best")),
+        *(() if same else ((HYBRID, found[0].of("thz-sync")),)),
+        (PIPELINED, found[1]),
+    ]
+    rows = tuple(_row(name, runs, fibre, first) for name, runs in candidates)
+    first = how.check_iterations // 2
+    pairs = zip(checks, checked[::2], checked[1::2], strict=True)
+    return Answer(
+        setting,
+        source,
+        fibre.seeds,
+        how.iterations,
+        rows,
+        tuple(
+            {"check": check.name, "changes": check.changes} | _row(PIPELINED, hybrid, wired, first)
+            for check, wired, hybrid in pairs
+        ),
+    )
+
+
+def scenario_of(source: str) -> Scenario:
+    """The scenario that a preset, a TOML file or a trace file stands for.
+
+    A trace is the only job of a floor with the rings, fibre and radios of the preset `paper`, as
+    many rings as its racks fill.
+    """
+    path = Path(source)
+    if source in preset_names() or path.suffix == ".toml" or not path.is_file():
+        return Scenario.load(source)
+    paper, racks = Scenario.preset("paper"), read_trace(path).rack_count
+    floor = paper.floor.model_copy(update={"rings": ceil(racks / paper.floor.lanes)})
+    job = Job(name=paper.jobs[0].name, trace=source)
+    return paper.model_copy(update={"name": path.stem, "floor": floor, "jobs": (job,)})
+
+
+def pipelined(scenario: Scenario) -> Scenario:
+    """The scenario with the mechanisms of the preset that comes nearest to the bounds."""
+    best = Scenario.preset("beyond")
+    methods = {name: getattr(best.collectives, name) for name in ("allreduce", "a2a", "p2p")}
+    order = {"order": best.thz.order, "fallback_timeout_s": best.thz.fallback_timeout_s}
+    return scenario.model_copy(
+        update={
+            "collectives": scenario.collectives.model_copy(update=methods),
+            "thz": scenario.thz.model_copy(update=order),
+            "coordinator": best.coordinator,
+        }
+    )
+
+
+def checks_of(scenario: Scenario) -> list[Check]:
+    """Three assumptions to change: the fibre, the radio and the background traffic."""
+    optical, thz = scenario.optical, scenario.thz
+    full_bps = optical.access_bps * scenario.floor.lanes
+    if scenario.floor.rings > 1 and optical.inter_bps < full_bps:
+        fibre = Check("no oversubscription", {"optical.inter_bps": full_bps})
+    else:
+        rates = {"access_bps": 2 * optical.access_bps, "inter_bps": 2 * optical.inter_bps}
+        fibre = Check("fibre twice as fast", {f"optical.{key}": bps for key, bps in rates.items()})
+    if thz.noise_figure_db < REALISTIC_NOISE_DB:
+        radio = Check(
+            f"noise figure of {REALISTIC_NOISE_DB:g} dB",
+            {"thz.noise_figure_db": REALISTIC_NOISE_DB},
+        )
+    else:
+        radio = Check("half the transmit power", {"thz.max_power_w": thz.max_power_w / 2})
+    load = 0.3 if optical.background.load < 0.15 else 0.0
+    words = "background load of 30 %" if load else "no background traffic"
+    return [fibre, radio, Check(words, {"optical.background.load": load})]
+
+
+def _contests(setting: Scenario, check: Check) -> list[tuple[Scenario, tuple[str, ...]]]:
+    changed = setting.with_(check.changes)
+    return [(changed, ("all-wired-best",)), (pipelined(changed), ("thz-sync",))]
+
+
+def _row(name: str, runs: Comparison, fibre: Comparison, first: int) -> Row:
+    policy, wired = runs.policies[0], fibre.policies[0]
+    row = paired_row(
+        METRICS,
+        lambda metric: runs.seed_means(policy, metric, first),
+        lambda metric: (
+            runs.seed_means(policy, metric, first) - fibre.seed_means(wired, metric, first)
+        ),
+    )
+    return {"candidate": name, "policy": policy, **row}

@@ -1,0 +1,137 @@
+"""An answer in words: the verdict first, then energy, assumptions, sensitivity, the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Final
+
+from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, Answer, Row
+from thzsync.display import number, quantity, with_half
+from thzsync.experiments.statistics import verdict
+from thzsync.scenario import Scenario, preset_names
+from thzsync.scenario.changes import value_at
+from thzsync.topology import oversubscription
+
+VERDICTS: Final = {True: "Yes", False: "No", None: "Undecided"}
+
+
+def lines(answer: Answer) -> list[str]:
+    """Verdict and energy, assumptions, sensitivity, next step: a line each."""
+    verdict_line = f"{VERDICTS[answer.pays]}: {_headline(answer)}"
+    return [
+        " ".join((verdict_line, *_others(answer), _energy(answer))),
+        f"Assumptions: {'; '.join(assumptions(answer.scenario))}.",
+        _sensitivity(answer),
+        next_step(answer),
+    ]
+
+
+def _headline(answer: Answer) -> str:
+    hybrid, fibre = answer.hybrid, answer.candidate(FIBRE)
+    means = (
+        f"with fibre and THz together an iteration of {answer.scenario.name} takes "
+        f"{_ms(hybrid['makespan_ms'])}, with the best fibre-only schedule "
+        f"{_ms(fibre['makespan_ms'])}"
+    )
+    return f"{means}: {_difference(hybrid, fibre)}. {_exposed(hybrid, fibre)}"
+
+
+def _difference(row: Row, fibre: Row) -> str:
+    """How a candidate compares with fibre only, as far as the seeds decide."""
+    diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
+    more = "less" if diff < 0 else "more"
+    if not isfinite(half):
+        return f"{_ms(abs(diff))} {more} in the only seed, which decides nothing"
+    known = with_half(abs(diff), half, "ms")
+    if verdict(diff, half) is None:
+        return f"the difference of {known} is too close to call"
+    share = 100 * abs(diff) / fibre["makespan_ms"]
+    return f"{known} ({number(share, 2)} %) {more}"
+
+
+def _exposed(hybrid: Row, fibre: Row) -> str:
+    before, after = fibre["exposed_ms"], hybrid["exposed_ms"]
+    verb = "falls" if after < before else "rises"
+    return f"Communication that no compute hides {verb} from {_ms(before)} to {_ms(after)}."
+
+
+def _others(answer: Answer) -> Iterator[str]:
+    fibre = answer.candidate(FIBRE)
+    for name, title in ((THZ, "THz alone"), (HYBRID, "The hybrid with the scenario's own methods")):
+        for row in (row for row in answer.candidates if row["candidate"] == name):
+            yield f"{title} takes {_ms(row['makespan_ms'])}: {_difference(row, fibre)}."
+
+
+def _energy(answer: Answer) -> str:
+    spent = {name: answer.candidate(name)["energy_j"] for name in (FIBRE, THZ, PIPELINED)}
+    hybrid, fibre, thz = (
+        quantity(spent[name], "J", 3, max(spent.values())) for name in (PIPELINED, FIBRE, THZ)
+    )
+    per_bit = 1e12 * answer.scenario.optical.energy_j_per_bit_hop
+    return (
+        f"Energy per iteration is {hybrid} with both, {fibre} with fibre only and {thz} with THz "
+        f"alone; only transmission counts ({number(per_bit, 3)} pJ per bit and hop on fibre, "
+        "radiated power on THz), neither electronics at the wall plug nor static power."
+    )
+
+
+def assumptions(scenario: Scenario) -> Iterator[str]:
+    """What the answer rests on, in a few words each."""
+    optical, thz, factor = scenario.optical, scenario.thz, oversubscription(scenario)
+    access = f"{_rate(optical.access_bps)} fibre to every rack"
+    if scenario.floor.rings == 1:
+        yield f"{access}, one switch"
+    else:
+        between = "oversubscribed " if factor > 1 else "at "
+        yield (
+            f"{access}, {_rate(optical.inter_bps)} between each pair of rings ({between}"
+            f"{number(factor, 2)}:1)"
+        )
+    yield f"background traffic {number(100 * optical.background.load, 2)} % of every switch output"
+    gains = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
+    yield (
+        f"THz radios of {thz.subbands} x {number(thz.subband_hz / 1e9, 3)} GHz, "
+        f"{number(1e3 * thz.max_power_w, 3)} mW, noise figure {number(thz.noise_figure_db, 3)} dB, "
+        f"{number(thz.receive_gain_db, 3)} dBi at the receiver, {gains}, no interference of beams"
+    )
+
+
+def _sensitivity(answer: Answer) -> str:
+    parts = [f"{row['check']}: {_shift(row)}" for row in answer.most_sensitive()]
+    return f"With one assumption changed, most important first: {'; '.join(parts)}."
+
+
+def _shift(row: Row) -> str:
+    diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
+    if verdict(diff, half) is None:
+        return "too close to call"
+    more = "less" if diff < 0 else "more"
+    return f"{with_half(abs(diff), half, 'ms')} {more} than fibre only"
+
+
+def next_step(answer: Answer) -> str:
+    """A command that looks into what matters most."""
+    row = answer.most_sensitive()[0]
+    key, value = next(iter(row["changes"].items()))
+    usual = value_at(answer.scenario, key)
+    low, half, high = (_typed(key, x) for x in (usual, (usual + value) / 2, value))
+    if answer.source in preset_names() or answer.source.endswith(".toml"):
+        return (
+            f'Next: thzsync sweep {answer.source} --set "{key}={low},{half},{high}" '
+            "--policies all-wired-best,thz-sync shows how the difference changes in between."
+        )
+    return f'Next: thzsync ask {answer.source} --set "{key}={half}" goes half of the way.'
+
+
+def _typed(key: str, value: float) -> str:
+    """A value as a user would type it."""
+    return f"{value / 1e9:g} Gbps" if key.endswith("_bps") else f"{value:g}"
+
+
+def _ms(value: float, digits: int = 4) -> str:
+    return quantity(value, "ms", digits)
+
+
+def _rate(bps: float) -> str:
+    return f"{number(bps / 1e9, 4)} Gb/s"

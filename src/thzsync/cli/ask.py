@@ -1,0 +1,100 @@
+"""`thzsync ask`: does an overlay pay here?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from thzsync.cli.meter import watching
+from thzsync.cli.output import (
+    ForceOption,
+    JsonOption,
+    ScenarioArgument,
+    SetOption,
+    change_scenario,
+    note,
+    prepare_kernels,
+    show,
+    tell,
+)
+from thzsync.display import Column, Interval, Table
+from thzsync.display.table import Value
+from thzsync.display.terminal import TerminalTable
+from thzsync.files import dump_json
+from thzsync.folders import ANSWER, claim_folder
+
+if TYPE_CHECKING:
+    from thzsync.answer import Answer
+
+
+def ask(
+    scenario: ScenarioArgument = "paper",
+    seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
+    iterations: Annotated[
+        int, typer.Option(min=2, help="Iterations per run; the second half counts.")
+    ] = 12,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+    ] = None,
+    changes: SetOption = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where to write the answer, its picture and its numbers."),
+    ] = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Answer whether a THz overlay pays for a job: by how much, and under which assumptions.
+
+    SCENARIO may also be a trace file: it then runs on the smallest floor of the preset `paper`
+    that it fits on. All candidates meet the same channel, background traffic and stragglers.
+    """
+    from thzsync.answer import Effort
+    from thzsync.answer import ask as run_all
+    from thzsync.answer.question import scenario_of
+    from thzsync.answer.sentences import lines
+    from thzsync.answer.store import save
+    from thzsync.studies.execution import Tally
+
+    setting = change_scenario(scenario_of(scenario), changes, scenario)
+    effort = Effort.of(seeds, iterations)
+    with claim_folder(out, ANSWER, force), watching("ask") as watch:
+        prepare_kernels(workers)
+        answer = run_all(setting, effort, workers, lambda done, total: watch(Tally(done, total)))
+        if out is not None:
+            save(answer, Path(out))
+    if out is not None:
+        note(f"answer written to {out}")
+    if json:
+        typer.echo(dump_json(answer.document() | {"answer": " ".join(lines(answer))}))
+        return
+    for line in lines(answer):
+        tell(line)
+        typer.echo()
+    show(TerminalTable(candidates_table(answer)))
+
+
+def candidates_table(answer: Answer) -> Table:
+    """What every candidate reached."""
+    from thzsync.answer.question import TITLES
+
+    columns = (
+        Column("candidate", left=True),
+        Column("iteration", "ms", better="low"),
+        Column("against fibre only", "ms", priority=1),
+        Column("exposed", "ms", better="low", priority=2),
+        Column("energy", "J", better="low", priority=1),
+    )
+    rows: list[list[Value]] = [
+        [
+            TITLES[row["candidate"]],
+            *(
+                Interval(row[key], row[f"ci95_{key}"])
+                for key in ("makespan_ms", "diff_makespan_ms", "exposed_ms", "energy_j")
+            ),
+        ]
+        for row in answer.candidates
+    ]
+    return Table("", columns, rows, f"Means per iteration, ± 95 % over {len(answer.seeds)} seeds.")

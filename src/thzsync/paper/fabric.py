@@ -1,0 +1,153 @@
+"""The paper's main figure: its six policies, and fair rivals, over 20 iterations of the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thzsync.experiments.compare import Comparison, compare_settings
+from thzsync.experiments.statistics import interval95, verdict
+from thzsync.names import POLICIES, PUBLISHED_POLICIES
+from thzsync.paper.oracle import SHARES, Oracle, best_choices, judge
+from thzsync.paper.published import published_gain_pct, published_value
+from thzsync.paper.regret import QUICKER_KEYS, regret_rows
+from thzsync.scenario import Scenario
+
+COLUMNS = {"completion_ms": "completion", "energy_j": "energy", "reward": "reward"}
+SAVED = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
+"""What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
+CONVERGED = 10
+"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
+
+
+@dataclass(frozen=True)
+class FabricFigure:
+    """The comparison, the hindsight oracle, and both beside the published numbers."""
+
+    comparison: Comparison
+    oracle: Oracle
+    first: int
+    quick: bool = False
+    """Whether it is a first look with fewer seeds and iterations than the paper's."""
+    quicker: Comparison | None = None
+    """THz-SynC with a reckoned start, in the same realisations."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per policy with intervals and published values."""
+        rows = self.comparison.rows(self.first, against="thz-sync")
+        for row in rows:
+            for column, metric in COLUMNS.items():
+                row[f"paper_{column}"] = published_value("fabric", row["policy"], metric)
+            row["paper_makespan_ms"] = None
+            row["oracle_gap_pct"] = 100 * (self.oracle.reward - row["reward"]) / -self.oracle.reward
+        return rows
+
+    def gains(self) -> list[dict[str, Any]]:
+        """By how much THz-SynC is faster than every rival, ours and published [%]."""
+        return [self._gain(policy) for policy in self.comparison.policies[1:]]
+
+    def _gain(self, policy: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"policy": policy, "paper_pct": published_gain_pct(policy)}
+        for name, metric in SAVED.items():
+            ours, theirs = (
+                self.comparison.seed_means(p, metric, self.first) for p in ("thz-sync", policy)
+            )
+            # Where a rival exposes nothing, nothing can be saved.
+            spent = np.where(theirs > 0, theirs, np.nan)
+            saved = interval95(100 * (spent - ours) / spent)
+            row[f"{name}gain_pct"], row[f"ci95_{name}gain_pct"] = saved
+        return row
+
+    def claims(self) -> Iterator[tuple[str, bool | None]]:
+        """What the paper's text says of THz-SynC, and whether it holds beyond paired intervals.
+
+        None is undecided: there is one seed, or an interval spans zero.
+        """
+        rows = {row["policy"]: row for row in self.rows()}
+        rivals = [rows[policy] for policy in PUBLISHED_POLICIES[1:] if policy in rows]
+        for row in rivals:
+            yield f"faster than {row['policy']}", _above(row, "completion_ms")
+        for row in rivals:
+            yield f"higher reward than {row['policy']}", _below(row, "reward")
+        if {"all-wireless", "all-wired"} <= rows.keys():
+            ends = (_below(rows["all-wireless"], "energy_j"), _above(rows["all-wired"], "energy_j"))
+            yield "energy between all-wireless and all-wired", _both(*ends)
+
+    def document(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        return self.comparison.document(self.first) | {
+            "kind": "fabric",
+            "quick": self.quick,
+            "rows": self.rows(),
+            "gains": self.gains(),
+            "claims": dict(self.claims()),
+            "oracle": self.oracle.document(),
+            "regrets": regret_rows(self.comparison, self.quicker, self.oracle),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the comparison with this figure's summary."""
+        return self.comparison.save(folder, self.document())
+
+
+def _above(row: dict[str, Any], metric: str) -> bool | None:
+    """Whether a rival's value is above that of THz-SynC in the same realisations."""
+    return verdict(row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
+
+
+def _below(row: dict[str, Any], metric: str) -> bool | None:
+    return verdict(-row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
+
+
+def _both(one: bool | None, other: bool | None) -> bool | None:
+    """Both hold; one that fails decides, whatever the other is."""
+    if one is False or other is False:
+        return False
+    return None if one is None or other is None else True
+
+
+def reproduce_fabric(
+    seeds: int = 5,
+    iterations: int = 20,
+    workers: int | None = None,
+    scenario: Scenario | None = None,
+    progress: Callable[[str, float, int], None] | None = None,
+    quick: bool = False,
+    rescue: Callable[[Comparison], None] | None = None,
+) -> FabricFigure:
+    """Run all policies and the oracle on the same trace and realisations.
+
+    ``quick`` searches the oracle on a coarse grid and leaves its per-event part and the reckoned
+    start out; ``rescue`` gets the comparison as far as it is finished, should the rest be
+    interrupted.
+    """
+    setting = scenario or Scenario.paper()
+
+    def report(part: str) -> Callable[[float, int], None]:
+        return lambda done, total: progress(part, done, total) if progress else None
+
+    settings = [(setting, POLICIES)]
+    if not quick:
+        settings.append((setting.with_(QUICKER_KEYS), ("thz-sync",)))
+    comparison, *quicker = compare_settings(
+        settings, seeds, iterations, workers, report("policies"), rescue
+    )
+    if rescue is not None:
+        rescue(comparison)
+    first = CONVERGED if iterations > CONVERGED else iterations // 2
+    choices = best_choices(
+        setting,
+        iterations=1 if quick else 2,
+        shares=SHARES[::2] if quick else SHARES,
+        workers=workers,
+        progress=report("oracle"),
+    )
+    oracle = judge(
+        setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score"),
+        by_event=not quick,
+    )  # fmt: skip
+    return FabricFigure(comparison, oracle, first, quick, *quicker)

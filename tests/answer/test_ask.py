@@ -1,0 +1,141 @@
+"""`ask`: paired candidates, a verdict that respects its evidence, and named assumptions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thzsync import Scenario, simulate
+from thzsync.answer import Answer, Effort, ask
+from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, checks_of, pipelined, scenario_of
+from thzsync.answer.sentences import VERDICTS, assumptions, lines, next_step
+from thzsync.cli import main
+
+QUICK = Effort(seeds=2, iterations=2, check_seeds=1, check_iterations=2)
+
+
+@cache
+def answered(source: str = "tiny") -> Answer:
+    return ask(source, QUICK, workers=1)
+
+
+def with_difference(diff_ms: float, half_ms: float) -> Answer:
+    """An answer in which only the hybrid's difference from fibre only is made up."""
+    rows = [
+        row | {"diff_makespan_ms": diff_ms, "ci95_diff_makespan_ms": half_ms}
+        if row["candidate"] == PIPELINED
+        else row
+        for row in answered().candidates
+    ]
+    return replace(answered(), candidates=tuple(rows))
+
+
+def test_fibre_only_runs_on_the_best_structures_that_fibre_has() -> None:
+    runs = [simulate("tiny", "all-wired-best", 2, seed) for seed in (0, 1)]
+    means = [run.iterations.filter(run.iterations["iteration"] == 1) for run in runs]
+    expected = sum(float(frame["makespan_ms"][0]) for frame in means) / 2
+    assert answered().candidate(FIBRE)["makespan_ms"] == pytest.approx(expected)
+
+
+def test_differences_are_paired_with_fibre_only() -> None:
+    fibre = answered().candidate(FIBRE)
+    assert fibre["diff_makespan_ms"] == 0
+    for row in answered().candidates:
+        assert row["diff_makespan_ms"] == pytest.approx(row["makespan_ms"] - fibre["makespan_ms"])
+
+
+def test_all_four_candidates_answer_unless_two_are_the_same() -> None:
+    assert [row["candidate"] for row in answered().candidates] == [FIBRE, THZ, HYBRID, PIPELINED]
+    best = pipelined(Scenario.preset("tiny"))
+    found = ask(best, QUICK, workers=1)
+    assert [row["candidate"] for row in found.candidates] == [FIBRE, THZ, PIPELINED]
+    assert found.hybrid["makespan_ms"] == answered().hybrid["makespan_ms"]
+
+
+@pytest.mark.parametrize(
+    ("diff_ms", "half_ms", "pays"),
+    [(-5.0, 1.0, True), (5.0, 1.0, False), (-5.0, 6.0, None), (-5.0, float("nan"), None)],
+)
+def test_a_verdict_respects_its_evidence(diff_ms: float, half_ms: float, pays: bool | None) -> None:
+    answer = with_difference(diff_ms, half_ms)
+    assert answer.pays is pays
+    assert lines(answer)[0].startswith(VERDICTS[pays])
+
+
+def test_one_seed_decides_nothing() -> None:
+    one = ask("tiny", replace(QUICK, seeds=1), workers=1)
+    assert one.pays is None
+
+
+def test_the_paper_is_said_to_be_oversubscribed_eightfold() -> None:
+    said = " ".join(assumptions(Scenario.preset("paper")))
+    assert "8:1" in said
+    level = Scenario.preset("paper").with_({"optical.inter_bps": "800 Gbps"})
+    assert "at 1:1" in " ".join(assumptions(level))
+
+
+def test_every_check_changes_an_assumption_of_the_scenario() -> None:
+    for name in ("tiny", "paper", "beyond", "single-ring"):
+        setting = Scenario.preset(name)
+        checks = checks_of(setting)
+        assert len(checks) == 3
+        assert all(setting.with_(check.changes) != setting for check in checks)
+
+
+def test_fibre_that_is_not_oversubscribed_is_asked_at_twice_its_rate() -> None:
+    level = Scenario.preset("paper").with_({"optical.inter_bps": "800 Gbps"})
+    changes = checks_of(level)[0].changes
+    assert changes == {"optical.access_bps": 200e9, "optical.inter_bps": 1600e9}
+
+
+def test_the_most_sensitive_check_comes_first() -> None:
+    usual = answered().hybrid["diff_makespan_ms"]
+    moved = [abs(row["diff_makespan_ms"] - usual) for row in answered().most_sensitive()]
+    assert moved == sorted(moved, reverse=True)
+
+
+def test_the_next_step_is_a_command_that_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    import shlex
+
+    said = next_step(answered()).removeprefix("Next: thzsync ").split(" shows how")[0]
+    quick = ["--seeds", "1", "--iterations", "1", "--workers", "1", "--dry-run"]
+    assert main([*shlex.split(said), *quick]) == 0
+    capsys.readouterr()
+
+
+def test_a_trace_runs_on_as_many_rings_as_its_racks_fill(tmp_path: Path) -> None:
+    file = tmp_path / "job.trace"
+    assert main(["trace", "generate", "tiny", "--out", str(file)]) == 0
+    setting = scenario_of(str(file))
+    racks = Scenario.preset("tiny").floor.racks
+    assert setting.floor.rings == -(-racks // setting.floor.lanes)
+    assert setting.jobs[0].trace == str(file)
+    assert ask(str(file), QUICK, workers=1).source == str(file)
+
+
+def test_the_command_writes_the_answer_and_its_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "answer"
+    told = ["ask", "tiny", "--seeds", "2", "--iterations", "2", "--workers", "1", "--json"]
+    assert main([*told, "--out", str(out)]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    kept = json.loads((out / "answer.json").read_text())
+    assert kept["candidates"] == document["candidates"]
+    assert kept["answer"] == document["answer"]
+    assert "<svg" in (out / "answer.svg").read_text()
+    assert Scenario.load(out / "scenario.toml") == Scenario.preset("tiny")
+
+
+def test_a_file_that_is_no_trace_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no trace")
+    assert main(["ask", str(file)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1

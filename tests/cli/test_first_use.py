@@ -1,0 +1,93 @@
+"""Kernels of a fresh installation are compiled in parts, and nothing is left for the first run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from thzsync import jit
+from thzsync.cli import first_use
+from thzsync.workers import Answer, Call
+from thzsync.workers.news import News
+
+LEFT = """
+from numba.core import event
+from thzsync.cli import first_use
+from thzsync.scenario import Scenario
+from thzsync.simulation import simulate
+
+first_use.prepare(2)
+assert first_use.missing() == []
+with event.install_recorder("numba:compile") as recorded:
+    for policy in ("thz-sync", "ddqn"):
+        simulate(Scenario.preset("tiny"), policy, 12)
+names = {found.data["dispatcher"].py_func.__qualname__ for _, found in recorded.buffer}
+print(sorted(names))
+"""
+
+
+def test_every_part_names_a_kernel_that_there_is() -> None:
+    for part in first_use.PARTS.values():
+        module, _, name = part.kernel.partition(".")
+        assert hasattr(import_module(f"thzsync.{part.folder}.{module}"), name)
+
+
+class Team:
+    """Notes what it is asked, and fails."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def run(self, calls: Sequence[Call], news: News | None) -> Iterator[tuple[int, Answer]]:
+        for position, call in enumerate(calls):
+            self.asked.append(call.payload.decode())
+            yield position, Answer(error="no")
+
+    def close(self) -> None: ...
+
+
+def test_what_is_missing_is_asked_for_once_it_was_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path / home.name)
+    (tmp_path / "wireless").mkdir()
+    (tmp_path / "wireless" / "streaming.stream-1.py311.nbi").touch()
+    team, told = Team(), list[str]()
+    monkeypatch.setattr("thzsync.workers.executor._make", lambda *_: team)
+    jit.tell_before_compiling(lambda: told.append("told"))
+    first_use.prepare(1)
+    assert (team.asked, told) == ([], []), "one worker compiles on demand"
+    first_use.prepare(2)
+    assert team.asked == ["fibre", "search", "rounds", "learning", "iteration"]
+    assert told == ["told"]
+
+
+def test_nothing_is_missing_where_nothing_can_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_use, "code_folder", lambda home: None)
+    assert first_use.missing() == []
+
+
+def test_nothing_is_missing_where_nothing_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert len(first_use.missing()) == len(first_use.PARTS)
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert first_use.missing() == []
+
+
+@pytest.mark.slow  # compiles everything
+def test_nothing_is_left_to_compile(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT], env=environment, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split("\n")[0] == "[]"

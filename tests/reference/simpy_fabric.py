@@ -1,0 +1,227 @@
+"""The same fabric as a SimPy model: the reference for agreement and for speed.
+
+Covers wired chunks with precedence, without background. Links are SimPy processes; what must be
+decided per instant (who asks first, who gets room) is decided in one event after all
+transmissions that end at that instant, in the order that `thzsync.optical.kernel` defines.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import simpy
+
+from thzsync.errors import ThzSyncError
+from thzsync.optical.network import Network
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.precedence import FIBRE
+
+_LAST = 2
+"""SimPy priority behind its own URGENT (0) and NORMAL (1)."""
+
+
+@dataclass
+class _Packet:
+    node: int
+    size: int
+    last: bool
+    route: tuple[int, ...]
+
+
+@dataclass
+class _Link:
+    """A directed link and the queue before it."""
+
+    number: int
+    limit: int
+    switch: int
+    ring_facing: bool
+    held: int = 0
+    queue: deque[_Packet] = field(default_factory=deque)
+    passed: int = 0  # queued packets that have gone through the switch
+    idle: bool = True
+    go: Any = None  # the event that lets the head packet start
+
+
+class SimpyFabric:
+    """Runs one batch of wired chunks, submitted at time 0."""
+
+    def __init__(self, network: Network, batch: ChunkBatch) -> None:
+        if (batch.kind != FIBRE).any():
+            raise ThzSyncError("SimPy reference: it carries wired chunks only; leave others out")
+        self.env = simpy.Environment()
+        self.network, self.batch = network, batch
+        self.packet_hops = 0
+        self.arrival_ps = [-1] * len(batch)
+        self._links: dict[int, _Link] = {
+            i: _Link(i, network.nic_queue_bytes, -1, False) for i in range(network.racks)
+        }
+        for s in range(network.switches):
+            for q in network.outputs(s).tolist():
+                facing = q >= 2 * network.racks
+                self._links[q] = _Link(q, network.output_queue_bytes, s, facing)
+        self._shared = [0] * network.switches
+        self._ring_facing = [0] * network.switches
+        self._requests: list[list[tuple[_Link, _Link, int]]] = [[] for _ in self._shared]
+        self._ended: list[int] = []
+        self._passed: list[int] = []
+        self._rings: list[deque[int]] = [deque() for _ in range(network.racks)]
+        self._flows: dict[int, deque[list[int]]] = {}
+        self._pending = batch.predecessors.tolist()
+        self._settling = False
+
+    def run(self) -> list[int]:
+        """Arrival of every chunk [ps]."""
+        for link in self._links.values():
+            self.env.process(self._carry(link))
+        self._settle_soon()
+        self.env.run()
+        return self.arrival_ps
+
+    def _carry(self, link: _Link) -> Any:
+        """One link: wait for leave to start, send, say that the packet has left."""
+        env, times = self.env, {}
+        while True:
+            link.go = env.event()
+            yield link.go
+            size = link.queue[0].size
+            if size not in times:
+                times[size] = self.network.service_ps(link.number, size)
+            yield env.timeout(times[size])
+            self._ended.append(link.number)
+            self._settle_soon()
+
+    def _settle_soon(self) -> None:
+        if not self._settling:
+            self._settling = True
+            event = self.env.event()
+            event._ok, event._value = True, None
+            event.callbacks.append(self._settle)
+            self.env.schedule(event, _LAST)
+
+    def _settle(self, _: Any) -> None:
+        """Everything that is decided at one instant."""
+        ended, self._ended = sorted(self._ended), []
+        done = [node for number in ended if (node := self._end(self._links[number])) is not None]
+        passed, self._passed = self._passed, []
+        self._settling = False
+        for number in sorted({*ended, *passed}):
+            if number < self.network.racks:
+                self._admit(number)
+            self._ask(self._links[number])
+        kicked = self._release_all(done)
+        for rack in kicked:
+            self._admit(rack)
+            self._ask(self._links[rack])
+        for switch, requests in enumerate(self._requests):
+            if requests:
+                self._grant(switch, requests)
+
+    def _end(self, link: _Link) -> int | None:
+        """The head packet has left; the chunk it completes, if any."""
+        packet = link.queue.popleft()
+        link.passed -= 1
+        link.idle = True
+        self._hold(link, -packet.size)
+        self.packet_hops += 1
+        if not packet.route:
+            return packet.node if packet.last else None
+        following = self._links[packet.route[0]]
+        packet.route = packet.route[1:]
+        following.queue.append(packet)
+        if self.network.switch_delay_ps == 0:
+            self._pass_switch(following)
+        else:
+            delay = self.env.timeout(self.network.switch_delay_ps)
+            delay.callbacks.append(lambda _: self._pass_switch(following))
+        return None
+
+    def _pass_switch(self, link: _Link) -> None:
+        link.passed += 1
+        if link.idle and link.passed == 1:
+            self._passed.append(link.number)
+            self._settle_soon()
+
+    def _hold(self, link: _Link, size: int) -> None:
+        link.held += size
+        if link.switch >= 0:
+            self._shared[link.switch] += size
+            if link.ring_facing:
+                self._ring_facing[link.switch] += size
+
+    def _ask(self, link: _Link) -> None:
+        if not link.idle or link.passed == 0:
+            return
+        link.idle = False
+        packet = link.queue[0]
+        if packet.route:
+            target = self._links[packet.route[0]]
+            self._requests[target.switch].append((link, target, packet.size))
+        else:
+            link.go.succeed()
+
+    def _grant(self, switch: int, requests: list[tuple[_Link, _Link, int]]) -> None:
+        """Oldest first; passed over only by those who do not need what it lacks."""
+        lacking: set[int] = set()
+        ring_facing_full = shared_full = False
+        left = []
+        for request in requests:
+            link, target, size = request
+            facing = target.ring_facing
+            if shared_full or target.number in lacking or (facing and ring_facing_full):
+                left.append(request)
+                continue
+            if target.held + size > target.limit:
+                lacking.add(target.number)
+            elif facing and self._ring_facing[switch] + size > self.network.ring_facing_bytes:
+                ring_facing_full = True
+            elif self._shared[switch] + size > self.network.shared_buffer_bytes:
+                shared_full = True
+            else:
+                self._hold(target, size)
+                link.go.succeed()
+                continue
+            left.append(request)
+        requests[:] = left
+
+    def _admit(self, rack: int) -> None:
+        """Move packets of the rack's ready flows, round-robin, into its NIC queue."""
+        nic, ring, batch = self._links[rack], self._rings[rack], self.batch
+        while ring:
+            flow = self._flows[ring[0]]
+            node, left = flow[0]
+            size = min(left, self.network.packet_bytes)
+            if nic.held + size > nic.limit:
+                return
+            route = self.network.path(rack, int(batch.dst[node]))[1:]
+            nic.queue.append(_Packet(node, size, size == left, route))
+            nic.held += size
+            nic.passed += 1
+            flow[0][1] -= size
+            if size == left:
+                flow.popleft()
+            turn = ring.popleft()
+            if flow:
+                ring.append(turn)
+
+    def _release_all(self, done: list[int]) -> list[int]:
+        """Complete chunks; the racks that got something to send, in order."""
+        kicked: dict[int, None] = {}
+        ready = [] if self.env.now else [n for n, count in enumerate(self._pending) if count == 0]
+        for node in done:
+            self.arrival_ps[node] = int(self.env.now)
+            for e in range(self.batch.succ_ptr[node], self.batch.succ_ptr[node + 1]):
+                successor = int(self.batch.succ[e])
+                self._pending[successor] -= 1
+                if self._pending[successor] == 0:
+                    ready.append(successor)
+        for node in ready:
+            rack = int(self.batch.src[node])
+            flow = self._flows.setdefault(int(self.batch.flow[node]), deque())
+            if not flow:
+                self._rings[rack].append(int(self.batch.flow[node]))
+                kicked[rack] = None
+            flow.append([node, int(self.batch.size_bytes[node])])
+        return list(kicked)
