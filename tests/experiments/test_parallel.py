@@ -37,7 +37,7 @@ def test_an_error_in_a_run_reaches_the_caller_as_it_is() -> None:
 
 
 def test_a_worker_that_dies_is_reported_in_one_line() -> None:
-    with pytest.raises(ThzSyncError, match="worker process died"):
+    with pytest.raises(ThzSyncError, match=r"\d times"):
         map_runs(os._exit, [1, 1], workers=2)
 
 

@@ -93,7 +93,7 @@ def test_all_methods_face_the_same_instance() -> None:
 
 
 def test_too_many_racks_for_the_ring_are_refused() -> None:
-    with pytest.raises(ThzSyncError, match=r"found 17; the floor takes 2\.\.16"):
+    with pytest.raises(ThzSyncError, match=r"found 17; .*2\.\.16"):
         Instance(RING, "a2a", 17, False, 0)
 
 
@@ -124,7 +124,7 @@ def test_an_interruption_never_passes_for_a_complete_figure() -> None:
 
 
 def test_an_unknown_method_is_refused_before_any_work() -> None:
-    with pytest.raises(ThzSyncError, match="does not exist"):
+    with pytest.raises(ThzSyncError, match="'nope'"):
         reproduce_synthesis(seeds=10**9, methods={"a2a": ["nope"]})
 
 

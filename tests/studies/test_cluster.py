@@ -95,7 +95,7 @@ def test_a_cluster_gives_the_bytes_of_a_local_sweep_and_survives_the_death_of_a_
 
 
 def test_a_cluster_without_workers_is_refused(scheduler: str) -> None:
-    with pytest.raises(ThzSyncError, match="has no workers"):
+    with pytest.raises(ThzSyncError, match=scheduler):
         sweep("tiny", **SMALL, scheduler=scheduler)
 
 
@@ -103,6 +103,6 @@ def test_an_address_where_nobody_answers_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("thzsync.workers.cluster.PATIENCE", "1s")
-    with pytest.raises(ThzSyncError, match="no scheduler answers at") as error:
+    with pytest.raises(ThzSyncError, match=r"tcp://127\.0\.0\.1:9") as error:
         sweep("tiny", **SMALL, scheduler="tcp://127.0.0.1:9")
     assert "\n" not in str(error.value)

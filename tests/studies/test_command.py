@@ -49,9 +49,8 @@ def test_people_get_a_table_and_where_things_are(
 ) -> None:
     assert main([*SMALL_COMMAND, "--workers", "1", "--out", str(tmp_path / "s")]) == 0
     shown = capsys.readouterr()
-    assert "2 points, 2 paired seeds" in shown.out
-    assert "ms beyond all-wired" in shown.out
-    assert f"sweep written to {tmp_path / 's'}" in shown.err
+    assert all(told in shown.out for told in ("2 points", "2 paired seeds", *POLICIES))
+    assert str(tmp_path / "s") in shown.err
 
 
 def test_a_dry_run_tells_the_plan_and_its_cost_and_does_not_run_it(
@@ -65,7 +64,7 @@ def test_a_dry_run_tells_the_plan_and_its_cost_and_does_not_run_it(
     assert document["disk_bytes"] > 8 * 1000
     assert not out.exists()
     assert main([*SMALL_COMMAND, "--dry-run"]) == 0
-    assert "8 runs: about" in capsys.readouterr().out
+    assert "8 runs" in capsys.readouterr().out
 
 
 def test_shards_are_joined_by_merge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,8 +74,8 @@ def test_shards_are_joined_by_merge(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert main([*SMALL_COMMAND, "--shard", f"{k}/2", "--workers", "1", "--out", folder]) == 0
         parts += ["--merge", folder]
     told = capsys.readouterr()
-    assert "not there yet: 4 runs" in told.err
-    assert "2 points, 1 of 2 paired seeds, mean" in told.out
+    assert " 4 runs" in told.err
+    assert "1 of 2 paired seeds" in told.out
     merged = answer(capsys, "sweep", *parts, "--out", str(tmp_path / "all"))
     assert merged["complete"]
     assert merged["rows"] == answer(capsys, *SMALL_COMMAND, "--workers", "1")["rows"]
@@ -120,14 +119,17 @@ MANY = ["sweep", "tiny", "--set", "thz.max_power_w=" + ",".join(map(str, range(1
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["sweep"], "sweep: name a specification, a scenario file or a preset"),
-        (["sweep", "papper"], "papper: no such scenario file or preset"),
-        (["sweep", "tiny", "--set", "thz.subbands=1,-3"], "thz.subbands=-3: thz.subbands: found"),
-        (["sweep", "tiny", "--shard", "2"], "--shard: found '2'; write I/N"),
-        (["sweep", "tiny", "--shard", "1/2"], "--shard: say with --out DIR where"),
-        (["sweep", "--merge", "x"], "--merge: say with --out DIR where"),
-        (["sweep", "--merge", "x", "--out", "y"], "x: no sweep.json here"),
-        ([*MANY, "--seeds", "2"], "the plan has 1002 runs; look at it with --dry-run, then add"),
+        (["sweep"], "sweep: "),
+        (["sweep", "papper"], "papper: "),
+        (
+            ["sweep", "tiny", "--set", "thz.subbands=1,-3"],
+            "thz.subbands=-3: thz.subbands: found -3",
+        ),
+        (["sweep", "tiny", "--shard", "2"], "--shard: found '2'; .*I/N"),
+        (["sweep", "tiny", "--shard", "1/2"], "--shard: .*--out DIR"),
+        (["sweep", "--merge", "x"], "--merge: .*--out DIR"),
+        (["sweep", "--merge", "x", "--out", "y"], r"x: .*sweep\.json"),
+        ([*MANY, "--seeds", "2"], ".* 1002 runs; .*--dry-run"),
     ],
 )
 def test_a_wrong_call_is_one_line(
@@ -140,7 +142,7 @@ def test_a_wrong_call_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     error = capsys.readouterr().err
-    assert error.startswith(f"thzsync: error: {message}")
+    assert re.match(f"thzsync: error: {message}", error)
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
@@ -154,7 +156,8 @@ def test_failures_are_told_and_the_status_is_1(
     command = ["sweep", str(scenario), "--set", gains, "--policies", "all-wired"]
     assert main([*command, "--seeds", "1", "--iterations", "1", "--workers", "1"]) == 1
     told = capsys.readouterr().err
-    assert "1 run failed; after mending, --resume does only what is missing" in told
+    assert "1 run " in told
+    assert "--resume" in told
 
 
 SCRIPT = """
@@ -177,14 +180,15 @@ def test_a_plain_script_needs_no_guard_and_a_warning_is_told_once(tmp_path: Path
         check=True,
     )
     assert done.stdout == "(0, 1)\n2\n"
-    assert done.stderr.count("gains there are extrapolated") == 1
+    assert done.stderr.count("290-370 GHz") == 1
 
 
 def test_a_warning_of_many_runs_is_one_line_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["compare", "tiny", "--set", "thz.subbands=16", "--policies", "all-wired"]
     assert main([*command, "--seeds", "3", "--iterations", "1", "--workers", "2"]) == 0
     error = capsys.readouterr().err
-    assert error.startswith("thzsync: warning: thz: the band 290-370 GHz reaches outside")
+    assert error.startswith("thzsync: warning: thz: ")
+    assert "290-370 GHz" in error
     assert error.count("\n") == 1
 
 
@@ -221,11 +225,11 @@ def test_what_takes_long_is_announced_with_its_remedy(
 ) -> None:
     command = [*words, "--iterations", "1", "--workers", "1", "--json"]
     assert main(command) == 0
-    assert "this takes" not in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
     monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
     assert main(command) == 0
     (line,) = capsys.readouterr().err.splitlines()
-    assert re.match(r"this takes about \d+ s and \d+ MB of memory", line)
+    assert re.match(r".* \d+ s .* \d+ MB", line)
 
 
 def test_preparing_does_not_count_against_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,8 @@ def test_an_interruption_keeps_what_is_finished_and_says_how_to_go_on(
         pytest.skip("the sweep was faster than the signal")
     assert process.returncode == 130
     told, last = errors.splitlines()[-2:]
-    assert told.endswith(f"of 8 runs are kept in {folder}; go on with --resume")
+    assert " of 8 runs " in told
+    assert str(folder) in told
+    assert "--resume" in told
     assert int(told.split()[0]) == len(stored(folder)) >= 1
     assert last == "thzsync: interrupted"

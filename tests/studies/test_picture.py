@@ -42,7 +42,7 @@ def test_a_second_axis_becomes_panels_and_a_third_must_be_held() -> None:
     assert len(panels(two)) == 3
     assert len(panels(two, axis="thz.max_power_w")) == 2
     three = swept(thz__subbands=[2, 8], thz__max_power_w=[0.1, 0.2], thz__rf_chains=[1, 2])
-    with pytest.raises(ThzSyncError, match=r"at: hold thz\.rf_chains"):
+    with pytest.raises(ThzSyncError, match=r"at: .*thz\.rf_chains"):
         panels(three)
     assert len(panels(three, at={"thz.rf_chains": 1})) == 2
 
@@ -55,7 +55,7 @@ def test_every_crossover_of_a_sweep_is_listed_with_its_place() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "axis", "message"),
-    [("speed", None, "metric: found 'speed'; use one of"), ("reward", "x", "does not vary")],
+    [("speed", None, r"metric: found 'speed'; .*completion_ms"), ("reward", "x", "axis: 'x' .*thz")],
 )
 def test_what_does_not_exist_is_refused(metric: str, axis: str | None, message: str) -> None:
     with pytest.raises(ThzSyncError, match=message):

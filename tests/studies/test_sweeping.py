@@ -77,7 +77,7 @@ def test_shards_joined_give_the_same_bytes(whole: Path, tmp_path: Path) -> None:
 
 def test_parts_of_different_sweeps_are_not_joined(whole: Path, tmp_path: Path) -> None:
     sweep("tiny", **SMALL | {"seeds": 1}, workers=1, out=tmp_path / "other")
-    with pytest.raises(ThzSyncError, match="is of another sweep"):
+    with pytest.raises(ThzSyncError, match=str(tmp_path / "other")):
         merge([whole, tmp_path / "other"], tmp_path / "joined")
 
 
@@ -113,7 +113,7 @@ def test_a_finished_sweep_is_neither_continued_nor_replaced_unasked(
     whole: Path, tmp_path: Path
 ) -> None:
     before = stored(whole)
-    with pytest.raises(ThzSyncError, match="holds a sweep; continue it with --resume"):
+    with pytest.raises(ThzSyncError, match="--resume"):
         sweep("tiny", **SMALL, workers=1, out=whole)
     assert stored(whole) == before
     (tmp_path / "mine.txt").touch()
@@ -144,14 +144,14 @@ def test_an_axis_may_leave_a_key_out(tmp_path: Path) -> None:
 
 def test_a_sweep_of_which_every_run_fails_says_why(tmp_path: Path) -> None:
     options = SMALL | {"set": {"channel.gains_file": str(tmp_path / "none.csv")}}
-    with pytest.raises(ThzSyncError, match=r"every run failed; the first says: .*none\.csv"):
+    with pytest.raises(ThzSyncError, match=r"none\.csv"):
         sweep("tiny", **options, workers=1)
 
 
 def test_a_loaded_sweep_is_the_one_that_was_saved(whole: Path) -> None:
     found = Sweep.load(whole)
     assert found.document() == sweep("tiny", **SMALL, workers=1).document()
-    with pytest.raises(ThzSyncError, match=r"no sweep\.json here"):
+    with pytest.raises(ThzSyncError, match=r"sweep\.json"):
         Sweep.load(whole / "figures")
 
 
