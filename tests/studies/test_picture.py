@@ -55,7 +55,7 @@ def test_every_crossover_of_a_sweep_is_listed_with_its_place() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "axis", "message"),
-    [("speed", None, r"metric: found 'speed'; .*completion_ms"), ("reward", "x", "axis: 'x' .*thz")],
+    [("speed", None, r"metric: found 'speed'; .*completion_ms"), ("reward", "x", "axis: 'x'")],
 )
 def test_what_does_not_exist_is_refused(metric: str, axis: str | None, message: str) -> None:
     with pytest.raises(ThzSyncError, match=message):
