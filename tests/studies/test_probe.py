@@ -42,7 +42,7 @@ def test_short_probes_are_timed_and_the_same_runs_are_counted(
 
 def test_what_is_known_or_done_costs_nothing() -> None:
     runs = plan_sweep("tiny", SMALL).runs
-    known = [run.realisation.key for run in runs]
+    known = [run.realisation.reference_key for run in runs]
     assert reckoned(runs, known).realisations == 0
     assert reckoned(runs, known).cpu_s < reckoned(runs).cpu_s
     assert estimate([]) == reckoned([]) == Estimate(0, 0, 0.0, 0, 0.0)

@@ -189,7 +189,7 @@ def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> 
     from thzsync.workers import default_workers
 
     missing = [run for run in runs if store.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
+    places = {run.realisation.reference_key for run in missing}
     known = [key for key in places if store.references(key) is not None]
     count = workers or default_workers()
 
@@ -267,7 +267,7 @@ def _show_plan(
     from thzsync.workers import default_workers
 
     missing = [run for run in runs if known.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
+    places = {run.realisation.reference_key for run in missing}
     with progress("timing a few runs"):
         cost = estimate(missing, [key for key in places if known.references(key) is not None])
     count = workers or default_workers()

@@ -79,7 +79,7 @@ def _scaled(
     runs: Sequence[PlannedRun], prepared: Collection[str], costs: Sequence[_Cost]
 ) -> Estimate:
     wanted = {run.key: run for run in runs}.values()
-    realisations = len({run.realisation.key for run in wanted} - set(prepared))
+    realisations = len({run.realisation.reference_key for run in wanted} - set(prepared))
     if not wanted:
         return Estimate(0, 0, 0.0, 0, 0.0)
     reference_s, run_s, run_bytes, _ = (fmean(column) for column in zip(*costs, strict=True))
