@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,7 @@ from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
 
 if TYPE_CHECKING:
+    from thzsync.studies.estimate import Estimate
     from thzsync.studies.plan import Plan, PlannedRun
     from thzsync.studies.result import Sweep
     from thzsync.studies.store import Store
@@ -185,23 +187,31 @@ def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> 
     """Say how long it takes, if it takes long."""
     from thzsync.feasibility import Effort
     from thzsync.scenario.fidelity import needs_packets
-    from thzsync.studies.probe import reckoned
     from thzsync.workers import default_workers
 
-    missing = [run for run in runs if store.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
-    known = [key for key in places if store.references(key) is not None]
     count = workers or default_workers()
 
     def effort(changes: dict[str, Any] | None = None) -> Effort:
-        cost = reckoned(missing, known, changes)
+        cost = _cost(runs, store, changes)
         memory_bytes = min(count, cost.runs) * cost.memory_bytes
         kept_bytes = cost.disk_bytes if store.folder is not None else 0
         return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
 
-    refused = any(needs_packets(run.realisation.scenario) for run in missing)
+    refused = any(needs_packets(run.realisation.scenario) for run in runs)
     if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
         note(warning)
+
+
+def _cost(
+    runs: Sequence[PlannedRun], store: Store, changes: dict[str, Any] | None = None
+) -> Estimate:
+    """What the runs take that the store does not hold."""
+    from thzsync.studies.estimate import estimate
+
+    missing = [run for run in runs if store.finished(run.key) is None]
+    places = {run.realisation.reference_key for run in missing}
+    known = [key for key in places if store.references(key) is not None]
+    return estimate(missing, known, changes)
 
 
 def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
@@ -262,14 +272,11 @@ def _known(plan: Plan, out: str | None) -> Store:
 def _show_plan(
     plan: Plan, runs: Sequence[PlannedRun], known: Store, workers: int | None, as_json: bool
 ) -> None:
-    from thzsync.cli.output import progress
-    from thzsync.studies.probe import estimate
+    from thzsync.feasibility.pace import pace
     from thzsync.workers import default_workers
 
-    missing = [run for run in runs if known.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
-    with progress("timing a few runs"):
-        cost = estimate(missing, [key for key in places if known.references(key) is not None])
+    cost = _cost(runs, known)
+    cost = replace(cost, cpu_s=cost.cpu_s / pace(1))
     count = workers or default_workers()
     total = len({run.key for run in runs})
     document = {
