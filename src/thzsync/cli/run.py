@@ -145,8 +145,10 @@ def _repeated(journal: Journal) -> int:
 
     begun = journal.beginning
     with journal.reading():
-        learns = hasattr(first_policy(begun), "save") and not begun.frozen
-    effort = effort_of(Asked(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed))
+        policy = first_policy(begun)
+    effort = effort_of(
+        Asked.of(begun.scenario, policy, begun.iterations, True, begun.seed, begun.frozen)
+    )
     if warning := forewarning(effort, None):  # it cannot change to flows any more
         note(warning)
     prepare_kernels()
@@ -174,13 +176,12 @@ def _begin(
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
-    learns = hasattr(chosen, "save") and not frozen
-    asked = Asked(setting, iterations, learns, out is not None, seed)
+    asked = Asked.of(setting, chosen, iterations, out is not None, seed, frozen)
     effort = effort_of(asked)
     check_memory(asked, effort)
 
     def as_flows() -> Effort:
-        return effort_of(replace(asked, scenario=setting.with_(FLOWS)))
+        return effort_of(replace(asked, scenario=asked.scenario.with_(FLOWS)))
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
         note(warning)
