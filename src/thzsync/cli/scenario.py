@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +22,9 @@ from thzsync.cli.output import (
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
+if TYPE_CHECKING:
+    from thzsync.scenario import Scenario
+
 scenario_app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -37,7 +41,21 @@ def show(
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:
-        typer.echo(loaded.to_toml(), nl=False)
+        typer.echo("".join(_facts(loaded)) + loaded.to_toml(), nl=False)
+
+
+def _facts(scenario: Scenario) -> Iterator[str]:
+    """What follows from the keys and decides what fibre can do, as TOML comments."""
+    from thzsync.display import number
+    from thzsync.scenario.units import rate_text
+    from thzsync.topology import oversubscription
+
+    floor, optical = scenario.floor, scenario.optical
+    if floor.rings > 1:
+        access, inter = rate_text(optical.access_bps), rate_text(optical.inter_bps)
+        ratio = number(oversubscription(scenario))
+        yield f"# Oversubscription of the fibre between rings: {ratio}:1\n"
+        yield f"# ({floor.lanes} racks x {access} into {inter}).\n\n"
 
 
 @scenario_app.command()
