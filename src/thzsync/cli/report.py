@@ -35,6 +35,10 @@ def report(
     """Turn a result directory into one self-contained HTML file."""
     from thzsync.report import open_results, write_report
 
+    if policy is not None and perfetto is None:
+        raise ThzSyncError(
+            "--policy: picks the timeline of --perfetto; add --perfetto FILE.json.gz"
+        )
     with progress("report") as advance:
         results = open_results(folder)
         advance(0, "drawing the report")
