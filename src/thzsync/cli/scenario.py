@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 scenario_app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Show, describe and start scenarios; `thzsync scenario list` knows presets and models.",
+    help="Show, describe and start scenarios.",
 )
 
 
@@ -60,7 +60,7 @@ def _facts(scenario: Scenario) -> Iterator[str]:
 
 @scenario_app.command()
 def schema(as_json: JsonOption = False) -> None:
-    """Print the JSON schema of scenario files, for editors (it is JSON either way)."""
+    """Print the JSON schema of scenario files, for editors."""
     from thzsync.scenario.schema import json_schema
 
     typer.echo(dump_json(json_schema()))
@@ -68,9 +68,11 @@ def schema(as_json: JsonOption = False) -> None:
 
 @scenario_app.command()
 def new(
-    file: Annotated[Path, typer.Argument(help="The file to write.")],
-    preset: Annotated[str, typer.Option(help=f"Whose values it starts with: {PRESETS}.")] = "paper",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    preset: Annotated[
+        str, typer.Option(help=f"Preset with the initial values: {PRESETS}.")
+    ] = "paper",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""
