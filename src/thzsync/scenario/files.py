@@ -28,8 +28,8 @@ LARGEST_FILE_BYTES: Final = 4 * 2**20
 
 def _presets() -> dict[str, str]:
     folder = resources.files("thzsync.scenario") / "presets"
-    files = {f.name: f for f in folder.iterdir() if f.name.endswith(".toml")}
-    return {name.removesuffix(".toml"): files[name].read_text("utf-8") for name in sorted(files)}
+    files = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
+    return {name: files[name].read_text("utf-8") for name in sorted(files)}
 
 
 def preset_names() -> list[str]:
