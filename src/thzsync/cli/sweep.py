@@ -40,7 +40,7 @@ def sweep(
         str | None,
         typer.Argument(
             metavar="SPEC|SCENARIO",
-            help="A sweep's or a scenario's TOML file, or a preset.",
+            help="TOML file of a sweep or a scenario, or a preset.",
         ),
     ] = None,
     changes: Annotated[
@@ -48,55 +48,59 @@ def sweep(
         typer.Option(
             "--set",
             metavar="KEY=A,B,C",
-            help="An axis, such as thz.subbands=1,2,4; one value sets it everywhere. Repeatable.",
+            help="Values of a key, such as thz.subbands=1,2,4. Repeatable.",
         ),
     ] = None,
     zipped: Annotated[
         list[str] | None,
-        typer.Option("--zip", metavar="KEY,KEY", help="Axes whose values go together."),
+        typer.Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
     policies: Annotated[
-        str | None, typer.Option(help="Names separated by commas, or all; the first is compared.")
+        str | None,
+        typer.Option(help="Names separated by commas, or all. The first is the reference."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of paired realisations (seeds 0 to N-1).")
+    ] = None,
     iterations: Annotated[
         int | None, typer.Option(min=1, help="Training iterations per run.")
     ] = None,
     first: Annotated[
-        int | None, typer.Option(min=0, help="First iteration (from 0) that counts in the means.")
+        int | None, typer.Option(min=0, help="First iteration (from 0) that the means include.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
     ] = None,
     shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Do only part I of N; join with --merge.")
+        str | None,
+        typer.Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge."),
     ] = None,
     parts: Annotated[
         list[str] | None,
-        typer.Option("--merge", metavar="DIR", help="Join this part of a sweep. Repeatable."),
+        typer.Option(
+            "--merge", metavar="DIR", help="Folder of a part to join in --out. Repeatable."
+        ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where runs are kept as they are finished.")
+        str | None, typer.Option(metavar="DIR", help="Folder for finished runs.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Do only what is missing in --out.")
+        bool, typer.Option("--resume", help="Do only the runs that are missing in --out.")
     ] = False,
     force: ForceOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan, and about what it takes.")
+        bool, typer.Option("--dry-run", help="Print the plan and its estimated cost, and stop.")
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help=f"Go ahead with more than {MOST_RUNS} runs.")
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=f"Allow more than {MOST_RUNS} runs.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Vary any keys of a scenario and compare policies at every point, with paired intervals.
 
-    Runs are kept in --out as they are finished; --resume goes on after any interruption. Exits
-    with 3 if runs in flow fidelity differ from packets by more than their tolerance.
+    With --out every finished run is written at once, and --resume continues after an interruption.
+    Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.studies.sweeping import merge, plan_sweep
 

@@ -109,8 +109,10 @@ class Job(Model):
     def _one_source(self) -> Job:
         given = [k for k in ("training", "model", "trace") if getattr(self, k) is not None]
         if len(given) != 1:
+            found = " and ".join(given) or "none"
+            remedy = f"; remove one, as --set jobs.{self.name}.{given[0]}= does" if given else ""
             raise ValueError(
-                f"give exactly one of training, model and trace; found {', '.join(given) or 'none'}"
+                f"give exactly one of training, model and trace; found {found}{remedy}"
             )
         return self
 
