@@ -47,7 +47,7 @@ MUTANTS = (
     ),
     Mutant(
         "auditor/air.py",
-        "share[seat[seat >= 0]] = 1.0",
+        "share[member[member >= 0]] = 1.0",
         "share[:] = 1.0",
         AUDIT,
         "decided power budgets are not enforced",
