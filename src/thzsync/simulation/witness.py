@@ -25,7 +25,8 @@ from thzsync.simulation.picking import Picker
 from thzsync.simulation.world import World, background_of
 from thzsync.streams import name_key
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import ChunkBatch, event_batch
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.lowering import event_batch
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
 
 FOREVER_PS: Final = 2**61

@@ -20,7 +20,7 @@ from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.cutting import Cut, cut_of
+from thzsync.transfers.coarsening import Cut, cut_of
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
 
