@@ -8,7 +8,7 @@ SITUATION = ("tests/simulation/test_situation.py",)
 INSTANTS = ("tests/simulation/test_instants.py",)
 FALLBACK = ("tests/execution/test_fallback.py",)
 REFERENCES = ("tests/simulation/test_references.py",)
-LATENESS = ("tests/simulation/test_lateness.py",)
+LATENESS = ("tests/simulation/test_stragglers.py",)
 JOBS = ("tests/properties/test_independent_jobs.py",)
 COMPUTE = ("tests/properties/test_compute_places.py",)
 YIELDED = ("tests/properties/test_yielded_decisions.py",)
@@ -25,7 +25,7 @@ MUTANTS = (
         "a type of which few events are met has no interval",
     ),
     Mutant(
-        "simulation/witness.py",
+        "simulation/packet_check.py",
         "if event.on_fibre and self._picker.picks(event.graph.kind):",
         "if self._picker.picks(event.graph.kind) and event.on_fibre:",
         ("tests/simulation/test_fidelity.py",),
@@ -53,7 +53,7 @@ MUTANTS = (
         "references are always those of seed 0",
     ),
     Mutant(
-        "simulation/lateness.py",
+        "simulation/stragglers.py",
         "model.min_delay_s + span * draw[1]",
         "model.min_delay_s + 0 * span * draw[1]",
         LATENESS,
@@ -96,7 +96,7 @@ MUTANTS = (
         "what compute waits for lets gradients pass",
     ),
     Mutant(
-        "simulation/lateness.py",
+        "simulation/stragglers.py",
         "return () if name == DEFAULT_JOB else (name_key(name),)",
         "return ()",
         JOBS,

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
+from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray
+from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.coarsening import Coarsening, Cut

@@ -15,7 +15,7 @@ from thzsync.elementary import log10
 from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.scenario.fidelity import in_flows
-from thzsync.simulation.lateness import delays_ps
+from thzsync.simulation.stragglers import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
