@@ -164,7 +164,7 @@ PARTS: Final = {
     "rounds": Part("wireless", "forming.form_round", _rounds),
     "learning": Part("coordinator", "posterior.factorise", _learning),
     "streams": Part("wireless", "streaming.stream", _streams),
-    "iteration": Part("transfers", "laying.lay_out", _iteration),
+    "iteration": Part("transfers", "batch.rows_of", _iteration),
 }
 """In an order that keeps two cores busy equally long, and in which what several parts need is
 stored when the second one asks for it."""

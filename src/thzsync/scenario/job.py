@@ -179,6 +179,12 @@ class Collectives(Model):
     stall_limit_s: Annotated[Seconds, Field(ge=1e-3)] = 10.0
     """A run in which nothing moves for this long ends with an error [s]."""
 
+    def with_methods(self, methods: dict[str, str]) -> Collectives:
+        """The same settings with these synthesis methods, by collective."""
+        own = {name: method for name, method in methods.items() if name in _OWN_KEYS}
+        others = {name: method for name, method in methods.items() if name not in _OWN_KEYS}
+        return self.model_copy(update=own | {"methods": self.methods | others})
+
     def method(self, collective: str) -> str | None:
         """The synthesis method named for a collective, if any."""
         own: str | None = getattr(self, collective, None) if collective in _OWN_KEYS else None
