@@ -54,8 +54,8 @@ MUTANTS = (
     ),
     Mutant(
         "auditor/causality.py",
-        "chunks.ready_ps[row] < told_ps,",
-        "chunks.end_ps[row] < told_ps,",
+        'ready_ps, told_ps, chunks.at(row), "ready"',
+        'chunks.end_ps[row], told_ps, chunks.at(row), "ready"',
         AUDIT,
         "a chunk that leaves before its predecessor has come passes",
     ),

@@ -70,10 +70,7 @@ class Output:
         findings.test(
             carried < due,
             lambda k: f"link {self.link}, until {end[row[k]]} ps",
-            lambda k: (
-                f"had time to spare and carried {carried[k]} bytes of background; "
-                f"{due[k]} had come before {start[row[k]]} ps"
-            ),
+            lambda k: f"had time to spare, carried {carried[k]} bytes of a background of {due[k]}",
         )
 
     def _silent_at_some_instant(self) -> BoolArray:

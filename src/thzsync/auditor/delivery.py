@@ -16,10 +16,7 @@ def chunks_once(record: Record, findings: Findings) -> None:
     findings.test(
         (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed),
         flows.name,
-        lambda row: (
-            f"{flows.bytes[row]} bytes in {flows.chunks[row]} chunks of {flows.chunk_bytes[row]}; "
-            f"the scenario cuts at {size}"
-        ),
+        lambda k: f"{flows.bytes[k]} bytes in {flows.chunks[k]} chunks; they are cut at {size}",
     )
     position = np.arange(len(chunks)) - np.searchsorted(chunks.flow, chunks.flow)
     findings.test(
@@ -45,10 +42,7 @@ def flow_graph(record: Record, findings: Findings) -> None:
         (flows.dst[predecessor] != flows.src[successor])
         | (flows.needed[predecessor] != flows.needed[successor]),
         flows.at(successor),
-        lambda edge: (
-            f"waits for flow {flows.flow[predecessor[edge]]}, which does not bring as many chunks "
-            f"to rack {flows.src[successor[edge]]}"
-        ),
+        lambda k: f"flow {flows.flow[predecessor[k]]} does not bring as many chunks to its source",
     )
 
 
@@ -63,17 +57,12 @@ def fabric(record: Record, findings: Findings) -> None:
     findings.test(
         times != chunks.thz,
         chunks.name,
-        lambda k: (
-            f"recorded on {'THz' if chunks.thz[k] else 'fibre'}, "
-            f"but in {times[k]} THz transmissions"
-        ),
+        lambda k: f"is in {times[k]} THz transmissions, should be in {int(chunks.thz[k])}",
     )
     findings.test(
         sent.end_ps[owner] != chunks.end_ps[row],
         chunks.at(row),
-        lambda k: (
-            f"ended at {chunks.end_ps[row[k]]} ps, its transmission at {sent.end_ps[owner[k]]} ps"
-        ),
+        lambda k: f"ended at {chunks.end_ps[row[k]]} ps, was sent until {sent.end_ps[owner[k]]} ps",
     )
 
 
@@ -93,11 +82,7 @@ def action(record: Record, findings: Findings) -> None:
     findings.test(
         np.where(sends, ~is_level, events.power != 0),
         events.member_name,
-        lambda k: (
-            f"power budget {events.power[k]:g} is none of the levels"
-            if sends[k]
-            else f"has power budget {events.power[k]:g} without a THz chunk"
-        ),
+        lambda k: f"power {events.power[k]:g} is {'no level' if sends[k] else 'for no THz chunk'}",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.auditor import tables
 from thzsync.display import counted
 from thzsync.display.html import notebook_view
@@ -115,6 +115,16 @@ class Findings:
     def require(self, holds: bool, place: str, message: str) -> None:
         """Count a single fact."""
         self.test(np.array([not holds]), lambda _: place, lambda _: message)
+
+    def not_before(
+        self, later: IntArray, earlier: IntArray, place: Describe, what: str, than: str
+    ) -> None:
+        """Count one fact per two instants, the first of which must not lie before the second."""
+        self.test(
+            later < earlier,
+            place,
+            lambda row: f"{what} at {later[row]} ps, {than} at {earlier[row]} ps",
+        )
 
     def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
         """Count one fact per number of a column, which must be the one found but for rounding."""

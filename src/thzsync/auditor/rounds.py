@@ -82,10 +82,7 @@ def transmission_bytes(record: Record, findings: Findings) -> None:
     findings.test(
         (sent.flow >= 0) & (carried == 0),
         sent.name,
-        lambda row: (
-            f"carries {sent.chunks[row]} chunks from chunk {sent.first_chunk[row]}, "
-            f"which its flow does not have"
-        ),
+        lambda k: f"its flow lacks some of {sent.chunks[k]} chunks from {sent.first_chunk[k]} on",
     )
     owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
@@ -120,10 +117,7 @@ def round_span(record: Record, findings: Findings) -> None:
     findings.test(
         wrong | (rounds.end_ps < rounds.start_ps + rounds.overhead_ps),
         rounds.name,
-        lambda row: (
-            f"lasts from {rounds.start_ps[row]} to {rounds.end_ps[row]} ps with an overhead of "
-            f"{rounds.overhead_ps[row]} ps; its discipline is {rounds.discipline[row]}"
-        ),
+        lambda k: f"overhead of {rounds.overhead_ps[k]} ps does not fit {rounds.discipline[k]}",
     )
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
@@ -133,10 +127,7 @@ def round_span(record: Record, findings: Findings) -> None:
         | (ends < begins)
         | (ends > rounds.end_ps[owner]),
         sent.at(known),
-        lambda k: (
-            f"sends from {begins[k]} to {ends[k]} ps in a round from {rounds.start_ps[owner[k]]} "
-            f"to {rounds.end_ps[owner[k]]} ps"
-        ),
+        lambda k: f"sends from {begins[k]} to {ends[k]} ps, outside its round",
     )
     last = rounds.start_ps.copy()
     np.maximum.at(last, owner, ends)
