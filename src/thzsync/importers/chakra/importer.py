@@ -123,9 +123,7 @@ class _RankReader:
         self.position: dict[int, int] = {}
         for place, node in enumerate(nodes):
             if self.position.setdefault(node.id, place) != place:
-                raise ThzSyncError(
-                    f"{self.file.path}: two nodes have id {node.id}; they must differ"
-                )
+                raise ThzSyncError(f"{path}: two nodes have id {node.id}; ids must differ")
         return [self._operation(node) for node in nodes]
 
     def _operation(self, node: ChakraNode) -> Operation:
