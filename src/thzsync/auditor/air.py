@@ -18,7 +18,7 @@ def half_duplex(record: Record, findings: Findings) -> None:
     findings.test(
         (sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands),
         sent.name,
-        lambda row: "there is no such subband",
+        "there is no such subband",
     )
     rack, row = _both_ends(record)
     start, end = sent.taken_ps[row], sent.end_ps[row]

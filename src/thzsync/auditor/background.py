@@ -110,7 +110,7 @@ def background(record: Record, findings: Findings) -> None:
     findings.test(
         (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0)),
         links.name,
-        lambda row: "carried background that no switch output was offered",
+        "carried background that no switch output was offered",
     )
     edges = np.append(0, np.unique(links.end_ps))
     if load == 0 or record.cut or len(edges) == 1:

@@ -31,11 +31,7 @@ def event_end(record: Record, findings: Findings) -> None:
     last = events.release_ps.copy()
     known = chunks.event >= 0
     np.maximum.at(last, chunks.event[known], chunks.end_ps[known])
-    findings.test(
-        events.end_ps != last,
-        events.name,
-        lambda row: f"ended at {events.end_ps[row]} ps, its last chunk at {last[row]} ps",
-    )
+    findings.equal(events.end_ps, last, events.name, "end [ps]")
 
 
 def iteration_span(record: Record, findings: Findings) -> None:

@@ -87,11 +87,7 @@ def transmission_bytes(record: Record, findings: Findings) -> None:
     owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
     whole = np.flatnonzero(carried)
-    findings.test(
-        size[whole] != sent.bytes[whole],
-        sent.at(whole),
-        lambda k: f"recorded {sent.bytes[whole[k]]} bytes, its chunks have {size[whole[k]]}",
-    )
+    findings.equal(sent.bytes[whole], size[whole], sent.at(whole), "sum of the chunks' bytes")
     known = np.flatnonzero(sent.flow >= 0)
     flow = sent.flow[known]
     findings.test(
@@ -131,11 +127,7 @@ def round_span(record: Record, findings: Findings) -> None:
     )
     last = rounds.start_ps.copy()
     np.maximum.at(last, owner, ends)
-    findings.test(
-        rounds.end_ps > last,
-        rounds.name,
-        lambda row: f"ends at {rounds.end_ps[row]} ps, its last transmission at {last[row]} ps",
-    )
+    findings.not_before(last, rounds.end_ps, rounds.name, "last transmission ends", "round")
     found = np.bincount(owner, minlength=len(rounds))
     findings.test(
         (rounds.transmissions != found) | (found == 0),
@@ -167,11 +159,7 @@ def round_order(record: Record, findings: Findings) -> None:
     known = np.flatnonzero(sent.round >= 0)
     known = known[rounds.common[sent.round[known]]]
     owner = sent.round[known]
-    findings.test(
-        sent.end_ps[known] != rounds.end_ps[owner],
-        sent.at(known),
-        lambda k: f"ends at {sent.end_ps[known[k]]} ps, its round at {rounds.end_ps[owner[k]]} ps",
-    )
+    findings.equal(sent.end_ps[known], rounds.end_ps[owner], sent.at(known), "its end [ps]")
 
 
 def discipline(record: Record, findings: Findings) -> None:
@@ -210,11 +198,7 @@ def steering(record: Record, findings: Findings) -> None:
     row = np.flatnonzero(np.isin(rounds.discipline.astype(str), PINNED))
     turned = _turned(record)[row]
     owed = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
-    findings.test(
-        rounds.overhead_ps[row] != owed,
-        rounds.at(row),
-        lambda k: f"has a guard time of {rounds.overhead_ps[row[k]]} ps, owes {owed[k]} ps",
-    )
+    findings.equal(rounds.overhead_ps[row], owed, rounds.at(row), "guard time [ps]")
 
 
 def _turned(record: Record) -> BoolArray:
