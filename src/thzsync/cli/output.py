@@ -48,6 +48,17 @@ JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as one JSON document on stdout.")
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
+IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
+OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the record.")]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
+]
+POLICIES_HELP = "Names separated by commas, or all. The first is the reference."
+SEEDS_HELP = "Number of paired realisations (seeds 0 to N-1)."
+FIRST_HELP = "First iteration (from 0) that the means include."
 
 PIPE_WIDTH = 400
 PATIENCE_S = 1.0
@@ -76,6 +87,16 @@ def change_scenario(
     for remark in check_scenario(scenario, source):
         note(f"thzsync: warning: {remark}")
     return scenario
+
+
+def policies_named(text: str) -> list[str]:
+    """The policies of an option; all where it says so."""
+    from thzsync.coordinator import policy_names
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ThzSyncError(f"--policies: found {text!r}; name a policy, or all")
+    return policy_names() if names == ["all"] else names
 
 
 def results() -> Console:
