@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,6 +138,15 @@ def emit(
     show(table() if callable(table) else table)
 
 
+def emit_lines(document: object, as_json: bool, lines: Iterable[str]) -> None:
+    """Print ``document`` as JSON, or say what was done, on stderr."""
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    for line in lines:
+        note(line)
+
+
 def show(table: RenderableType) -> None:
     """Print a result for people, never cut off at the terminal's width."""
     results().print(table, crop=False)
@@ -220,9 +229,3 @@ def progress(
             patience.join()  # it may be starting the bar right now
         if bar.live.is_started:
             bar.stop()
-
-
-def refuse_overwrite(path: str, force: bool) -> None:
-    """Raise when ``path`` exists and the user did not ask to replace it."""
-    if Path(path).exists() and not force:
-        raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")
