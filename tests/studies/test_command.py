@@ -266,6 +266,8 @@ def test_a_point_that_run_would_refuse_is_refused_before_any_work(
     rates = "optical.access_bps=1 kbps,1 Gbps"
     assert main(["sweep", "tiny", "--set", rates, "--dry-run"]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("thzsync: error: optical.access_bps=1 kbps: optical.access_bps: at 1000")
+    assert told.startswith(
+        "thzsync: error: optical.access_bps=1 kbps: optical.access_bps: at 1 kb/s"
+    )
     assert main(["run", "tiny", "--set", "optical.access_bps=1 kbps"]) == 2
     assert told.split("bps: ", 2)[2] == capsys.readouterr().err.split("bps: ", 1)[1]
