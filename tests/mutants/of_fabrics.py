@@ -162,7 +162,7 @@ MUTANTS = (
         "a farsighted train overlooks older flows towards its racks",
     ),
     Mutant(
-        "wireless/streams.py",
+        "wireless/disciplines.py",
         "        far = party.farsighted and self.in_turn\n",
         "        far = party.farsighted\n",
         ("tests/wireless/test_trains.py",),
