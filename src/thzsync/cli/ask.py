@@ -19,7 +19,7 @@ from thzsync.cli.output import (
     show,
     tell,
 )
-from thzsync.display import Column, Interval, Table
+from thzsync.display import Column, Interval, Table, counted
 from thzsync.display.table import Value
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
@@ -34,7 +34,7 @@ def ask(
     seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
     iterations: Annotated[
         int, typer.Option(min=2, help="Iterations per run; the second half counts.")
-    ] = 12,
+    ] = 8,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
     ] = None,
@@ -87,6 +87,11 @@ def candidates_table(answer: Answer) -> Table:
         Column("exposed", "ms", better="low", priority=2),
         Column("energy", "J", better="low", priority=1),
     )
+    first = answer.iterations // 2 + 1
+    caption = (
+        f"Means of iterations {first} to {answer.iterations}, "
+        f"± 95 % over {counted(len(answer.seeds), 'seed')}."
+    )
     rows: list[list[Value]] = [
         [
             TITLES[row["candidate"]],
@@ -97,4 +102,4 @@ def candidates_table(answer: Answer) -> Table:
         ]
         for row in answer.candidates
     ]
-    return Table("", columns, rows, f"Means per iteration, ± 95 % over {len(answer.seeds)} seeds.")
+    return Table("", columns, rows, caption)

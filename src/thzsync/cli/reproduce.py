@@ -115,9 +115,9 @@ def _reproduce(
                 figure = reproduce(name, Request(*asked, folder, known))
             known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
-            if out is not None:
+            if out is not None:  # its tables are on the page that `thzsync report` writes
                 note(f"{name} written to {add_part(out, name, figure, origins[name])}")
-            if not as_json:
+            elif not as_json:
                 for made in PRINTED[name](documents[name]):
                     show_table(TerminalTable(marked(made, quick)))
     if as_json:
