@@ -3,8 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 OUT ?= results
-# A first run shows that the installation works, and has the kernels compiled (15 to 25 s on 2 cores).
+# A first run shows that the installation works and compiles the kernels.
 TRY = $(BIN)/thzsync run tiny --iterations 1 > /dev/null
+
+# The tests of the report drive a browser; without one they skip, which is said before they start.
+define SAY_IF_NO_BROWSER
+@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { \
+  echo "No chromium and chromedriver here: the tests that drive a browser will skip."; \
+  echo "To run them: apt-get install chromium chromium-driver (Debian, Ubuntu)."; }
+endef
 
 .PHONY: run test install bench verify docs clean
 
@@ -14,6 +21,7 @@ run: .venv/.installed
 	@echo "Open $(OUT)/report.html in a browser; docs/tutorial.md leads to a scenario of your own."
 
 test: .venv/.tested
+	$(SAY_IF_NO_BROWSER)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -21,6 +29,7 @@ test: .venv/.tested
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 verify: .venv/.tested
+	$(SAY_IF_NO_BROWSER)
 	THZSYNC_THOROUGH=1 $(BIN)/python -m pytest -n 2
 
 bench: .venv/.tested

@@ -9,7 +9,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from thzsync.paper.calibration import TARGETS, Radio, Target, calibrate, sensitivity
+from thzsync.paper.calibration import TARGETS, Radio, Target, calibrate, times_ms
 from thzsync.paper.published import PUBLISHED, published_ablation_pct
 from thzsync.paper.synthesis import ABLATIONS
 from thzsync.scenario import Scenario
@@ -23,9 +23,9 @@ def fit(seeds: int) -> None:
     ranked = calibrate(NOISE_FIGURES_DB, FLUCTUATIONS_DB, OVERHEADS_S, seeds, progress=_count)
     names = [f"{t.kind} {t.method} N={t.racks} ({t.paper_ms:g})" for t in TARGETS]
     print("misfit noise_figure_db fluctuation_db overhead_us", *names, sep=" | ")
-    for error, radio, times_ms in ranked[:15]:
+    for error, radio, found_ms in ranked[:15]:
         values = (radio.noise_figure_db, radio.fluctuation_db, radio.round_overhead_s * 1e6)
-        print(f"{error:.4f}", *values, *(f"{t:.1f}" for t in times_ms), sep=" | ")
+        print(f"{error:.4f}", *values, *(f"{t:.1f}" for t in found_ms), sep=" | ")
 
 
 def table(seeds: int) -> None:
@@ -43,7 +43,7 @@ def table(seeds: int) -> None:
     }
     published, ablated = _published_targets(), _ablated_targets()
     targets = [*published, *ablated]
-    columns = sensitivity(targets, list(radios.values()), seeds, progress=_count)
+    columns = times_ms(list(radios.values()), targets, range(seeds), progress=_count)
     print("| figure | paper |", " | ".join(radios), "|")
     print("|" + "---|" * (len(radios) + 2))
     for n, target in enumerate(published):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from thzsync.version import __version__
 
@@ -47,6 +50,29 @@ def test_the_metadata_is_complete() -> None:
 
 def test_the_version_is_one_that_installers_can_order() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc|\.dev)\d+)?", __version__)
+
+
+def test_the_citation_names_the_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [__version__]
+
+
+def test_every_page_and_every_example_is_listed_where_readers_look_first() -> None:
+    index = (ROOT / "docs/index.md").read_text("utf-8")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert {page for page in pages if f"({page})" not in index} == set()
+    listed = (ROOT / "examples/README.md").read_text("utf-8")
+    examples = {path.name for path in (ROOT / "examples").iterdir()} - {"README.md"}
+    assert {name for name in examples if f"({name})" not in listed} == set()
+
+
+@pytest.mark.parametrize("target", ["test", "verify"])
+def test_make_says_before_the_tests_that_some_need_a_browser(target: str) -> None:
+    """Without one they skip, which pytest says at its end alone."""
+    steps = ["make", "-n", target, "PYTHON=true"]
+    lines = subprocess.run(steps, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said, tested = (lines.index(word) for word in ("will skip", "-m pytest"))
+    assert said < tested
 
 
 def test_every_requirement_has_a_range_and_a_tested_version() -> None:

@@ -20,6 +20,9 @@ PS_PER_S: Final = 10**12
 LATEST_S: Final = 4e6
 """The simulated clock ends here, 46 days on [s]: sums of two times still fit into 64 bits."""
 
+NEVER_PS: Final = 1 << 62
+"""A time that never comes [ps]: no simulated instant is as late."""
+
 MEMORY_LIMITS: Final = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),

@@ -18,7 +18,7 @@ from thzsync.coordinator.interface import Action, Outcome, Policy, Situation
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.synthesis import method_names
-from thzsync.transfers import grouping
+from thzsync.transfers import coarsening
 
 LONG = Scenario.preset("tiny").with_(
     {
@@ -115,4 +115,4 @@ def test_no_chunk_is_ready_before_the_run_that_it_waits_for_is_there() -> None:
 @pytest.mark.parametrize("most", [1, 16, 1000])
 def test_the_auditor_and_the_simulator_have_the_same_runs(pieces: int, most: int) -> None:
     for chunks in (1, pieces, pieces + 1, 611, 5000, 10**5):
-        assert grid(chunks, pieces, most).tolist() == grouping.grid(chunks, pieces, most).tolist()
+        assert grid(chunks, pieces, most).tolist() == coarsening.grid(chunks, pieces, most).tolist()

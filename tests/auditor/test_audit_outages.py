@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 
 from thzsync.auditor import audit
-from thzsync.auditor.learner import learner
+from thzsync.auditor.policy import learner
 from thzsync.auditor.silence import _Air, fallback, silence
 from thzsync.coordinator.bandit import collective_bandits
 from thzsync.scenario import Scenario
@@ -57,9 +57,13 @@ def test_a_wait_is_judged_within_its_own_span() -> None:
         src=column([2, 0]), dst=column([3, 1]), taken_ps=column([0, 10]), end_ps=column([100, 20])
     )
     flows = SimpleNamespace(src=column([0]), dst=column([1]))
-    book: Any = SimpleNamespace(transmissions=sent, flows=flows, scenario=Scenario.preset("tiny"))
-    air = _Air(book)
-    air._model = cast(Any, SimpleNamespace(next_change_ps=lambda _: 10**9))
+    record: Any = SimpleNamespace(
+        transmissions=sent,
+        flows=flows,
+        scenario=Scenario.preset("tiny"),
+        channel=SimpleNamespace(next_change_ps=lambda _: 10**9),
+    )
+    air = _Air(record)
     assert list(air.idle(column([0]), 50, 90)) == [50]
 
 

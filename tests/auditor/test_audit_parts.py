@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from thzsync.auditor import CHECKS, IN_PARTS, audit, book
-from thzsync.auditor.book import Book
+from thzsync.auditor import CHECKS, IN_PARTS, audit, record
+from thzsync.auditor.record import Record
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 
@@ -37,7 +37,7 @@ def two_jobs() -> Run:
 
 
 def in_parts(run: Run, rows: int, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(book, "PART_ROWS", rows)
+    monkeypatch.setattr(record, "PART_ROWS", rows)
     return audit(run)
 
 
@@ -53,8 +53,8 @@ def test_parts_hold_all_facts_of_the_whole(
 
 
 def test_every_row_is_in_one_part(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(book, "PART_ROWS", 50)
-    whole = Book(run)
+    monkeypatch.setattr(record, "PART_ROWS", 50)
+    whole = Record(run)
     parts = list(whole.parts())
     assert len(parts) == whole.part_count > 10
     for table in ("events", "blocks", "flows", "chunks", "rounds", "transmissions"):
@@ -107,7 +107,7 @@ def test_the_order_of_rows_means_nothing_in_parts(
 def test_two_iterations_more_take_little_memory_more(monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = Scenario.preset("tiny").with_({"jobs.0.training.allreduce_bytes": 192 * 2**20})
     few, many = (simulate(scenario, "fixed-ratio", n, 0, references={}) for n in (1, 3))
-    monkeypatch.setattr(book, "PART_ROWS", 2048)
+    monkeypatch.setattr(record, "PART_ROWS", 2048)
     assert audit(few).ok, "warm"
     peaks = []
     for run in (few, many):
@@ -122,10 +122,10 @@ def test_two_iterations_more_take_little_memory_more(monkeypatch: pytest.MonkeyP
 def test_whoever_asks_is_told_which_check_is_under_way(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(book, "PART_ROWS", 400)
+    monkeypatch.setattr(record, "PART_ROWS", 400)
     told: list[tuple[float, str]] = []
     audit(run, tell=lambda done, name: told.append((done, name)))
-    parts = Book(run).part_count
+    parts = Record(run).part_count
     times = Counter(name for _, name in told)
     assert times == {c.__name__: parts if c in IN_PARTS else 1 for c in CHECKS} | {"done": 1}
     assert sum(done for done, _ in told) == pytest.approx(len(CHECKS))

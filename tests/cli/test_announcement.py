@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 from thzsync.cli.announcement import announcement, next_step
-from thzsync.cli.reproduce import FULL_SEEDS, QUICK_SEEDS
+from thzsync.paper.catalogue import FIGURES
+
+FULL_SEEDS = {name: figure.seeds for name, figure in FIGURES.items()}
+QUICK_SEEDS = {name: figure.quick_seeds for name, figure in FIGURES.items()}
 
 
 def minutes(seeds: dict[str, int], quick: bool, workers: int) -> int:

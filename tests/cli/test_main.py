@@ -48,6 +48,20 @@ def test_help_gives_no_type_to_flags(words: list[str], capsys: pytest.CaptureFix
     assert "-h" in shown
 
 
+def test_help_shows_brackets_flowing_paragraphs_and_no_options_of_the_shell(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    assert main(["trace", "import", "--help"]) == 0
+    assert '{"name": [ranks]}' in capsys.readouterr().out
+    assert main(["run", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("Ctrl-C" in line and "Exit status 3" in line for line in lines) == 1
+    for group in ("trace", "scenario", "reproduce"):
+        assert main([group, "--help"]) == 0
+        assert "completion" not in capsys.readouterr().out
+
+
 def test_help_names_the_presets(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())

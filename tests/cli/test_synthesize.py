@@ -128,7 +128,7 @@ def test_mistakes_are_answered_in_one_line(
 def test_reproduce_prints_the_figure_with_the_contracts_keys(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thzsync.cli.reproduce.QUICK_RACKS", (3,))
+    monkeypatch.setattr("thzsync.paper.synthesis.QUICK_RACKS", (3,))
     found = document(capsys, "reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1")
     assert list(found["rows"][0]) == [
         "collective",

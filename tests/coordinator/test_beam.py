@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,12 @@ from tests.reference.beam_search import (
     uniform_actions,
 )
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import beam, lines, scoring, survivors, uniform
-from thzsync.coordinator import counts as flow_counts
-from thzsync.coordinator.beam import Search, search, search_each
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
-from thzsync.coordinator.features import Features, columns, group_flows
+from thzsync.coordinator.features import ACTION_COLUMNS, Features, columns, group_flows
 from thzsync.coordinator.posterior import LinearHead
-from thzsync.coordinator.replay import Contexts
+from thzsync.coordinator.replay import Replay
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.search import Search, search, search_each
 from thzsync.coordinator.training import encode
 
 SUBBANDS = 2
@@ -43,14 +42,6 @@ def random_event(
     group = np.concatenate((np.arange(senders), draw.integers(senders, size=flows - senders)))
     counts = draw.integers(1, chunks + 1, flows)
     return encoder, head, group_flows(rows, group, counts, LEVELS)
-
-
-def searched(encoder: Encoder, head: Head, features: Features) -> scoring.Searched:
-    """An event as the kernels see it while they search."""
-    base = scoring.context_units(encoder, features.rows)
-    effect = encoder.flow[features.rows.shape[1] :]
-    dense = scoring.padded(encoder.dense)
-    return scoring.Searched(base, effect, dense, features, encoder, head, LEVELS)
 
 
 def taken(counts: Any, level: Any, features: Features) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -76,20 +67,11 @@ def test_the_kernel_finds_what_the_readable_search_finds(
     assert taken(counts, level, features) == action
 
 
-@pytest.fixture
-def uncompiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (beam, flow_counts, lines, scoring, survivors, uniform):
-        for name, function in list(vars(module).items()):
-            if hasattr(function, "py_func"):
-                monkeypatch.setattr(module, name, function.py_func)
-
-
-def test_the_uncompiled_kernel_decides_the_same(request: pytest.FixtureRequest) -> None:
+def test_the_uncompiled_kernel_decides_the_same(uncompiled_search: ModuleType) -> None:
     encoder, head, features = random_event(7, flows=4)
     how = Search(4, 3, 0.01)
     compiled = search(encoder, head, features, LEVELS, how)
-    request.getfixturevalue("uncompiled_kernels")
-    uncompiled = beam.search(encoder, head, features, LEVELS, how)
+    uncompiled = uncompiled_search.search(encoder, head, features, LEVELS, how)
     assert taken(*compiled[:2], features) == taken(*uncompiled[:2], features)
     assert compiled[2] == pytest.approx(uncompiled[2], abs=1e-12)
 
@@ -228,12 +210,11 @@ def test_many_events_at_once_get_what_each_gets_alone() -> None:
         random_event(seed, flows=flows, senders=senders, chunks=9)[2]
         for seed, (flows, senders) in enumerate([(5, 2), (1, 1), (4, 4), (7, 3)])
     ]
-    memory = Contexts(8)
-    for slot, features in enumerate(events):
-        memory.put(slot, features)
-    assert memory.events is not None
+    memory = Replay(8, columns(SUBBANDS), LEVELS)
+    for features in events:
+        memory.add(features, np.ones((len(features.rows), ACTION_COLUMNS)), 0.0)
     which = np.array([3, 0, 2, 1])
-    counts, level, scores = search_each(encoder, head, memory.events, which, LEVELS, how)
+    counts, level, scores = search_each(encoder, head, memory.events(which), LEVELS, how)
     for n, event in enumerate(which):
         alone = search(encoder, head, events[event], LEVELS, how)
         assert counts[n, : len(alone[0])].tolist() == alone[0].tolist()
@@ -243,59 +224,15 @@ def test_many_events_at_once_get_what_each_gets_alone() -> None:
 
 @pytest.mark.parametrize("exploration", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(6))
-def test_uniform_actions_side_by_side_score_as_each_does_alone(
-    seed: int, exploration: float, uncompiled_kernels: None
+def test_where_leaving_it_costs_too_much_the_best_uniform_action_is_found(
+    seed: int, exploration: float
 ) -> None:
     encoder, head, features = random_event(seed, flows=5 + seed % 2, senders=3, chunks=9)
-    event, levels = searched(encoder, head._replace(exploration=exploration), features), len(LEVELS)
-    room = uniform.empty_uniform(5 * levels, 1, 6, encoder.size)
-    tried = uniform.list_uniform(features.chunks, levels, 5, room.step, room.level)
-    actions = np.empty((len(features.chunks), 3, 5 * levels))
-    uniform.score_uniform(event, tried, 5, actions, room)
-    listed = list(uniform_actions(features, LEVELS, Search(5, 1, 0.0)))
-    assert tried == len(listed)
-    for number, action in enumerate(listed):
-        plain = ucb(event.head, representation(encoder, features, LEVELS, action, slots=6))
-        assert room.score[number] == pytest.approx(plain, abs=1e-12)
-
-
-@pytest.mark.parametrize("exploration", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(6))
-def test_estimates_are_the_plain_scores_but_for_rounding(
-    seed: int, exploration: float, uncompiled_kernels: None
-) -> None:
-    """Along the lines of a random action's flows units begin and end, take the lead and lose it."""
-    encoder, head, features = random_event(seed, flows=6, senders=2, chunks=16)
-    head = head._replace(exploration=exploration)
-    survivor, options = 0, 17
-    event, how = searched(encoder, head, features), Search(options, 2, 0.01)
-    space = beam._workspace(encoder, head, len(LEVELS), how)
-    held = beam._empty_beam(2, 6, 2, 6)
-    held.counts[0] = np.random.default_rng(seed).integers(0, features.chunks + 1)
-    held.level[0] = [seed % 2, 1]
-    for f in range(6):
-        sender, level = features.group[f], held.level[0, features.group[f]]
-        share, air = held.counts[0, f] / features.chunks[f], features.air[f, level]
-        row = held.sums[0, sender]
-        beam.add_flow(event.base, event.effect, f, share, air, LEVELS[level], row)
-    trial = space.trial
-    for flow in range(6):
-        tried = flow_counts.list_counts(features.chunks[flow], options, trial)
-        assert tried == features.chunks[flow] + 1
-        flow_counts.estimate_counts(event, space, held, flow, tried, 0.01, 0.0)
-        for option in range(tried):
-            counts = held.counts[0].copy()
-            counts[flow] = trial.value[option]
-            action = taken(counts, held.level[0], features)
-            plain = ucb(head, representation(encoder, features, LEVELS, action, slots=6))
-            assert trial.score[survivor, option] == pytest.approx(plain, abs=1e-12)
-
-
-def test_scores_that_rounding_could_swap_are_contested() -> None:
-    trial = beam.empty_trial.py_func(2, 3, 1, 1)
-    trial.score[:] = [[0.5, -np.inf, 0.1], [-np.inf, 0.3, 0.2]]
-    assert not flow_counts.contested.py_func(trial, 3, 1e-9)
-    trial.score[1, 0] = 0.1 + 1e-15
-    assert flow_counts.contested.py_func(trial, 3, 1e-9)
-    trial.score[1, 0] = np.nan
-    assert flow_counts.contested.py_func(trial, 3, 1e-9)
+    head, how = head._replace(exploration=exploration), Search(5, 2, 1e6)
+    listed = list(uniform_actions(features, LEVELS, how))
+    plain = [
+        ucb(head, representation(encoder, features, LEVELS, action, slots=6)) for action in listed
+    ]
+    counts, level, score = search(encoder, head, features, LEVELS, how)
+    assert score == pytest.approx(max(plain), abs=1e-8)
+    assert taken(counts, level, features) == listed[int(np.argmax(plain))]

@@ -7,9 +7,11 @@ from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
 from thzsync.coordinator.choice import search_settings
 from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
-from thzsync.coordinator.features import group_flows, one_of
-from thzsync.coordinator.replay import Contexts
+from thzsync.coordinator.encoder import Batch
+from thzsync.coordinator.features import alone, group_flows
+from thzsync.coordinator.replay import Replay
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.search import search, search_each
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.coordinator.training import encode
 from thzsync.coordinator.views import Flat, Pooled, View
@@ -61,18 +63,17 @@ def test_a_transition_counts_once_reward_and_next_state_are_there() -> None:
     assert policy._complete_slots().tolist() == [0]
 
 
-def test_contexts_that_are_kept_are_those_of_the_memory_when_it_wraps_around() -> None:
-    """The memory holds eight events; every training looks at contexts that it has kept."""
+def test_air_times_that_are_kept_are_those_of_the_memory_when_it_wraps_around() -> None:
+    """The memory holds eight events; every training looks at air times that it has kept."""
     policy, floor = policy_with(replay=8, train_every=2, train_steps=1, batch=4), ToyFloor(0)
     for k in range(30):
         context = floor.context(k, ("p2p", "a2a")[k % 2])
         policy.learn(context, policy.decide(context), Outcome(context.decision, 1.0, 1.0, -0.5))
-    events = policy._contexts.events
-    assert events is not None
-    for slot in range(8):
-        afresh = policy.replay.features(slot, policy.levels)
-        for name, column in one_of(events, slot)._asdict().items():
-            np.testing.assert_array_equal(column, getattr(afresh, name))
+    restored = Replay(8, policy.view.columns, policy.levels)
+    restored.restore(policy.replay.state())
+    kept, afresh = (memory.events(np.arange(8)) for memory in (policy.replay, restored))
+    held = kept.group >= 0
+    np.testing.assert_array_equal(kept.air[held], afresh.air[held])
 
 
 def test_the_target_network_values_the_online_networks_choice() -> None:
@@ -81,11 +82,12 @@ def test_the_target_network_values_the_online_networks_choice() -> None:
     for event in range(3):
         policy.decide(floor.context(event, "p2p"))
     size = policy.online.encoder.size
-    policy.target = type(policy.online)(policy.view, policy.online.encoder, np.ones(size))
+    policy.target = type(policy.online)(policy.online.encoder, np.ones(size))
     following = policy._next_values(np.array([0, 1]))
-    batch = policy.replay.batch(np.array([1, 2]))
-    batch.rows[:, :, -3:] = 0.0  # all values equal: the search keeps everything on the fibre
-    np.testing.assert_allclose(following, encode(policy.online.encoder, batch).sum(axis=1))
+    events = policy.replay.events(np.array([1, 2]))
+    events.rows[:, :, -3:] = 0.0  # all values equal: the search keeps everything on the fibre
+    phi = encode(policy.online.encoder, Batch(events.rows, events.group))
+    np.testing.assert_allclose(following, phi.sum(axis=1))
 
 
 @pytest.mark.parametrize("view", [Pooled(4), Flat(4)], ids=["pooled", "flat"])
@@ -100,17 +102,17 @@ def test_the_best_actions_of_many_events_are_those_of_each(view: View) -> None:
         )
         for g in ([0, 1, 1], [0], [2, 0, 1, 0, 2, 1, 0])
     ]
-    apart = []
+    memory = Replay(3, view.columns, levels, view.actions)
     for features in events:
-        counts, level, _ = view.search(encoder, head, features, levels, how)
-        apart.append(view.found(features, counts, level, levels))
-    memory = Contexts(3)
-    for slot, features in enumerate(events):
-        memory.put(slot, features)
-    assert memory.events is not None
-    together = view.best(encoder, head, memory.events, np.array([2, 0, 1]), levels, how)
-    for number, event in enumerate((2, 0, 1)):
-        np.testing.assert_array_equal(together[number, : len(apart[event])], apart[event])
+        memory.add(features, np.zeros((len(features.rows), view.actions)), 0.0)
+    which = [2, 0, 1]
+    stored = memory.events(np.array(which))
+    counts, level, _ = search_each(encoder, head, stored, levels, how)
+    together = view.found(stored, counts, level, levels)
+    for number, event in enumerate(which):
+        counts, level, _ = search(encoder, head, events[event], levels, how)
+        apart = view.found(alone(events[event]), counts[None], level[None], levels)[0]
+        np.testing.assert_array_equal(together[number, : len(apart)], apart)
 
 
 def test_without_discount_the_goal_is_the_reward_alone() -> None:

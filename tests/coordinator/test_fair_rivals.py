@@ -23,6 +23,16 @@ def test_a_best_baseline_brings_its_structures_and_changes_nothing_else() -> Non
         assert own_scenario(make_policy(plain, TINY, Streams(0)), TINY) is TINY
 
 
+def test_a_policy_may_bring_a_method_for_any_collective() -> None:
+    class Brings:
+        methods = (("all-gather", "proposed"), ("a2a", "sustained"))
+
+    own = own_scenario(Brings(), TINY)  # type: ignore[arg-type]
+    assert own.collectives.method("all-gather") == "proposed"
+    assert own.collectives.method("a2a") == "sustained"
+    assert own.collectives.method("p2p") == TINY.collectives.method("p2p")
+
+
 def test_all_wired_at_its_best_does_not_know_how_many_subbands_there_are() -> None:
     references = {"p2p": (1.0, 1.0), "a2a": (1.0, 1.0), "allreduce": (1.0, 1.0)}
     few, many = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,13 @@ import pytest
 from tests.coordinator.environment import KINDS, LEVELS, SUBBANDS, ToyFloor
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import Action, Situation, make_policy
-from thzsync.coordinator.beam import Search
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.coordinator.features import Features, group_flows
-from thzsync.coordinator.flat import flat_columns, grown, random_flat_encoder
-from thzsync.coordinator.flat_training import fit_flat, flat_gradient, scratch_for
+from thzsync.coordinator.encoder import Batch, Encoder, grown, random_flat_encoder, represent
+from thzsync.coordinator.features import Features, alone, flat_columns, group_flows
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
-from thzsync.coordinator.training import unpacked, widened
+from thzsync.coordinator.search import Search, search
+from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked, widened
 from thzsync.coordinator.views import Flat
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -41,9 +40,13 @@ def random_event(seed: int) -> tuple[Encoder, Head, Features]:
     return encoder, head, group_flows(rows, group, counts, TWO)
 
 
+def found(features: Features, counts: Any, level: Any, levels: FloatArray = TWO) -> FloatArray:
+    return VIEW.found(alone(features), counts[None], level[None], levels)[0]
+
+
 def value(encoder: Encoder, head: Head, features: Features, counts: Any, level: Any) -> float:
-    taken = VIEW.found(features, np.array(counts), np.array(level), TWO)
-    phi = VIEW.represent(encoder, features, taken)
+    taken = found(features, np.array(counts), np.array(level))
+    phi = represent(encoder, features, taken)
     width = np.linalg.norm(phi @ head.inverse_factor)
     return float(phi @ head.weights + head.exploration * width)
 
@@ -53,7 +56,7 @@ def value(encoder: Encoder, head: Head, features: Features, counts: Any, level: 
 def test_a_wide_beam_finds_the_best_of_all_actions(seed: int, partial: bool) -> None:
     encoder, head, features = random_event(seed)
     how = Search(4, 600, 0.0, partial)
-    counts, level, score = VIEW.search(encoder, head, features, TWO, how)
+    counts, level, score = search(encoder, head, features, TWO, how)
     every = product(*(range(n + 1) for n in features.chunks), range(2), range(2))
     best = max(value(encoder, head, features, a[:3], a[3:]) for a in every)
     assert score == pytest.approx(best, abs=1e-9)
@@ -62,7 +65,7 @@ def test_a_wide_beam_finds_the_best_of_all_actions(seed: int, partial: bool) -> 
 
 def test_a_narrow_search_keeps_the_best_partial_action_at_every_step() -> None:
     encoder, head, features = random_event(3)
-    counts, _, _ = VIEW.search(encoder, head, features, TWO, Search(4, 1, 0.0, True))
+    counts, _, _ = search(encoder, head, features, TWO, Search(4, 1, 0.0, True))
     open_level = np.full(2, -1)
     built = np.zeros(3, dtype=np.int64)
     for flow in range(3):
@@ -70,15 +73,26 @@ def test_a_narrow_search_keeps_the_best_partial_action_at_every_step() -> None:
         def score(count: int, flow: int = flow) -> float:
             tried = built.copy()
             tried[flow] = count
-            taken = VIEW.found(features, tried, open_level, TWO)
+            taken = found(features, tried, open_level)
             taken[:, 1] = 0.0  # no level is chosen yet
-            phi = VIEW.represent(encoder, features, taken)
+            phi = represent(encoder, features, taken)
             return float(
                 phi @ head.weights + head.exploration * np.linalg.norm(phi @ head.inverse_factor)
             )
 
         built[flow] = max(range(int(features.chunks[flow]) + 1), key=score)
     assert counts.tolist() == built.tolist()
+
+
+@pytest.mark.parametrize("partial", [True, False])
+def test_the_uncompiled_kernel_decides_the_same(
+    partial: bool, uncompiled_search: ModuleType
+) -> None:
+    for seed in range(4):
+        event, how = random_event(seed), Search(4, 3, 0.01, partial)
+        compiled, uncompiled = search(*event, TWO, how), uncompiled_search.search(*event, TWO, how)
+        for one, other in zip(compiled, uncompiled, strict=True):
+            assert one == pytest.approx(other, abs=1e-12)
 
 
 def memory(draw: np.random.Generator, samples: int = 6) -> Batch:
@@ -99,7 +113,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
         network, top = unpacked(at, encoder)
         scratch = scratch_for(network, batch, 6)
         slopes = unpacked(slope, encoder)
-        return float(flat_gradient(network, top, batch, drawn, target, slopes, scratch))
+        return float(gradient(network, top, batch, drawn, target, slopes, scratch))
 
     slope = np.zeros_like(flat)
     loss(flat, slope)
@@ -117,13 +131,13 @@ def test_training_lowers_the_error_and_one_event_is_encoded_like_many() -> None:
     batch, target = memory(draw, 70), draw.normal(size=70)
     draws = draw.integers(70, size=(200, 32))
     how = Descent(0.01, 0.0)
-    trained, head = fit_flat(encoder, np.zeros(encoder.size), batch, draws, target[draws], how)
-    missed = VIEW.encode(trained, batch) @ head - target
+    trained, head = fit(encoder, np.zeros(encoder.size), batch, draws, target[draws], how)
+    missed = encode(trained, batch) @ head - target
     assert np.mean(missed**2) < 0.5 * np.var(target)
     rows = batch.rows[69]
     features = group_flows(rows[:, :-2], np.arange(4), np.ones(4, dtype=np.int64), TWO)
-    alone = VIEW.represent(trained, features, rows[:, -2:])
-    assert alone == pytest.approx(VIEW.encode(trained, batch)[69])
+    alone = represent(trained, features, rows[:, -2:])
+    assert alone == pytest.approx(encode(trained, batch)[69])
 
 
 def test_a_wider_event_adds_slots_and_changes_nothing_that_was_learnt() -> None:
@@ -150,8 +164,8 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
     assert taken[:, 0] == pytest.approx(0.5)
     assert taken[:, 1] == pytest.approx(0.75)
     counts = np.where(np.arange(situation.units) == 1, 4, 0)
-    level = np.full(len(features.start) - 1, 2)
-    alone = view.found(features, counts, level, LEVELS)
+    level = np.full(features.senders, 2)
+    alone = found(features, counts, level, LEVELS)
     assert np.flatnonzero(alone[:, 1]).tolist() == [int(features.group[1])]
     same = Action.of(situation.offer, counts, LEVELS[level][situation.offer.rack_group])
     assert view.taken(features, situation, same) == pytest.approx(alone)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.coordinator.samples import encoder_of, ragged_batch, random_batch
 from tests.reference import torch_encoder
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import dense, training
+from thzsync.coordinator import dense, first_layers, training
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.training import (
@@ -43,7 +43,7 @@ def loss_and_slope(
 ) -> tuple[float, FloatArray]:
     encoder, head = widened(*unpacked(flat, like))
     slopes = unpacked(np.zeros_like(packed(encoder, head)), encoder)
-    everything, scratch = np.arange(len(target)), scratch_for(encoder, batch)
+    everything, scratch = np.arange(len(target)), scratch_for(encoder, batch, len(target))
     loss = gradient(encoder, head, batch, everything, target, slopes, scratch)
     return loss, packed(*narrowed(*slopes, like))
 
@@ -95,7 +95,7 @@ def test_the_uncompiled_kernels_train_the_same(monkeypatch: pytest.MonkeyPatch) 
     encoder, head, batch, target = problem(4)
     draws = np.random.default_rng(4).integers(len(target), size=(3, 5))
     compiled = fit(encoder, head, batch, draws, target[draws], HOW)
-    for module in (dense, training):
+    for module in (dense, first_layers, training):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)

@@ -18,8 +18,9 @@ from tests.paper.reading_sets import made_up as made_up_readings
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import compare
 from thzsync.paper.fabric import FabricFigure
-from thzsync.paper.figure import SynthesisFigure, add_part
+from thzsync.paper.figure import add_part
 from thzsync.paper.oracle import Oracle
+from thzsync.paper.synthesis import SynthesisFigure
 from thzsync.paper.weights import WeightsFigure
 from thzsync.report.markdown import BLOCKS, fill, main, read_parts
 from thzsync.scenario import Scenario

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.reference.tensors import execute
 from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
@@ -22,7 +23,6 @@ from thzsync.simulation import Run, simulate
 from thzsync.synthesis import Method, find_method, register_method
 from thzsync.synthesis.conformance import check_method
 from thzsync.topology import Topology
-from thzsync.transfers.tensors import execute
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 from thzsync.workload.tracefile import Trace, write_trace
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reference.tensors import execute
 from tests.wireless.worlds import (
     CHUNK,
     channel_of,
@@ -31,7 +32,6 @@ from thzsync.scenario import Floor, Scenario, Thz
 from thzsync.synthesis import BUILT_IN, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Flow, Schedule, graph_of
-from thzsync.transfers.tensors import execute
 
 METHODS = [(method.collective, method.name) for method in BUILT_IN]
 

@@ -45,7 +45,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a fibre so slow that the run would seem stalled": (
         {"optical": {"access_bps": 400}},
-        r'x: optical\.access_bps: .*400 bit/s .* 1311 s.* "400 Gbps"',
+        r'x: optical\.access_bps: at 400 b/s one packet .* 1311 s.* did you mean "400 Gb/s"\?',
     ),
     "a billion racks": (
         {"floor": {"rings": 50, "slots_per_ring": 2 * 10**7, "inner_radius_m": 1e5}, "jobs": []},
@@ -87,7 +87,7 @@ def test_what_cannot_be_run_is_refused_before_anything_is_allocated(case: str) -
 ODD: dict[str, tuple[dict[str, Any], str]] = {
     "a very slow fibre": (
         {"optical": {"inter_bps": 400e3}},
-        r"optical\.inter_bps is 400000 bit/s",
+        r"optical\.inter_bps is 400 kb/s; is its unit right\?",
     ),
     "a round longer than an iteration": (
         {"thz": {"round_overhead_s": 30}},
@@ -175,8 +175,8 @@ def test_remarks_go_to_stderr_and_the_result_to_stdout(
     file.write_text('preset = "tiny"\n[optical]\ninter_bps = 400e3\n')
     assert main(["scenario", "show", str(file)]) == 0
     captured = capsys.readouterr()
-    assert captured.err.startswith(f"thzsync: warning: {file}: optical.inter_bps is 400000 bit/s")
-    assert captured.out.startswith('name = "tiny"')
+    assert captured.err.startswith(f"thzsync: warning: {file}: optical.inter_bps is 400 kb/s")
+    assert captured.out.startswith("# Oversubscription of the fibre between rings: 750,000:1\n")
 
 
 def test_a_floor_of_a_thousand_rings_is_told_how_many_bursts_it_asks_for() -> None:

@@ -7,11 +7,13 @@ import pytest
 from benchmarks.iteration import llama
 from thzsync.arrays import size_text
 from thzsync.cli.announcement import forewarning
+from thzsync.coordinator import make_policy
 from thzsync.feasibility import Asked, Effort, effort_of
-from thzsync.feasibility.effort import REFERENCES
+from thzsync.feasibility.effort import DECIDED_SHARE, REFERENCES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.simulation.simulator import REFERENCE_ITERATIONS
+from thzsync.streams import Streams
 
 TINY, PAPER, POD = (Scenario.preset(name) for name in ("tiny", "paper", "pod-1024"))
 LLAMA = llama()
@@ -23,7 +25,8 @@ def in_fidelity(scenario: Scenario, fidelity: str) -> Scenario:
 
 
 def takes(scenario: Scenario, iterations: int, learns: bool = False, kept: bool = True) -> Effort:
-    return effort_of(Asked(scenario, iterations, learns, kept))
+    share = DECIDED_SHARE if learns else 0.0
+    return effort_of(Asked(scenario, iterations, learns, kept, thz_share=share))
 
 
 def test_larger_jobs_learners_and_more_iterations_take_longer() -> None:
@@ -74,6 +77,39 @@ def test_time_memory_and_disk_are_near_what_was_measured(
     assert 1 / 1.5 < told.seconds / seconds < 1.5
     assert 1 / 1.2 < told.memory_bytes / (1e6 * memory_mb) < 1.2
     assert told.disk_bytes == pytest.approx(1e6 * disk_mb, rel=0.4)
+
+
+MOE = changed(
+    PAPER,
+    {"optical.fidelity": "flow", "jobs.0.training": None, "jobs.0.model": {"name": "mixtral-8x7b"}},
+    "test",
+)
+QUICKEST = {
+    "collectives.a2a": "sustained",
+    "collectives.allreduce": "streamed-and-ring",
+    "collectives.p2p": "striped",
+    "coordinator.search": "reckoned",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "policy", "seconds"),
+    [  # an iteration with its references; CPU seconds times pace, read off once
+        ({}, "all-wired", 6.4),
+        ({}, "thz-sync", 9.6),
+        ({}, "fixed-ratio", 7.9),
+        (QUICKEST, "thz-sync", 24.8),
+        ({}, "all-wireless-best", 47.3),
+    ],
+)
+def test_every_chunk_that_thz_sends_by_itself_takes_its_time(
+    changes: dict[str, str], policy: str, seconds: float
+) -> None:
+    """In flow fidelity fibres cost little, and the overlay's rounds are most of a run."""
+    scenario = changed(MOE, changes, "test")
+    chosen = make_policy(policy, scenario, Streams(0))
+    told = effort_of(Asked.of(scenario, chosen, 1, kept=False))
+    assert 1 / 1.5 < told.seconds / seconds < 1.5
 
 
 @pytest.mark.parametrize("fidelity", ["packet", "flow"])

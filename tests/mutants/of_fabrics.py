@@ -12,7 +12,7 @@ POWER = ("tests/wireless/test_power.py",)
 OFFERS = ("tests/synthesis/test_offers.py",)
 BOUNDS = "tests/synthesis/test_bounds.py"
 PRECEDENCE = "thzsync.transfers.precedence"
-BATCH = "thzsync.transfers.batch"
+LOWERING = "thzsync.transfers.lowering"
 FORMING = "thzsync.wireless.forming"
 BOOKKEEPING = "thzsync.wireless.bookkeeping"
 STREAMING = "thzsync.wireless.streaming"
@@ -55,18 +55,18 @@ MUTANTS = (
         "chunks of a refused call arrive all the same",
     ),
     Mutant(
-        BATCH,
+        LOWERING,
         "_timer_of_flow",
-        "timer_of_flow[~plan.local] = -1",
+        "timer_of_flow[~graph.local] = -1",
         "",
         (f"{ALONE}::test_a_late_rack_passes_on_at_once_what_comes_from_others",),
         "a late rack holds up what it merely passes on",
     ),
     Mutant(
-        BATCH,
-        "batch_of",
-        "release_ps + delays_ps[late]",
-        "delays_ps[late]",
+        LOWERING,
+        "event_batch",
+        "columns[5, nodes:join] = release_ps + delays_ps[late]",
+        "columns[5, nodes:join] = delays_ps[late]",
         ("tests/simulation/test_engine.py::test_a_late_rack_counts_in_the_completion_time",),
         "lateness counts from the beginning of the run",
     ),

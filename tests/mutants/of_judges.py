@@ -55,7 +55,7 @@ MUTANTS = (
     Mutant(
         AIR,
         "power_budget",
-        "share[seat[seat >= 0]] = 1.0",
+        "share[member[member >= 0]] = 1.0",
         "share[:] = 1.0",
         AUDIT,
         "decided power budgets are not enforced",

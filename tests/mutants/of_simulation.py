@@ -8,7 +8,7 @@ SITUATION = ("tests/simulation/test_situation.py",)
 INSTANTS = ("tests/simulation/test_instants.py",)
 FALLBACK = ("tests/execution/test_fallback.py",)
 REFERENCES = ("tests/simulation/test_references.py",)
-LATENESS = ("tests/simulation/test_lateness.py",)
+LATENESS = ("tests/simulation/test_stragglers.py",)
 JOBS = ("tests/properties/test_independent_jobs.py",)
 COMPUTE = ("tests/properties/test_compute_places.py",)
 YIELDED = ("tests/properties/test_yielded_decisions.py",)
@@ -16,7 +16,7 @@ LEDGER = ("tests/properties/test_one_ledger.py",)
 FAULTS = ("tests/simulation/test_faults.py",)
 AUDITED = ("tests/auditor/test_audit_runs.py",)
 WORLD = "thzsync.simulation.world"
-LATENESS_MODULE = "thzsync.simulation.lateness"
+LATENESS_MODULE = "thzsync.simulation.stragglers"
 ENGINE = "thzsync.simulation.engine"
 EXECUTOR = "thzsync.execution.executor"
 METRICS = "thzsync.simulation.metrics"
@@ -33,8 +33,8 @@ MUTANTS = (
         "a type of which few events are met has no interval",
     ),
     Mutant(
-        "thzsync.simulation.witness",
-        "Witness.finished",
+        "thzsync.simulation.packet_check",
+        "PacketCheck.finished",
         "event.on_fibre and self._picker.picks(event.graph.kind)",
         "self._picker.picks(event.graph.kind) and event.on_fibre",
         ("tests/simulation/test_fidelity.py",),
@@ -201,8 +201,8 @@ MUTANTS = (
         "a finished event says what was decided, not what was carried",
     ),
     Mutant(
-        FAULTS_MODULE,
-        "FaultTimeline._set_rates",
+        "thzsync.optical.network",
+        "degraded_bps",
         "min(shares, default=1.0)",
         "(shares[-1] if shares else 1.0)",
         FAULTS,

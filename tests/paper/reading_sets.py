@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from thzsync.paper.reading_figure import Effort, ReadingsFigure
-from thzsync.paper.readings import (
+from thzsync.paper.questions import (
     QUESTIONS,
     Numbers,
     defaults,
@@ -11,6 +10,7 @@ from thzsync.paper.readings import (
     places,
     published,
 )
+from thzsync.paper.readings import Effort, ReadingsFigure
 from thzsync.scenario import Scenario
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.paper.planes import made_up
 from thzsync.paper.beyond import ENDS, POINTS, WEIGHTS
-from thzsync.paper.plane import draw_plane
+from thzsync.paper.pictures import draw_plane
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts

@@ -14,6 +14,7 @@ import pytest
 
 from tests.paper.ladders import made_up
 from thzsync.files import dump_json
+from thzsync.paper.figure import Request
 from thzsync.paper.ladder import (
     DEPARTURES,
     LEARNERS,
@@ -21,11 +22,11 @@ from thzsync.paper.ladder import (
     RUNGS,
     LadderFigure,
     contenders,
-    reproduce_ladder,
+    reproduce,
     settled_after,
 )
-from thzsync.paper.ladder_picture import draw_ladder
 from thzsync.paper.letter_tables import ladder as ladder_table
+from thzsync.paper.pictures import draw_ladder
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
@@ -117,8 +118,8 @@ def test_the_page_and_the_pages_of_the_documentation_show_it(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_what_is_finished_is_not_done_again(tmp_path: Path) -> None:
     tiny, seen = Scenario.preset("tiny"), []
-    first = reproduce_ladder(1, 2, 1, tiny, out=tmp_path)
-    reproduce_ladder(1, 2, 1, tiny, lambda *told: seen.append(told), out=tmp_path)
+    first = reproduce(Request(tiny, 1, 2, 1, folder=tmp_path))
+    reproduce(Request(tiny, 1, 2, 1, lambda *told: seen.append(told), folder=tmp_path))
     assert all(done == total for _, done, total in seen)
     first.save(tmp_path)
     assert json.loads((tmp_path / "ladder.json").read_text())["missing"] == 0

@@ -11,9 +11,7 @@ import pytest
 from tests.paper.reading_sets import as_published, made_up
 from thzsync.files import dump_json
 from thzsync.paper import reading_runs
-from thzsync.paper.reading_figure import Assembly, Effort
-from thzsync.paper.reading_runs import VARIANTS, RingRun, Shelf, TraceRun
-from thzsync.paper.readings import (
+from thzsync.paper.questions import (
     LETTER,
     QUESTIONS,
     Readings,
@@ -25,6 +23,8 @@ from thzsync.paper.readings import (
     places,
     score,
 )
+from thzsync.paper.reading_runs import VARIANTS, Found, RingRun, TraceRun, complete
+from thzsync.paper.readings import Assembly, Effort
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
 from thzsync.report.source import open_results
@@ -108,25 +108,25 @@ def test_what_was_measured_is_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = RingRun("a2a proposed", "", 4, False, (), 1)
-    first = Shelf(tmp_path)
-    first.complete([task, task], workers=1)
+    first: Found = {}
+    complete(first, [task, task], tmp_path, workers=1)
     monkeypatch.setattr(reading_runs, "measure", never)
-    again = Shelf(tmp_path)
-    again.complete([task])
+    again: Found = {}
+    complete(again, [task], tmp_path)
     assert again[task] == first[task]
     (kept,) = (tmp_path / "measured").iterdir()
     kept.write_text("{")
     with pytest.raises(AssertionError):
-        Shelf(tmp_path).complete([task], workers=1)
+        complete({}, [task], tmp_path, workers=1)
 
 
 def test_numbers_are_put_together_from_measurements() -> None:
-    made = Assembly(Shelf(), Effort(Scenario.paper()))
+    made = Assembly({}, Effort(Scenario.paper()))
     for learners in (False, True):
         for number, task in enumerate(made.tasks(defaults(), learners), start=1):
             names = ("completion", "energy", "reward", "since data")
             found = {name: float(number) for name in names}
-            made.shelf.found[task] = found | {f"last {name}": -1.0 for name in names}
+            made.found[task] = found | {f"last {name}": -1.0 for name in names}
     ours = made.numbers(defaults())
     assert set(ours) == set(places())
     assert all(isinstance(ours[p], tuple) == (p[3] == "increase") for p in ours)

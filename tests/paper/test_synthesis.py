@@ -14,7 +14,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.experiments.rounds import round_rows
 from thzsync.experiments.single_ring import Instance, late_racks_s, uneven_a2a
 from thzsync.paper.calibration import TARGETS, Radio, misfit
-from thzsync.paper.synthesis import ablation_rows, reproduce_synthesis
+from thzsync.paper.synthesis import ablation_rows, synthesis_rows
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 
@@ -99,9 +99,7 @@ def test_too_many_racks_for_the_ring_are_refused() -> None:
 
 def test_rows_have_the_contracts_keys_and_do_not_depend_on_the_workers() -> None:
     chosen = {"a2a": ["proposed", "cyclic"], "allreduce": ["ring", "proposed"]}
-    one, two = (
-        reproduce_synthesis(seeds=2, racks=(3, 4), methods=chosen, workers=w) for w in (1, 2)
-    )
+    one, two = (synthesis_rows(RING, 2, (3, 4), chosen, workers=w) for w in (1, 2))
     assert one == two
     assert [list(row) for row in one] == [KEYS] * 16
     for row in one:
@@ -118,14 +116,12 @@ def test_an_interruption_never_passes_for_a_complete_figure() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reproduce_synthesis(
-            seeds=2, racks=(3,), methods={"a2a": ["cyclic"]}, workers=1, progress=interrupt
-        )
+        synthesis_rows(RING, 2, (3,), {"a2a": ["cyclic"]}, workers=1, progress=interrupt)
 
 
 def test_an_unknown_method_is_refused_before_any_work() -> None:
     with pytest.raises(ThzSyncError, match="'nope'"):
-        reproduce_synthesis(seeds=10**9, methods={"a2a": ["nope"]})
+        synthesis_rows(RING, 10**9, methods={"a2a": ["nope"]})
 
 
 def test_ablations_stand_beside_the_published_range() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from thzsync.experiments.compare import Comparison, compare, compare_settings
 from thzsync.paper import weights
-from thzsync.paper.weights import reproduce_weights
+from thzsync.paper.figure import Request
+from thzsync.paper.weights import reproduce
 from thzsync.scenario import Scenario
 
 SETTING = Scenario.preset("tiny")
@@ -27,8 +28,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_known_runs_are_taken_over_and_change_nothing(asked: list[int]) -> None:
     known = compare(SETTING, ("all-wired", "thz-sync"), 2, 2, workers=1)
-    afresh = reproduce_weights(2, 2, 1, SETTING)
-    taken_over = reproduce_weights(2, 2, 1, SETTING, known=known)
+    afresh = reproduce(Request(SETTING, 2, 2, 1))
+    taken_over = reproduce(Request(SETTING, 2, 2, 1, known=known))
     assert asked == [3, 2]
     assert taken_over.rows() == afresh.rows()
     assert taken_over.comparisons[0.7, 0.3].policies == ("thz-sync",)
@@ -39,5 +40,5 @@ def test_runs_of_other_seeds_or_iterations_are_made_anew(
     asked: list[int], seeds: int, iterations: int
 ) -> None:
     known = compare(SETTING, ("thz-sync",), 2, 2, workers=1)
-    reproduce_weights(seeds, iterations, 1, SETTING, known=known)
+    reproduce(Request(SETTING, seeds, iterations, 1, known=known))
     assert asked == [3]

@@ -12,10 +12,10 @@ from itertools import product
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.coordinator.beam import Search
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.search import Search
 
 Candidate = tuple[tuple[int, ...], tuple[int, ...]]
 """Chunk counts per flow and level index per sender."""
@@ -49,7 +49,7 @@ def slow_search(
     encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
 ) -> tuple[Candidate, float]:
     """The best action found and its score."""
-    flows, senders = len(features.chunks), len(features.start) - 1
+    flows, senders = len(features.chunks), features.senders
 
     def value(action: Candidate) -> float:
         return ucb(head, representation(encoder, features, levels, action, slots=flows + 3))
@@ -82,7 +82,7 @@ def slow_search(
 
 def uniform_actions(features: Features, levels: FloatArray, how: Search) -> Iterator[Candidate]:
     """One share and one level for all; without THz chunks only the highest level."""
-    senders = len(features.start) - 1
+    senders = features.senders
     for step in range(how.count_levels):
         share = step / (how.count_levels - 1)
         counts = tuple(int(np.floor(share * k + 0.5 + 1e-9)) for k in features.chunks)
@@ -93,7 +93,7 @@ def uniform_actions(features: Features, levels: FloatArray, how: Search) -> Iter
 
 def every_action(features: Features, levels: FloatArray) -> Iterator[Candidate]:
     """The whole Cartesian product; levels of silent senders do not matter and stay at 0."""
-    senders = len(features.start) - 1
+    senders = features.senders
     for counts in product(*(range(int(k) + 1) for k in features.chunks)):
         choices = [
             range(len(levels)) if sends(features, counts, s) else [0] for s in range(senders)

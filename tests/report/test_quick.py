@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.results import save_reproduction
-from thzsync.cli import main, reproduce
+from thzsync.cli import main
 from thzsync.experiments.compare import Comparison
 from thzsync.records.folder import sealed
 from thzsync.report import open_results, write_report
@@ -58,7 +58,7 @@ def test_tables_in_markdown_pages_say_quick(comparison: Comparison, tmp_path: Pa
 def test_a_reproduction_announces_itself_and_ends_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reproduce, "QUICK_RACKS", (3,))
+    monkeypatch.setattr("thzsync.paper.synthesis.QUICK_RACKS", (3,))
     monkeypatch.setenv("COLUMNS", "400")
     out = str(tmp_path / "out")
     command = ["reproduce", "synthesis", "--quick", "--seeds", "1", "--workers", "1"]

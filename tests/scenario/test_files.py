@@ -73,7 +73,7 @@ def test_the_digest_tells_scenarios_apart() -> None:
 def test_sizes_may_carry_units(text: str, value: int | None) -> None:
     toml = FLOOR + f'[collectives]\nchunk_bytes = "{text}"\n'
     if value is None:
-        with pytest.raises(ThzSyncError, match="B, KB"):
+        with pytest.raises(ThzSyncError, match="number with one of TiB, GiB"):
             parse_scenario(toml, "x")
     else:
         assert parse_scenario(toml, "x").collectives.chunk_bytes == value
@@ -103,7 +103,27 @@ BAD = {
     "missing": ("[floor]\nrings = 2\n", r"floor\.slots_per_ring: "),
     "wrong unit": (
         FLOOR + '[thz]\nmax_power_w = "20 GHz"\n',
-        r"thz\.max_power_w: found '20 GHz'; .*W, mW",
+        r"thz\.max_power_w: found '20 GHz'; write a number, or a number with one of kW, W, .*, dBm",
+    ),
+    "one job as a table": (
+        FLOOR + '[jobs.model]\nname = "llama3-8b"\n',
+        r"jobs: write \[\[jobs\]\], since there may be several such tables",
+    ),
+    "two sources of a job": (
+        JOB + '[jobs.model]\nname = "llama3-8b"\n',
+        r"jobs\.0: .* found training and model; remove one, as --set jobs\.train\.training= does",
+    ),
+    "like no other key": (
+        FLOOR + "[optical]\nstatic_power_w = 1\n",
+        r"optical\.static_power_w: unknown key; allowed are access_bps, ",
+    ),
+    "a receiver of pure noise": (
+        FLOOR + "[thz]\nnoise_figure_db = 200\n",
+        r"thz\.noise_figure_db: found 200; should be less than or equal to 50",
+    ),
+    "a rate in bytes": (
+        FLOOR + '[optical]\naccess_bps = "100 GB/s"\n',
+        r"optical\.access_bps: found '100 GB/s'; this counts bytes; write a number, or .* Gb/s",
     ),
     "negative power": (
         FLOOR + "[thz]\nmax_power_w = -1\n",
@@ -214,7 +234,7 @@ BAD = {
     ),
     "noise louder than all": (
         FLOOR + "[thz]\nnoise_psd_dbm_per_hz = 1e15\n",
-        r"thz\.noise_psd_dbm_per_hz: found 10+\.0; .* 300",
+        r"thz\.noise_psd_dbm_per_hz: found 10+\.0; should be less than or equal to -100",
     ),
     "energy beyond measure": (
         FLOOR + "[optical]\nenergy_j_per_bit_hop = 1e300\n",

@@ -22,7 +22,7 @@ def test_every_key_is_explained_with_its_unit() -> None:
             assert lines[number - 1].startswith("# "), line
     text = "\n".join(lines)
     assert 'p2p_bytes = "16 MiB"' in text
-    assert 'access_bps = "100 Gbps"' in text
+    assert 'access_bps = "100 Gb/s"' in text
     assert 'switch_delay_s = "500 ns"' in text
     power = next(k for k, line in enumerate(lines) if line.startswith("max_power_w = "))
     assert lines[power - 1].startswith("# ")

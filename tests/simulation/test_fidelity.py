@@ -24,8 +24,8 @@ from thzsync.records.fidelity import Replayed, kind_error
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.simulation import Session, reference_costs, simulate
+from thzsync.simulation.packet_check import PacketCheck
 from thzsync.simulation.picking import LEAST, SHORT
-from thzsync.simulation.witness import Witness
 from thzsync.streams import Streams
 
 TINY = Scenario.preset("tiny").with_({"optical.fidelity": "flow"})
@@ -210,7 +210,7 @@ def test_a_summary_is_certified_like_the_whole_record_and_references_replay_noth
     def replay(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Witness, "_replay", replay)
+    monkeypatch.setattr(PacketCheck, "_replay", replay)
     assert reference_costs(TINY, 0).keys() == {"a2a", "p2p", "allreduce"}
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reference.tensors import execute
 from tests.simulation.scenarios import RandomPolicy, scenarios
 from thzsync.auditor import audit
 from thzsync.errors import ThzSyncError
@@ -18,11 +19,10 @@ from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.synthesis import Setting
-from thzsync.synthesis.late import Meeting, meeting
 from thzsync.synthesis.paths import path_flows
 from thzsync.synthesis.routes import strongest_route
+from thzsync.synthesis.stragglers import Meeting, meeting
 from thzsync.synthesis.streamed import Route, best_route
-from thzsync.transfers.tensors import execute
 
 RING = Scenario.preset("single-ring")
 BEYOND = {

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.reference.tensors import execute
 from tests.simulation.scenarios import RandomPolicy
 from tests.wireless.worlds import channel_of, demand_of, random_gains
 from thzsync.auditor import audit
@@ -25,7 +26,6 @@ from thzsync.scenario.files import build_scenario
 from thzsync.simulation import simulate
 from thzsync.synthesis import find_method
 from thzsync.topology import Topology
-from thzsync.transfers.tensors import execute
 
 METHODS = (
     ("allreduce", "path"),

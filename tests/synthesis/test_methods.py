@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from tests.reference.tensors import execute
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.errors import ThzSyncError
@@ -23,7 +24,6 @@ from thzsync.synthesis import (
 from thzsync.synthesis.conformance import check_method
 from thzsync.synthesis.exchanges import FreeTransfers
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.tensors import execute
 
 EVERY = pytest.mark.parametrize("method", BUILT_IN, ids=lambda m: f"{m.collective}-{m.name}")
 

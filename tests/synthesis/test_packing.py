@@ -14,8 +14,8 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.synthesis import Setting
-from thzsync.synthesis.late import meeting
 from thzsync.synthesis.packing import SUMS_WEIGHT, pack
+from thzsync.synthesis.stragglers import meeting
 
 RING = Scenario.preset("single-ring")
 Edges = tuple[tuple[int, int], ...]

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.reference.tensors import execute
 from tests.simulation.scenarios import RandomPolicy
 from tests.wireless.worlds import channel_of
 from thzsync.arrays import FloatArray
@@ -16,11 +17,10 @@ from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.synthesis import Setting, find_method
 from thzsync.synthesis.bounds import bound_s
-from thzsync.synthesis.late import air_times
 from thzsync.synthesis.relays import weak_pairs
+from thzsync.synthesis.stragglers import air_times
 from thzsync.transfers import Schedule
 from thzsync.transfers.check import check_plan
-from thzsync.transfers.tensors import execute
 
 RING = Scenario.preset("single-ring")
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reference.tensors import execute
 from tests.transfers.build import (
     CHUNK,
     edited,
@@ -22,7 +23,6 @@ from thzsync.errors import ThzSyncError
 from thzsync.ordering import plain_order, topological_order
 from thzsync.transfers import semantics
 from thzsync.transfers.check import check_plan
-from thzsync.transfers.tensors import execute
 
 CHAIN = [-1, 0, 1]  # 2 -> 1 -> 0: flows 0: 1->0, 1: 2->1, 2: 0->1, 3: 1->2
 STAR = [-1, 0, 0]  # flows 0: 1->0, 1: 2->0, 2: 0->1, 3: 0->2

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reference.tensors import execute
 from tests.transfers.build import (
     edited,
     play,
@@ -19,7 +20,6 @@ from tests.transfers.build import (
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
 from thzsync.transfers.check import check_schedule
-from thzsync.transfers.tensors import execute
 
 THZ = Thz()
 SENDERS = transfers([[0, 2500, 900], [700, 0, 0], [0, 1000, 0]])

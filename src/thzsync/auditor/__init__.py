@@ -22,7 +22,6 @@ from thzsync.auditor import (
     faults,
     fibre,
     flows,
-    learner,
     meaning,
     policy,
     power,
@@ -30,105 +29,49 @@ from thzsync.auditor import (
     shares,
     silence,
     spans,
-    steering,
     structure,
     surroundings,
     totals,
     workload,
-)
-from thzsync.auditor.book import Book
+)  # fmt: skip
 from thzsync.auditor.findings import Audit, Findings, Violation
+from thzsync.auditor.record import Record
 
 if TYPE_CHECKING:
     from thzsync.records.run import Run
 
-Check = Callable[[Book, Findings], None]
+Check = Callable[[Record, Findings], None]
 
 CHECKS: Final[tuple[Check, ...]] = (
-    structure.records,
-    declaration.declaration,
-    declaration.completeness,
-    workload.workload,
-    workload.method,
-    surroundings.stragglers,
-    causality.chunk_times,
-    causality.event_end,
-    causality.iteration_span,
-    causality.task_duration,
-    causality.graph_precedence,
-    causality.chunk_precedence,
-    causality.local_release,
-    causality.ready_time,
-    causality.round_start,
-    delivery.chunks_once,
-    delivery.flow_graph,
-    meaning.blocks,
-    meaning.postcondition,
-    delivery.fabric,
-    delivery.action,
-    delivery.decision,
-    policy.static_policy,
-    learner.learner,
-    air.half_duplex,
-    air.rf_chains,
-    air.power_cap,
-    air.power_budget,
-    rounds.gain,
-    rounds.rate,
-    power.power_needed,
-    power.budget_used,
-    rounds.transmission_bytes,
-    rounds.round_span,
-    rounds.round_order,
-    rounds.discipline,
-    steering.steering,
-    fibre.wired_speed,
-    fibre.link_bytes,
-    arrivals.wired_order,
-    fibre.link_rate,
-    flows.fibre_time,
-    flows.fidelity,
-    spans.link_spans,
-    spans.link_progress,
+    structure.records, declaration.declaration, declaration.completeness,
+    workload.workload, workload.method, surroundings.stragglers,
+    causality.chunk_times, causality.event_end, causality.iteration_span, causality.task_duration,
+    causality.graph_precedence, causality.chunk_precedence, causality.local_release,
+    causality.ready_time, causality.round_start,
+    delivery.chunks_once, delivery.flow_graph, meaning.blocks, meaning.postcondition,
+    delivery.fabric, delivery.action, delivery.decision,
+    policy.static_policy, policy.learner,
+    air.half_duplex, air.rf_chains, air.power_cap, air.power_budget,
+    rounds.gain, rounds.rate, power.power_needed, power.budget_used,
+    rounds.transmission_bytes, rounds.round_span, rounds.round_order, rounds.discipline,
+    rounds.steering,
+    fibre.wired_speed, fibre.link_bytes, arrivals.wired_order, fibre.link_rate,
+    flows.fibre_time, flows.fidelity, spans.link_spans, spans.link_progress,
     background.background,
-    totals.energy,
-    totals.completion,
-    bandwidth.bandwidth,
-    totals.references,
-    totals.reward,
-    totals.iteration_totals,
-    shares.bubble,
-    shares.utilisation,
-    shares.exposed,
-    faults.thz_faults,
-    faults.frozen_racks,
-    silence.silence,
-    silence.fallback,
-)
+    totals.energy, totals.completion, bandwidth.bandwidth,
+    totals.references, totals.reward, totals.iteration_totals,
+    shares.bubble, shares.utilisation, shares.exposed,
+    faults.thz_faults, faults.frozen_racks, silence.silence, silence.fallback,
+)  # fmt: skip
 """Every check, in the order of reporting; each counts its facts under its own name."""
 
-
-IN_PARTS: Final[frozenset[Check]] = frozenset(
-    (
-        causality.chunk_times,
-        causality.event_end,
-        causality.chunk_precedence,
-        causality.local_release,
-        causality.ready_time,
-        causality.round_start,
-        delivery.chunks_once,
-        meaning.blocks,
-        meaning.postcondition,
-        delivery.fabric,
-        delivery.decision,
-        air.power_budget,
-        rounds.transmission_bytes,
-        fibre.wired_speed,
-        flows.fibre_time,
-        totals.energy,
-        silence.fallback,
-    )
-)
+IN_PARTS: Final[frozenset[Check]] = frozenset((
+    causality.chunk_times, causality.event_end, causality.chunk_precedence,
+    causality.local_release, causality.ready_time, causality.round_start,
+    delivery.chunks_once, meaning.blocks, meaning.postcondition,
+    delivery.fabric, delivery.decision, air.power_budget, rounds.transmission_bytes,
+    fibre.wired_speed, flows.fibre_time, totals.energy, silence.fallback,
+))  # fmt: skip
 """Checks of single events: they look at a part of the record at a time."""
 
 Tell = Callable[[float, str], None]
@@ -148,10 +91,11 @@ def audit(
 
     # A damaged record may hold any number: overflow ends in a violation, not in a warning.
     with np.errstate(all="ignore"):
-        book, findings, done = Book(run), Findings(check.__name__ for check in checks), 0.0
-        for check, part, share in _steps(book, checks):
+        record, findings, done = Record(run), Findings(check.__name__ for check in checks), 0.0
+        for check, part, share in _steps(record, checks):
             if tell is not None:
                 tell(done, check.__name__)
+            findings.check = check.__name__
             check(part, findings)
             done = share
     if tell is not None:
@@ -159,15 +103,15 @@ def audit(
     return findings.audit()
 
 
-def _steps(book: Book, checks: Sequence[Check]) -> Iterator[tuple[Check, Book, float]]:
-    """What is checked in which part of a book, and what share of the check that is."""
+def _steps(record: Record, checks: Sequence[Check]) -> Iterator[tuple[Check, Record, float]]:
+    """What is checked in which part of a record, and what share of the check that is."""
     for check in checks:
         if check not in IN_PARTS:
-            yield check, book, 1.0
+            yield check, record, 1.0
     parted = [check for check in checks if check in IN_PARTS]
-    for part in book.parts() if parted else ():
+    for part in record.parts() if parted else ():
         for check in parted:
-            yield check, part, 1 / book.part_count
+            yield check, part, 1 / record.part_count
 
 
 __all__ = ["CHECKS", "Audit", "Violation", "audit"]

@@ -5,31 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
+from thzsync.auditor.record import Record
 
 _POWER_UNITS = 2**40
 """Power is summed in whole units of the maximum / 2^40, so that long sums stay exact."""
 
 
-def half_duplex(book: Book, findings: Findings) -> None:
+def half_duplex(record: Record, findings: Findings) -> None:
     """A rack takes part in one transmission per subband at a time (eq:rf_half_duplex)."""
-    sent = book.transmissions
+    sent = record.transmissions
     findings.test(
-        "half_duplex",
-        (sent.subband < 0) | (sent.subband >= book.scenario.thz.subbands),
+        (sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands),
         sent.name,
         lambda row: "there is no such subband",
     )
-    rack, row = _both_ends(book)
+    rack, row = _both_ends(record)
     start, end = sent.taken_ps[row], sent.end_ps[row]
-    place = _sharing(book, rack, row)
+    place = _sharing(record, rack, row)
     order = np.lexsort((start, sent.subband[row], place))
     # Sorted by start, any overlap shows between neighbours too.
     a, b = order[:-1], order[1:]
     same = (place[a] == place[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
     findings.test(
-        "half_duplex",
         same & (start[b] < end[a]),
         lambda k: sent.name(int(row[b[k]])),
         lambda k: (
@@ -39,36 +37,33 @@ def half_duplex(book: Book, findings: Findings) -> None:
     )
 
 
-def rf_chains(book: Book, findings: Findings) -> None:
+def rf_chains(record: Record, findings: Findings) -> None:
     """A rack takes part in at most N_RF transmissions at a time (eq:a2a_rf_limit)."""
-    sent, chains = book.transmissions, book.scenario.thz.chains
-    rack, row = _both_ends(book)
+    sent, chains = record.transmissions, record.scenario.thz.chains
+    rack, row = _both_ends(record)
     ones = np.ones(len(row), dtype=np.int64)
     findings.test(
-        "rf_chains",
         _exceeds(
-            _sharing(book, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
+            _sharing(record, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
         ),
-        lambda k: sent.name(int(row[k])),
+        sent.at(row),
         lambda k: (
             f"rack {rack[k]} has more than {chains} transmissions at {sent.taken_ps[row[k]]} ps"
         ),
     )
 
 
-def power_cap(book: Book, findings: Findings) -> None:
+def power_cap(record: Record, findings: Findings) -> None:
     """Over all events that share it a rack sends with at most P^max (eq:power_constraint)."""
-    sent, most = book.transmissions, book.scenario.thz.max_power_w
+    sent, most = record.transmissions, record.scenario.thz.max_power_w
     findings.test(
-        "power_cap",
         ~(sent.power_w > 0) | ~np.isfinite(sent.power_w),
         sent.name,
         lambda row: f"its power is {sent.power_w[row]:g} W",
     )
     limit = np.full(len(sent), most)
     findings.test(
-        "power_cap",
-        _exceeds_power(book, _sharing(book, sent.src, np.arange(len(sent))), limit),
+        _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit),
         sent.name,
         lambda row: (
             f"rack {sent.src[row]} sends with more than {most:g} W at {sent.start_ps[row]} ps"
@@ -76,23 +71,22 @@ def power_cap(book: Book, findings: Findings) -> None:
     )
 
 
-def power_budget(book: Book, findings: Findings) -> None:
+def power_budget(record: Record, findings: Findings) -> None:
     """Within an event a rack keeps to its decided budget (eq:a2a_power_allocation).
 
     The decision knew nothing of chunks that came over from a dead fibre: a rack that carries such
     may use its maximum.
     """
-    events, sent, chunks = book.events, book.transmissions, book.chunks
-    most = book.scenario.thz.max_power_w
+    events, sent, chunks = record.events, record.transmissions, record.chunks
+    most = record.scenario.thz.max_power_w
     share = events.power.copy()
     moved = chunks.thz & ~chunks.decided_thz
-    seat = events.seat(chunks.event[moved], book.flows.src[chunks.flow[moved]])
-    share[seat[seat >= 0]] = 1.0
-    place = events.seat(sent.event, sent.src)
+    member = events.member(chunks.event[moved], record.flows.src[chunks.flow[moved]])
+    share[member[member >= 0]] = 1.0
+    place = events.member(sent.event, sent.src)
     limit = np.where(place >= 0, share[place], 0.0) * most if len(share) else np.zeros(len(sent))
     findings.test(
-        "power_budget",
-        _exceeds_power(book, place, limit),
+        _exceeds_power(record, place, limit),
         sent.name,
         lambda row: (
             f"rack {sent.src[row]} sends with more than its budget of {limit[row]:g} W "
@@ -101,22 +95,22 @@ def power_budget(book: Book, findings: Findings) -> None:
     )
 
 
-def _sharing(book: Book, rack: IntArray, row: IntArray) -> IntArray:
+def _sharing(record: Record, rack: IntArray, row: IntArray) -> IntArray:
     """Who shares a transceiver: all transmissions of a rack, or those of one event."""
-    if book.scenario.thz.sharing == "rack":
+    if record.scenario.thz.sharing == "rack":
         return rack
-    return rack + book.scenario.floor.racks * book.transmissions.event[row]
+    return rack + record.scenario.floor.racks * record.transmissions.event[row]
 
 
-def _both_ends(book: Book) -> tuple[IntArray, IntArray]:
+def _both_ends(record: Record) -> tuple[IntArray, IntArray]:
     """Sender and receiver of every transmission: the rack, and the transmission's row."""
-    sent = book.transmissions
+    sent = record.transmissions
     row = np.tile(np.arange(len(sent), dtype=np.int64), 2)
     return np.concatenate((sent.src, sent.dst)), row
 
 
-def _exceeds_power(book: Book, group: IntArray, limit_w: FloatArray) -> BoolArray:
-    sent, most = book.transmissions, book.scenario.thz.max_power_w
+def _exceeds_power(record: Record, group: IntArray, limit_w: FloatArray) -> BoolArray:
+    sent, most = record.transmissions, record.scenario.thz.max_power_w
     # A damaged record may hold anything: clip it far above every limit.
     share = np.clip(np.nan_to_num(sent.power_w / most), 0.0, 1000.0)
     units = np.rint(share * _POWER_UNITS).astype(np.int64)

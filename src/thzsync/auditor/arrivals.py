@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.auditor.book import Book
+from thzsync.auditor.fibre import last_packet
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.links import on_floor
+from thzsync.auditor.record import Record
 
 _NEVER_PS = int(np.iinfo(np.int64).max)
 
@@ -31,17 +33,15 @@ class Arrivals(NamedTuple):
         return Arrivals(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
 
 
-def wired_order(book: Book, findings: Findings) -> None:
+def wired_order(record: Record, findings: Findings) -> None:
     """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
-    flows, optical = book.flows, book.scenario.optical
-    for came in _by_rack(book):
+    flows, optical = record.flows, record.scenario.optical
+    for came in _by_rack(record):
         row = np.flatnonzero(came.rack[1:] == came.rack[:-1]) + 1
         flow, chunk = came.flow[row], came.chunk[row]
-        size, packet = flows.size(flow, chunk), optical.packet_bytes
-        last = np.minimum(np.where(size % packet == 0, packet, size % packet), size)
+        last = last_packet(flows.size(flow, chunk), optical.packet_bytes)
         apart = came.end_ps[row] - came.end_ps[row - 1]
         findings.test(
-            "wired_order",
             apart < np.floor(8e12 * last / optical.access_bps) - 1,
             lambda k, flow=flow, chunk=chunk: f"{flows.name(flow[k])}, chunk {chunk[k]}",  # type: ignore[misc]
             lambda k, apart=apart: (  # type: ignore[misc]
@@ -50,14 +50,14 @@ def wired_order(book: Book, findings: Findings) -> None:
         )
 
 
-def _by_rack(book: Book) -> Iterator[Arrivals]:
+def _by_rack(record: Record) -> Iterator[Arrivals]:
     """Arrivals by rack and time, some at a time; each rack's last one comes again with the next.
 
     What comes before the release of all later events is complete.
     """
-    soonest_ps = np.minimum.accumulate(np.append(book.events.release_ps, _NEVER_PS)[::-1])[::-1]
+    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, _NEVER_PS)[::-1])[::-1]
     left: Arrivals | None = None
-    for part in book.parts():
+    for part in record.parts():
         found = _arrivals(part)
         left = found if left is None else left.beside(found)
         until_ps = soonest_ps[part.first_event + len(part.events)]
@@ -69,10 +69,11 @@ def _by_rack(book: Book) -> Iterator[Arrivals]:
         left = left.of(~now).beside(came.of(last))
 
 
-def _arrivals(part: Book) -> Arrivals:
-    """Wired chunks between racks of the floor, flows as the whole book has them."""
-    chunks, flows, racks = part.chunks, part.flows, part.racks
-    inside = (flows.src >= 0) & (flows.src < racks) & (flows.dst >= 0) & (flows.dst < racks)
+def _arrivals(part: Record) -> Arrivals:
+    """Wired chunks between racks of the floor, flows as the whole record has them."""
+    chunks, flows = part.chunks, part.flows
+    inside = np.zeros(len(flows), dtype=np.bool_)
+    inside[on_floor(part, np.arange(len(flows)))] = True
     row = np.flatnonzero(~chunks.thz & inside[chunks.flow])
     flow = chunks.flow[row]
     return Arrivals(flows.dst[flow], part.first_flow + flow, chunks.chunk[row], chunks.end_ps[row])

@@ -14,175 +14,148 @@ burst before it has come. And a fibre to a rack that had time to spare has nothi
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray, to_ps
-from thzsync.auditor.book import Book
-from thzsync.auditor.fibre import link_rate_bps
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.links import link_rate_bps
+from thzsync.auditor.record import Record
+from thzsync.auditor.tables import sum_by
 from thzsync.hashing import GOLDEN, mix64
-from thzsync.scenario import FibreDegraded
 from thzsync.streams import Streams
 
 MOST_BURSTS: Final = 10**7
 """So many bursts of a fibre are drawn anew; later samples are not checked."""
 
 
-class Fibre(NamedTuple):
-    """One switch output by the end of every sample of the run."""
+class Output:
+    """One switch output by the end of every sample of the run (``edges``, from 0 on)."""
 
-    link: int
-    sent: IntArray
-    """Bytes of events and background."""
-    carried: IntArray
-    """Bytes of background."""
-    bursts_ps: IntArray
-    """When bursts came, as far as they were drawn [ps]."""
+    def __init__(self, record: Record, link: int, edges: IntArray) -> None:
+        self.record, self.link, self.edges = record, link, edges
+        links, own = record.links, record.links.of(link)
+        at = np.searchsorted(edges, links.end_ps[own])
+        background = links.background_bytes[own]
+        self.carried = np.cumsum(sum_by(at, background, len(edges)))
+        """Bytes of background."""
+        self.sent = self.carried + np.cumsum(sum_by(at, links.bytes[own], len(edges)))
+        """Bytes of events and background."""
+        self.bursts_ps = _bursts_ps(record, link, int(edges[-1]))
+        """When bursts came, as far as they were drawn [ps]."""
 
-    def offered(self, book: Book, by_ps: IntArray) -> IntArray:
+    def offered(self, by_ps: IntArray) -> IntArray:
         """Bytes of all bursts that have come by some instants."""
         come = np.searchsorted(self.bursts_ps, by_ps, side="right").astype(np.int64)
-        return come * book.scenario.optical.background.burst_bytes
+        return come * self.record.scenario.optical.background.burst_bytes
+
+    def none_too_soon(self, findings: Findings) -> None:
+        """No burst is carried before it comes."""
+        known = self.edges < self.bursts_ps[-1]
+        edges, carried = self.edges[known], self.carried[known]
+        offered = self.offered(edges)
+        findings.test(
+            carried > offered,
+            lambda k: f"link {self.link}, until {edges[k]} ps",
+            lambda k: f"carried {carried[k]} bytes of background, {offered[k]} were offered",
+        )
+
+    def none_left_behind(self, findings: Findings) -> None:
+        """Where the output fell silent, all bursts that had come are carried."""
+        start, end = self.edges[:-1], self.edges[1:]
+        row = np.flatnonzero(self._silent_at_some_instant() & (end < self._first_fault_ps()))
+        delay_ps = to_ps(self.record.scenario.optical.switch_delay_s)
+        due, carried = self.offered(start[row] - delay_ps), self.carried[1:][row]
+        findings.test(
+            carried < due,
+            lambda k: f"link {self.link}, until {end[row[k]]} ps",
+            lambda k: (
+                f"had time to spare and carried {carried[k]} bytes of background; "
+                f"{due[k]} had come before {start[row[k]]} ps"
+            ),
+        )
+
+    def _silent_at_some_instant(self) -> BoolArray:
+        """Samples in which the fibre cannot have been busy all the time.
+
+        A packet takes its bits over the rate, rounded up to a picosecond, and has a byte at least.
+        The one in service at the end is not counted.
+        """
+        per_byte_ps = 8e12 / float(link_rate_bps(self.record)[self.link])
+        packet = self.record.scenario.optical.packet_bytes
+        busy_ps = np.diff(self.sent) * (per_byte_ps + 1) + packet * per_byte_ps + 1
+        silent: BoolArray = busy_ps * (1 + 1e-9) < np.diff(self.edges)
+        return silent
+
+    def never_held_up(self) -> bool:
+        """Whether a fibre to a rack always finds its switch's buffer and queue large enough."""
+        optical, floor = self.record.scenario.optical, self.record.scenario.floor
+        outputs = floor.lanes + floor.rings - 1  # as many links lead into a switch
+        return (
+            self.record.racks <= self.link < 2 * self.record.racks
+            and outputs * optical.output_queue_bytes <= optical.shared_buffer_bytes
+            and (outputs + 1) * optical.packet_bytes <= optical.output_queue_bytes
+        )
+
+    def _first_fault_ps(self) -> int:
+        """When the fibre to a rack is first degraded [ps]."""
+        rack = self.link - self.record.racks
+        begins = [to_ps(f.start_s) for f in self.record.broken_fibres if f.rack == rack]
+        return min(begins, default=int(np.iinfo(np.int64).max))
 
 
-def background(book: Book, findings: Findings) -> None:
+def background(record: Record, findings: Findings) -> None:
     """A fibre carries the bursts that were drawn for it: none before it comes, and none is left
     behind where there was time to spare."""
-    links, load = book.links, book.scenario.optical.background.load
-    outputs = _outputs(book)
-    inside = np.isin(links.key, outputs) & (load > 0)
+    links, load = record.links, record.scenario.optical.background.load
+    outputs = _outputs(record)
     findings.test(
-        "background",
-        (links["background_bytes"] != 0) & ~inside,
-        lambda row: f"link {links.key[row]}",
+        (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0)),
+        links.name,
         lambda row: "carried background that no switch output was offered",
     )
-    edges = np.append(0, np.unique(links["end_ps"]))
-    if load == 0 or book.cut or len(edges) == 1:
+    edges = np.append(0, np.unique(links.end_ps))
+    if load == 0 or record.cut or len(edges) == 1:
         return  # what was offered before a cut is not recorded
-    total = np.zeros(2, dtype=np.int64)
-    for link in outputs[(outputs < 2 * book.racks) | np.isin(outputs, links.key)].tolist():
-        fibre = _fibre(book, link, edges)
-        _none_too_soon(book, findings, fibre, edges)
-        if _never_held_up(book, link):
-            _none_left_behind(book, findings, fibre, edges)
-        total += (fibre.carried[-1], fibre.offered(book, edges[-1:] * 3 // 4)[0])
-    if _mostly_idle(book, outputs, int(edges[-1])):
+    carried = offered = 0
+    for link in outputs[(outputs < 2 * record.racks) | np.isin(outputs, links.key)].tolist():
+        output = Output(record, link, edges)
+        output.none_too_soon(findings)
+        if output.never_held_up():
+            output.none_left_behind(findings)
+        carried += int(output.carried[-1])
+        offered += int(output.offered(edges[-1:] * 3 // 4)[0])
+    if _mostly_idle(record, outputs, int(edges[-1])):
         findings.require(
-            "background",
-            bool(total[0] > 0 or total[1] == 0),
+            carried > 0 or offered == 0,
             "all links",
-            f"carried {total[0]} bytes of background, {total[1]} had long been offered",
+            f"carried {carried} bytes of background, {offered} had long been offered",
         )
 
 
-def _none_too_soon(book: Book, findings: Findings, fibre: Fibre, edges: IntArray) -> None:
-    known = edges < fibre.bursts_ps[-1]
-    carried, offered = fibre.carried[known], fibre.offered(book, edges[known])
-    findings.test(
-        "background",
-        carried > offered,
-        lambda k: f"link {fibre.link}, until {edges[k]} ps",
-        lambda k: f"carried {carried[k]} bytes of background, {offered[k]} were offered",
-    )
-
-
-def _none_left_behind(book: Book, findings: Findings, fibre: Fibre, edges: IntArray) -> None:
-    start, end = edges[:-1], edges[1:]
-    due = fibre.offered(book, start - to_ps(book.scenario.optical.switch_delay_s))
-    carried = fibre.carried[1:]
-    silent = _silent_at_some_instant(book, fibre, edges) & (end < _first_fault_ps(book, fibre.link))
-    row = np.flatnonzero(silent)
-    findings.test(
-        "background",
-        carried[row] < due[row],
-        lambda k: f"link {fibre.link}, until {end[row[k]]} ps",
-        lambda k: (
-            f"had time to spare and carried {carried[row[k]]} bytes of background; "
-            f"{due[row[k]]} had come before {start[row[k]]} ps"
-        ),
-    )
-
-
-def _silent_at_some_instant(book: Book, fibre: Fibre, edges: IntArray) -> BoolArray:
-    """Samples in which the fibre cannot have been busy all the time.
-
-    A packet takes its bits over the rate, rounded up to a picosecond, and has a byte at least. The
-    one in service at the end is not counted.
-    """
-    per_byte_ps = 8e12 / float(link_rate_bps(book)[fibre.link])
-    packet = book.scenario.optical.packet_bytes
-    busy_ps = np.diff(fibre.sent) * (per_byte_ps + 1) + packet * per_byte_ps + 1
-    silent: BoolArray = busy_ps * (1 + 1e-9) < np.diff(edges)
-    return silent
-
-
-def _never_held_up(book: Book, link: int) -> bool:
-    """Whether a fibre to a rack always finds its switch's buffer and its queue large enough."""
-    optical, floor, racks = book.scenario.optical, book.scenario.floor, book.racks
-    outputs = floor.lanes + floor.rings - 1  # as many links lead into a switch
-    return (
-        racks <= link < 2 * racks
-        and outputs * optical.output_queue_bytes <= optical.shared_buffer_bytes
-        and (outputs + 1) * optical.packet_bytes <= optical.output_queue_bytes
-    )
-
-
-def _first_fault_ps(book: Book, link: int) -> int:
-    """When a fibre is first degraded [ps]."""
-    begins = [
-        to_ps(fault.start_s)
-        for fault in book.scenario.faults
-        if isinstance(fault, FibreDegraded) and fault.rack == link - book.racks
-    ]
-    return min(begins, default=int(np.iinfo(np.int64).max))
-
-
-def _mostly_idle(book: Book, outputs: IntArray, until_ps: int) -> bool:
+def _mostly_idle(record: Record, outputs: IntArray, until_ps: int) -> bool:
     """Whether the switches sent less than half of what they could, and no fibre was broken."""
-    links = book.links
+    links = record.links
     own = np.isin(links.key, outputs)
-    sent = int((links["bytes"] + links["background_bytes"])[own].sum())
-    could = float(link_rate_bps(book)[outputs].sum()) * until_ps * 1e-12 / 8
-    broken = any(isinstance(fault, FibreDegraded) for fault in book.scenario.faults)
-    bursts = float(len(outputs)) * book.scenario.optical.background.burst_bytes
-    return sent < could / 2 and could > 100 * bursts and not broken
+    sent = int((links.bytes + links.background_bytes)[own].sum())
+    could = float(link_rate_bps(record)[outputs].sum()) * until_ps * 1e-12 / 8
+    bursts = float(len(outputs)) * record.scenario.optical.background.burst_bytes
+    return sent < could / 2 and could > 100 * bursts and not record.broken_fibres
 
 
-def _outputs(book: Book) -> IntArray:
+def _outputs(record: Record) -> IntArray:
     """Links that leave a switch: to racks, and between rings."""
-    racks, rings = book.racks, book.scenario.floor.rings
+    racks, rings = record.racks, record.scenario.floor.rings
     between = 2 * racks + np.flatnonzero(~np.eye(rings, dtype=np.bool_))
     return np.concatenate((np.arange(racks, 2 * racks, dtype=np.int64), between))
 
 
-def _fibre(book: Book, link: int, edges: IntArray) -> Fibre:
-    links = book.links
-    first, end = np.searchsorted(links.key, (link, link + 1))
-    own = slice(int(first), int(end))
-    at = np.searchsorted(edges, links["end_ps"][own])
-
-    def by_edge(values: IntArray) -> IntArray:
-        total = np.zeros(len(edges), dtype=np.int64)
-        np.add.at(total, at, values)
-        return np.cumsum(total)
-
-    background_bytes = links["background_bytes"][own]
-    return Fibre(
-        link,
-        by_edge(links["bytes"][own] + background_bytes),
-        by_edge(background_bytes),
-        _bursts_ps(book, link, int(edges[-1])),
-    )
-
-
-def _bursts_ps(book: Book, link: int, until_ps: int) -> IntArray:
+def _bursts_ps(record: Record, link: int, until_ps: int) -> IntArray:
     """When bursts come to a link, past ``until_ps``: a Poisson process, burst k from a hash."""
-    model = book.scenario.optical.background
-    mean_ps = 8e12 * model.burst_bytes / (model.load * float(link_rate_bps(book)[link]))
-    key = np.array([Streams(book.run.seed).key("background")], dtype=np.uint64)
+    model = record.scenario.optical.background
+    mean_ps = 8e12 * model.burst_bytes / (model.load * float(link_rate_bps(record)[link]))
+    key = np.array([Streams(record.run.seed).key("background")], dtype=np.uint64)
     start = mix64(mix64(key) + np.uint64(link + 1) * GOLDEN)
     instants, last, drawn = [], 0, 0
     while last <= until_ps and drawn < MOST_BURSTS:

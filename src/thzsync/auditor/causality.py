@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.record import Record
 from thzsync.auditor.runs import Runs, in_runs
 from thzsync.auditor.tables import find, pack, spread
 
 
-def chunk_times(book: Book, findings: Findings) -> None:
+def chunk_times(record: Record, findings: Findings) -> None:
     """Event release <= chunk ready <= chunk end."""
-    chunks = book.chunks
-    release = _of_event(book, chunks.event, book.events.release_ps, chunks.ready_ps)
+    chunks = record.chunks
+    release, known = chunks.ready_ps.copy(), chunks.event >= 0
+    release[known] = record.events.release_ps[chunks.event[known]]
     findings.test(
-        "chunk_times",
         (chunks.ready_ps < release) | (chunks.end_ps < chunks.ready_ps),
         chunks.name,
         lambda row: (
@@ -26,47 +26,42 @@ def chunk_times(book: Book, findings: Findings) -> None:
     )
 
 
-def event_end(book: Book, findings: Findings) -> None:
+def event_end(record: Record, findings: Findings) -> None:
     """An event ends with its last chunk (at its release if it has none)."""
-    events, chunks = book.events, book.chunks
+    events, chunks = record.events, record.chunks
     last = events.release_ps.copy()
     known = chunks.event >= 0
     np.maximum.at(last, chunks.event[known], chunks.end_ps[known])
     findings.test(
-        "event_end",
         events.end_ps != last,
         events.name,
         lambda row: f"ended at {events.end_ps[row]} ps, its last chunk at {last[row]} ps",
     )
 
 
-def iteration_span(book: Book, findings: Findings) -> None:
+def iteration_span(record: Record, findings: Findings) -> None:
     """A job's iterations follow each other and last from their first node to their last."""
-    table, nodes = book.iterations, book.nodes
-    start, end = table["start_ps"], table["end_ps"]
-    order = np.lexsort((table.iteration, table.job))
-    a, b = order[:-1], order[1:]
+    table, nodes = record.iterations, record.nodes
+    start, end = table.start_ps, table.end_ps
+    a, b = table.consecutive()
     findings.test(
-        "iteration_span",
         (table.job[a] == table.job[b]) & (start[b] < end[a]),
-        lambda k: table.name(int(b[k])),
+        table.at(b),
         lambda k: f"starts at {start[b[k]]} ps, before the one before ended",
     )
     row = np.flatnonzero(nodes.owner >= 0)
     owner, first, last = nodes.owner[row], nodes.begin_ps[row], nodes.end_ps[row]
     findings.test(
-        "iteration_span",
         (first < start[owner]) | (last > end[owner]),
-        lambda k: nodes.name(int(row[k])),
+        nodes.at(row),
         lambda k: f"runs from {first[k]} to {last[k]} ps, outside its iteration",
     )
     earliest, latest = end.copy(), start.copy()
     np.minimum.at(earliest, owner, first)
     np.maximum.at(latest, owner, last)
-    if book.has_traces:  # the nominal release of an imported event may be later than the start
+    if record.has_traces:  # the nominal release of an imported event may be later than the start
         earliest = start
     findings.test(
-        "iteration_span",
         (start < earliest) | (end > latest),
         table.name,
         lambda row: (
@@ -76,52 +71,44 @@ def iteration_span(book: Book, findings: Findings) -> None:
     )
 
 
-def task_duration(book: Book, findings: Findings) -> None:
+def task_duration(record: Record, findings: Findings) -> None:
     """A compute task takes at least its duration."""
-    tasks = book.tasks
-    took, duration = tasks["end_ps"] - tasks["start_ps"], tasks["duration_ps"]
+    tasks = record.tasks
+    took, duration = tasks.end_ps - tasks.start_ps, tasks.duration_ps
     findings.test(
-        "task_duration",
         (took < duration) | (duration < 0),
-        lambda row: f"iteration {tasks['iteration'][row]}, task {tasks['node'][row]}",
+        tasks.name,
         lambda row: f"took {took[row]} ps of the {duration[row]} ps it needs",
     )
 
 
-def graph_precedence(book: Book, findings: Findings) -> None:
+def graph_precedence(record: Record, findings: Findings) -> None:
     """A task starts, and an event is released, when all nodes in its ``after`` have ended."""
-    nodes = book.nodes
+    nodes = record.nodes
     findings.test(
-        "graph_precedence",
         nodes.predecessor < 0,
-        lambda edge: nodes.name(int(nodes.successor[edge])),
+        nodes.at(nodes.successor),
         lambda edge: f"waits for node {nodes.after[edge]}, which is not recorded",
     )
     known = np.flatnonzero(nodes.predecessor >= 0)
     later, earlier = nodes.successor[known], nodes.predecessor[known]
     findings.test(
-        "graph_precedence",
         nodes.begin_ps[later] < nodes.end_ps[earlier],
-        lambda edge: nodes.name(int(later[edge])),
+        nodes.at(later),
         lambda edge: (
             f"begins at {nodes.begin_ps[later[edge]]} ps, but node {nodes.node[earlier[edge]]} "
             f"ended at {nodes.end_ps[earlier[edge]]} ps"
         ),
     )
-    if not book.has_traces:  # whose events may be held back
-        _begins_at_once(book, findings, later, earlier)
-
-
-def _begins_at_once(book: Book, findings: Findings, later: IntArray, earlier: IntArray) -> None:
-    """Nothing else is waited for: a node begins at the instant at which the last one ends."""
-    nodes = book.nodes
+    if record.has_traces:
+        return  # their events may be held back
+    # Nothing else is waited for: a node begins at the instant at which the last one ends.
     last_ps = np.full(len(nodes.node), -1, dtype=np.int64)
     np.maximum.at(last_ps, later, nodes.end_ps[earlier])
     row = np.flatnonzero(last_ps >= 0)
     findings.test(
-        "graph_precedence",
         nodes.begin_ps[row] > last_ps[row],
-        lambda k: nodes.name(int(row[k])),
+        nodes.at(row),
         lambda k: (
             f"begins at {nodes.begin_ps[row[k]]} ps, though all it waits for had ended "
             f"at {last_ps[row[k]]} ps"
@@ -129,14 +116,13 @@ def _begins_at_once(book: Book, findings: Findings, later: IntArray, earlier: In
     )
 
 
-def chunk_precedence(book: Book, findings: Findings) -> None:
+def chunk_precedence(record: Record, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
-    flows, chunks = book.flows, book.chunks
-    row, before, told_ps = _waits(book)
+    flows, chunks = record.flows, record.chunks
+    row, before, told_ps = _waits(record)
     findings.test(
-        "chunk_precedence",
         chunks.ready_ps[row] < told_ps,
-        lambda pair: chunks.name(int(row[pair])),
+        chunks.at(row),
         lambda pair: (
             f"ready at {chunks.ready_ps[row[pair]]} ps, but the chunk of flow "
             f"{flows.flow[chunks.flow[before[pair]]]} had arrived at {told_ps[pair]} ps"
@@ -144,17 +130,16 @@ def chunk_precedence(book: Book, findings: Findings) -> None:
     )
 
 
-def local_release(book: Book, findings: Findings) -> None:
+def local_release(record: Record, findings: Findings) -> None:
     """A rack's own data is ready at r_e + delta, not before (eq:release_constraint)."""
-    events, flows, chunks = book.events, book.flows, book.chunks
-    seat = events.seat(flows.event, flows.src)
-    row = np.flatnonzero(flows.local[chunks.flow] & (seat[chunks.flow] >= 0))
+    events, flows, chunks = record.events, record.flows, record.chunks
+    member = events.member(flows.event, flows.src)
+    row = np.flatnonzero(flows.local[chunks.flow] & (member[chunks.flow] >= 0))
     flow = chunks.flow[row]
-    release = events.release_ps[flows.event[flow]] + events.delay_ps[seat[flow]]
+    release = events.release_ps[flows.event[flow]] + events.delay_ps[member[flow]]
     findings.test(
-        "local_release",
         chunks.ready_ps[row] < release,
-        lambda k: chunks.name(int(row[k])),
+        chunks.at(row),
         lambda k: (
             f"ready at {chunks.ready_ps[row[k]]} ps, but rack {flows.src[flow[k]]} "
             f"has its data at {release[k]} ps"
@@ -162,23 +147,22 @@ def local_release(book: Book, findings: Findings) -> None:
     )
 
 
-def ready_time(book: Book, findings: Findings) -> None:
+def ready_time(record: Record, findings: Findings) -> None:
     """A chunk is ready at the very instant at which the last thing that it waits for is there."""
-    events, flows, chunks = book.events, book.flows, book.chunks
-    seat = events.seat(flows.event, flows.src)
-    row = np.flatnonzero((chunks.event >= 0) & (seat[chunks.flow] >= 0))
+    events, flows, chunks = record.events, record.flows, record.chunks
+    member = events.member(flows.event, flows.src)
+    row = np.flatnonzero((chunks.event >= 0) & (member[chunks.flow] >= 0))
     if not len(row):
         return
     flow = chunks.flow[row]
     latest = chunks.ready_ps.copy()
-    own = np.where(flows.local[flow], events.delay_ps[seat[flow]], 0)
+    own = np.where(flows.local[flow], events.delay_ps[member[flow]], 0)
     latest[row] = events.release_ps[flows.event[flow]] + own
-    later, _, told_ps = _waits(book)
+    later, _, told_ps = _waits(record)
     np.maximum.at(latest, later, told_ps)
     findings.test(
-        "ready_time",
         chunks.ready_ps[row] > latest[row],
-        lambda k: chunks.name(int(row[k])),
+        chunks.at(row),
         lambda k: (
             f"ready at {chunks.ready_ps[row[k]]} ps, though all it waits for was there at "
             f"{latest[row[k]]} ps"
@@ -186,14 +170,13 @@ def ready_time(book: Book, findings: Findings) -> None:
     )
 
 
-def round_start(book: Book, findings: Findings) -> None:
+def round_start(record: Record, findings: Findings) -> None:
     """A round starts when all chunks that it carries are ready."""
-    chunks, sent = book.chunks, book.transmissions
+    chunks, sent = record.chunks, record.transmissions
     owner, row = spread(*sent.carried(chunks))
     findings.test(
-        "round_start",
         sent.taken_ps[owner] < chunks.ready_ps[row],
-        lambda k: chunks.name(int(row[k])),
+        chunks.at(row),
         lambda k: (
             f"ready at {chunks.ready_ps[row[k]]} ps, "
             f"but its round began at {sent.taken_ps[owner[k]]} ps"
@@ -201,32 +184,29 @@ def round_start(book: Book, findings: Findings) -> None:
     )
 
 
-def _waits(book: Book) -> tuple[IntArray, IntArray, IntArray]:
+def _waits(record: Record) -> tuple[IntArray, IntArray, IntArray]:
     """Rows of chunks, of the chunks that they wait for, and when they hear of those [ps]."""
-    flows, chunks = book.flows, book.chunks
+    flows, chunks = record.flows, record.chunks
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
     successor, predecessor = successor[known], predecessor[known]
     start = np.searchsorted(chunks.flow, np.arange(len(flows) + 1))
     edge, row = spread(start[successor], np.diff(start)[successor])
-    before = _place(book, start, predecessor[edge], chunks.chunk[row])
+    before = _place(record, start, predecessor[edge], chunks.chunk[row])
     # Absent chunks are the business of chunks_once and flow_graph.
     row, before = row[before >= 0], before[before >= 0]
-    return row, before, Runs(book).told_ps(row, before) if in_runs(book) else chunks.end_ps[before]
+    return (
+        row,
+        before,
+        Runs(record).told_ps(row, before) if in_runs(record) else chunks.end_ps[before],
+    )
 
 
-def _place(book: Book, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:
+def _place(record: Record, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:
     """Rows of chunks of flows, -1 if there is none; usually chunk k stands in the k-th place."""
-    chunks = book.chunks
+    chunks = record.chunks
     row = start[flow] + chunk
     right = (chunk >= 0) & (row < start[flow + 1])
     right[right] = chunks.chunk[row[right]] == chunk[right]
     row[~right] = find(chunks.key, pack(flow[~right], chunk[~right]))
     return row
-
-
-def _of_event(book: Book, event: IntArray, column: IntArray, otherwise: IntArray) -> IntArray:
-    """A column of the events for rows that name an event; another value for the rest."""
-    if not len(book.events):
-        return otherwise
-    return np.where(event >= 0, column[event], otherwise)

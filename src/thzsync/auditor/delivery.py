@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.auditor.book import Book
 from thzsync.auditor.findings import TOLERANCE, Findings
+from thzsync.auditor.record import Record
 from thzsync.auditor.tables import spread, sum_by
-from thzsync.auditor.totals import compare_events
 
 
-def chunks_once(book: Book, findings: Findings) -> None:
+def chunks_once(record: Record, findings: Findings) -> None:
     """A flow of D bytes has K = ceil(D / B_ch) chunks, 0..K-1, each recorded once."""
-    flows, chunks = book.flows, book.chunks
-    size = book.scenario.collectives.chunk_bytes
+    flows, chunks = record.flows, record.chunks
+    size = record.scenario.collectives.chunk_bytes
     findings.test(
-        "chunks_once",
         (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed),
         flows.name,
         lambda row: (
@@ -25,31 +23,28 @@ def chunks_once(book: Book, findings: Findings) -> None:
     )
     position = np.arange(len(chunks)) - np.searchsorted(chunks.flow, chunks.flow)
     findings.test(
-        "chunks_once",
         chunks.chunk != position,
         chunks.name,
         lambda row: f"stands where chunk {position[row]} should: one is missing or there twice",
     )
     delivered = sum_by(chunks.flow, chunks.bytes, len(flows))
     findings.test(
-        "chunks_once",
         delivered != flows.bytes,
         flows.name,
         lambda row: f"delivered {delivered[row]} of {flows.bytes[row]} bytes",
     )
 
 
-def flow_graph(book: Book, findings: Findings) -> None:
+def flow_graph(record: Record, findings: Findings) -> None:
     """A flow waits only for flows into its source that have as many chunks."""
-    flows = book.flows
+    flows = record.flows
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
     successor, predecessor = successor[known], predecessor[known]
     findings.test(
-        "flow_graph",
         (flows.dst[predecessor] != flows.src[successor])
         | (flows.needed[predecessor] != flows.needed[successor]),
-        lambda edge: flows.name(int(successor[edge])),
+        flows.at(successor),
         lambda edge: (
             f"waits for flow {flows.flow[predecessor[edge]]}, which does not bring as many chunks "
             f"to rack {flows.src[successor[edge]]}"
@@ -57,16 +52,15 @@ def flow_graph(book: Book, findings: Findings) -> None:
     )
 
 
-def fabric(book: Book, findings: Findings) -> None:
+def fabric(record: Record, findings: Findings) -> None:
     """A THz chunk is in exactly one transmission and ends with it, a wired one in none.
 
     eq:unique_assignment.
     """
-    chunks, sent = book.chunks, book.transmissions
+    chunks, sent = record.chunks, record.transmissions
     owner, row = spread(*sent.carried(chunks))
     times = np.bincount(row, minlength=len(chunks))
     findings.test(
-        "fabric",
         times != chunks.thz,
         chunks.name,
         lambda k: (
@@ -75,33 +69,30 @@ def fabric(book: Book, findings: Findings) -> None:
         ),
     )
     findings.test(
-        "fabric",
         sent.end_ps[owner] != chunks.end_ps[row],
-        lambda k: chunks.name(int(row[k])),
+        chunks.at(row),
         lambda k: (
             f"ended at {chunks.end_ps[row[k]]} ps, its transmission at {sent.end_ps[owner[k]]} ps"
         ),
     )
 
 
-def action(book: Book, findings: Findings) -> None:
+def action(record: Record, findings: Findings) -> None:
     """Decided counts lie within the flow; budgets are levels, and 0 for silent racks."""
-    events, flows = book.events, book.flows
+    events, flows = record.events, record.flows
     findings.test(
-        "action",
         (flows.thz_chunks < 0) | (flows.thz_chunks > flows.needed),
         flows.name,
         lambda row: f"{flows.thz_chunks[row]} THz chunks of {flows.needed[row]} were decided",
     )
-    seat = events.seat(flows.event, flows.src)
+    member = events.member(flows.event, flows.src)
     sends = np.zeros(len(events.power), dtype=np.bool_)
-    sends[seat[(flows.thz_chunks > 0) & (seat >= 0)]] = True
-    levels = np.array(book.scenario.coordinator.power_levels)
+    sends[member[(flows.thz_chunks > 0) & (member >= 0)]] = True
+    levels = np.array(record.scenario.coordinator.power_levels)
     is_level = np.isclose(events.power[:, None], levels, rtol=TOLERANCE, atol=0).any(axis=1)
     findings.test(
-        "action",
         np.where(sends, ~is_level, events.power != 0),
-        lambda k: f"{events.name(int(events.racks.owner[k]))}, rack {events.racks.values[k]}",
+        events.member_name,
         lambda k: (
             f"power budget {events.power[k]:g} is none of the levels"
             if sends[k]
@@ -110,12 +101,11 @@ def action(book: Book, findings: Findings) -> None:
     )
 
 
-def decision(book: Book, findings: Findings) -> None:
+def decision(record: Record, findings: Findings) -> None:
     """Decided and carried differ by exactly the counted fallback and rerouted chunks."""
-    events, flows, chunks = book.events, book.flows, book.chunks
+    events, flows, chunks = record.events, record.flows, record.chunks
     decided = sum_by(chunks.flow, chunks.decided_thz.astype(np.int64), len(flows))
     findings.test(
-        "decision",
         decided != flows.thz_chunks,
         flows.name,
         lambda row: f"{decided[row]} chunks were decided for THz, not {flows.thz_chunks[row]}",
@@ -127,8 +117,8 @@ def decision(book: Book, findings: Findings) -> None:
     }
     for column, moved in counts.items():
         found = sum_by(chunks.event[known], moved[known].astype(np.int64), len(events))
-        compare_events(book, findings, "decision", column, found.astype(np.float64))
+        findings.compare(record.events, column, found.astype(np.float64))
     of_event = flows.event >= 0
     thz = sum_by(flows.event[of_event], flows.thz_chunks[of_event], len(events))
     every = sum_by(flows.event[of_event], flows.needed[of_event], len(events))
-    compare_events(book, findings, "decision", "decision_thz_share", thz / np.maximum(every, 1))
+    findings.compare(record.events, "decision_thz_share", thz / np.maximum(every, 1))

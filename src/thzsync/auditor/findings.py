@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray
+from thzsync.arrays import BoolArray, FloatArray
+from thzsync.auditor import tables
 from thzsync.display import counted
 from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Table
@@ -97,21 +98,32 @@ class Findings:
     """Collects facts while the checks run."""
 
     def __init__(self, checks: Iterable[str]) -> None:
+        self.check = ""
+        """Name of the check under way, for which facts count."""
         self._facts = dict.fromkeys(checks, 0)
         self._found: dict[str, list[Violation]] = {name: [] for name in self._facts}
         self._more = dict.fromkeys(self._facts, 0)
 
-    def test(self, check: str, broken: BoolArray, place: Describe, message: Describe) -> None:
+    def test(self, broken: BoolArray, place: Describe, message: Describe) -> None:
         """Count one fact per entry; entries that are True broke, and are described."""
-        self._facts[check] += len(broken)
-        rows, found = np.flatnonzero(broken).tolist(), self._found[check]
+        self._facts[self.check] += len(broken)
+        rows, found = np.flatnonzero(broken).tolist(), self._found[self.check]
         spelled = rows[: REPORTED_PER_CHECK - len(found)]
-        found += [Violation(check, place(row), message(row)) for row in spelled]
-        self._more[check] += len(rows) - len(spelled)
+        found += [Violation(self.check, place(row), message(row)) for row in spelled]
+        self._more[self.check] += len(rows) - len(spelled)
 
-    def require(self, check: str, holds: bool, place: str, message: str) -> None:
+    def require(self, holds: bool, place: str, message: str) -> None:
         """Count a single fact."""
-        self.test(check, np.array([not holds]), lambda _: place, lambda _: message)
+        self.test(np.array([not holds]), lambda _: place, lambda _: message)
+
+    def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
+        """Count one fact per number of a column, which must be the one found but for rounding."""
+        told = rows.real(column)
+        self.test(
+            ~np.isclose(told, found, rtol=TOLERANCE, atol=1e-12),
+            rows.name,
+            lambda row: f"{column} is {told[row]:.9g}, should be {found[row]:.9g}",
+        )
 
     def audit(self) -> Audit:
         """The verdict so far."""

@@ -14,100 +14,98 @@ from collections.abc import Callable
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.auditor.book import Book
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.tables import causal_order, find, pack
+from thzsync.auditor.record import Record
+from thzsync.auditor.tables import causal_order, find, pack, sum_by
 
-Racks = frozenset[int]
+Racks = set[int]
 Shape = Callable[[Racks, Racks, Racks], bool]
 """Whether sources and targets of a block among these racks are what a collective promises."""
 
 
-def _between_two(sources: Racks, targets: Racks, racks: Racks) -> bool:
+def _one_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
     return len(sources) == len(targets) == 1 and sources != targets
 
 
+def _all_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return sources == targets == racks
+
+
+def _all_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return sources == racks and len(targets) == 1
+
+
+def _one_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return len(sources) == 1 and targets == racks
+
+
 _SHAPES: dict[str, Shape] = {
-    **dict.fromkeys(("p2p", "a2a", "gather", "scatter"), _between_two),
-    "allreduce": lambda sources, targets, racks: sources == targets == racks,
-    "barrier": lambda sources, targets, racks: sources == targets == racks,
-    "reduce": lambda sources, targets, racks: sources == racks and len(targets) == 1,
-    "broadcast": lambda sources, targets, racks: len(sources) == 1 and targets == racks,
-    "reduce-scatter": lambda sources, targets, racks: sources == racks and len(targets) == 1,
-    "all-gather": lambda sources, targets, racks: len(sources) == 1 and targets == racks,
+    **dict.fromkeys(("p2p", "a2a", "gather", "scatter"), _one_to_one),
+    **dict.fromkeys(("allreduce", "barrier"), _all_to_all),
+    **dict.fromkeys(("reduce", "reduce-scatter"), _all_to_one),
+    **dict.fromkeys(("broadcast", "all-gather"), _one_to_all),
 }
 """What the collectives of this package promise; one from elsewhere promises what it recorded."""
 _EXACT = ("p2p", "a2a", "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather")
 """Collectives whose blocks add up to the payload; elsewhere some of it may stay at home."""
 
 
-def blocks(book: Book, findings: Findings) -> None:
+def blocks(record: Record, findings: Findings) -> None:
     """The blocks of an event are those of its collective, and hold its payload."""
-    events, table = book.events, book.blocks
-    event = find(events.key, table["number"])
-    known = np.flatnonzero(event >= 0)
-    sources, targets = table.lists("sources"), table.lists("targets")
-    total = np.zeros(len(events), dtype=np.int64)
-    np.add.at(total, event[known], table["bytes"][known])
-    among = {int(e): frozenset(events.racks.of(int(e)).tolist()) for e in np.unique(event[known])}
+    events, table = record.events, record.blocks
+    known = np.flatnonzero(table.event >= 0)
+    event, size = table.event[known], table.bytes[known]
+    among = {e: set(events.racks.of(e).tolist()) for e in np.unique(event).tolist()}
     wrong = np.zeros(len(known), dtype=np.bool_)
     for k, row in enumerate(known.tolist()):
-        shape = _SHAPES.get(str(events.kind[event[row]]))
-        ends = frozenset(sources.of(row).tolist()), frozenset(targets.of(row).tolist())
-        racks = among[int(event[row])]
-        inside = ends[0] <= racks and ends[1] <= racks and all(ends)
-        wrong[k] = not inside or (shape is not None and not shape(*ends, racks))
+        shape = _SHAPES.get(str(events.kind[event[k]]))
+        sources, targets = table.ends(row)
+        racks = among[int(event[k])]
+        inside = sources <= racks and targets <= racks and bool(sources) and bool(targets)
+        wrong[k] = not inside or (shape is not None and not shape(sources, targets, racks))
     findings.test(
-        "blocks",
-        wrong | (table["bytes"][known] < 1),
-        lambda k: f"{events.name(int(event[known[k]]))}, block {table['block'][known[k]]}",
-        lambda k: "its sources, targets or bytes are not what the collective promises",
+        wrong | (size < 1),
+        table.at(known),
+        lambda k: f"its ends or bytes are not what {events.kind[event[k]]} promises",
     )
-    asked = events["payload_bytes"]
+    asked, total = events["payload_bytes"], sum_by(event, size, len(events))
     exact = np.flatnonzero(np.isin(events.kind, _EXACT))
     findings.test(
-        "blocks",
         total[exact] != asked[exact],
-        lambda k: events.name(int(exact[k])),
+        events.at(exact),
         lambda k: f"asks for {asked[exact[k]]} bytes, its blocks hold {total[exact[k]]}",
     )
 
 
-def postcondition(book: Book, findings: Findings) -> None:
+def postcondition(record: Record, findings: Findings) -> None:
     """Every target ends with every source's part exactly once, and shards make up their block."""
-    flows, table = book.flows, book.blocks
+    flows, table = record.flows, record.blocks
     owner = find(table.key, pack(flows.number, flows.block))
     shards: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in np.flatnonzero(owner >= 0).tolist():
         shards[int(owner[row])][int(flows.shard[row])].append(row)
-    sources, targets = table.lists("sources"), table.lists("targets")
     _, predecessor = flows.after_edges()
-    bounds, size = flows.after.start, table["bytes"]
-    number, name = table["number"], table["block"]
+    bounds, size = flows.after.start, table.bytes
     for block in range(len(table)):
-        have, want = set(sources.of(block).tolist()), set(targets.of(block).tolist())
-        place = f"event {number[block]}, block {name[block]}"
-        total = 0
+        have, want = table.ends(block)
+        place, total = table.name(block), 0
         for shard, rows in shards[block].items():
             total += int(flows.bytes[rows[0]])
             before = {row: predecessor[bounds[row] : bounds[row + 1]].tolist() for row in rows}
-            problem = _problem(book, before, have, want)
-            findings.require(
-                "postcondition", problem is None, f"{place}, shard {shard}", problem or ""
-            )
+            problem = _problem(record, before, have, want)
+            findings.require(problem is None, f"{place}, shard {shard}", problem or "")
         findings.require(
-            "postcondition",
-            total == size[block] or (have == want == have & want and len(have) == 1),
+            total == size[block] or (have == want and len(have) == 1),
             place,
             f"it has {size[block]} bytes, its shards {total}",
         )
 
 
 def _problem(
-    book: Book, before: dict[int, list[int]], sources: set[int], targets: set[int]
+    record: Record, before: dict[int, list[int]], sources: set[int], targets: set[int]
 ) -> str | None:
     """What is wrong with the flows of one shard, given by row with the rows they wait for."""
-    flows, rows = book.flows, list(before)
+    flows, rows = record.flows, list(before)
     if len(rows) == 1 and not before[rows[0]]:  # straight from a source to a target
         (row,) = rows
         ends = {int(flows.src[row])}, {int(flows.dst[row])}
@@ -141,14 +139,14 @@ def _problem(
             wrong = int(np.argmax(arrived[0] != 1))
             times = int(arrived[0][wrong])
             return f"rack {rack} ends with the part of rack {sorted(sources)[wrong]} {times} times"
-    return _unused(book, before, final)
+    return _unused(record, before, final)
 
 
 def _unused(
-    book: Book, before: dict[int, list[int]], final: dict[int, list[IntArray]]
+    record: Record, before: dict[int, list[int]], final: dict[int, list[IntArray]]
 ) -> str | None:
     """A sum that is overwritten later must have been passed on, or it was sent in vain."""
-    flows = book.flows
+    flows = record.flows
     passed_on = {earlier for earliers in before.values() for earlier in earliers}
     for row in before:
         if flows.reduces[row] and row not in passed_on and final[int(flows.dst[row])]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, IntArray
-from thzsync.auditor.tables import Lists, Table, find, pack, runs_of
+from thzsync.auditor.tables import Index, Lists, Named, Table, find, pack, runs_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,55 +21,62 @@ if TYPE_CHECKING:
 class Events(Table):
     """Communication events by number."""
 
+    label = "event {number} ({kind})"
+
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, ("number",))
         self.number, self.iteration, self.node = self["number"], self["iteration"], self["node"]
-        self.kind = self.text("kind")
+        self.kind, self.method = self.text("kind"), self.text("method")
         self.release_ps, self.end_ps = self["release_ps"], self["end_ps"]
         self.racks = self.lists("racks")
         self.delays, self.powers = self.lists("delay_ps"), self.lists("power")
         self.delay_ps = self.delays.shaped_like(self.racks)
         self.power = self.powers.shaped_like(self.racks)
-        self._seat_key = pack(self.racks.owner, self.racks.values)
-        self._seat_order = np.argsort(self._seat_key, kind="stable")
+        self._members = Index(pack(self.racks.owner, self.racks.values))
 
-    def seat(self, event: IntArray, rack: IntArray) -> IntArray:
+    def member(self, event: IntArray, rack: IntArray) -> IntArray:
         """Position of an event's rack in the flat lists, -1 if it takes no part."""
-        row = find(self._seat_key[self._seat_order], pack(event, rack))
-        row[row >= 0] = self._seat_order[row[row >= 0]]
-        return row
+        return self._members.find(pack(event, rack))
 
-    def name(self, row: int) -> str:
-        """How messages call an event."""
-        return f"event {self.number[row]} ({self.kind[row]})"
+    def member_name(self, member: int) -> str:
+        """How messages call a rack of an event, by its position in the flat lists."""
+        return f"{self.name(int(self.racks.owner[member]))}, rack {self.racks.values[member]}"
+
+
+class Blocks(Table):
+    """Blocks by event number and block, joined with their event."""
+
+    label = "event {number}, block {block}"
+
+    def __init__(self, frame: pl.DataFrame, events: Events) -> None:
+        super().__init__(frame, ("number", "block"))
+        self.number, self.block, self.bytes = self["number"], self["block"], self["bytes"]
+        self.sources, self.targets = self.lists("sources"), self.lists("targets")
+        self.event = find(events.key, self.number)
+
+    def ends(self, row: int) -> tuple[set[int], set[int]]:
+        """Who holds a part before, and who holds the sum afterwards."""
+        return set(self.sources.of(row).tolist()), set(self.targets.of(row).tolist())
 
 
 class Flows(Table):
     """Flows by event number and flow, joined with their event."""
+
+    label = "event {number}, flow {flow}"
 
     def __init__(self, frame: pl.DataFrame, events: Events) -> None:
         super().__init__(frame, ("number", "flow"))
         self.events = events
         self.number, self.flow = self["number"], self["flow"]
         self.src, self.dst = self["src"], self["dst"]
-        self.bytes, self.chunks, self.chunk_bytes = (
-            self["bytes"],
-            self["chunks"],
-            self["chunk_bytes"],
-        )
-        self.thz_chunks = self["thz_chunks"]
+        self.bytes, self.chunk_bytes = self["bytes"], self["chunk_bytes"]
+        self.chunks, self.thz_chunks = self["chunks"], self["thz_chunks"]
         self.block, self.shard = self["block"], self["shard"]
         self.discipline = self.text("discipline")
         self.local, self.reduces = self["local"] == 1, self["reduces"] == 1
         self.after: Lists = self.lists("after")
         self.event = find(events.key, self.number)
         self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
-
-    def name(self, row: int) -> str:
-        """How messages call a flow."""
-        event = self.event[row]
-        owner = self.events.name(event) if event >= 0 else f"event {self.number[row]}"
-        return f"{owner}, flow {self.flow[row]}"
 
     def size(self, row: IntArray, chunk: IntArray) -> IntArray:
         """Bytes of chunks of flows: the last one may be shorter."""
@@ -85,6 +92,8 @@ class Flows(Table):
 
 class Chunks(Table):
     """Chunks by flow row and chunk, joined with their flow; those of no flow are orphans."""
+
+    label = "event {number}, flow {flow}, chunk {chunk}"
 
     def __init__(self, frame: pl.DataFrame, flows: Flows) -> None:
         super().__init__(frame, ("number", "flow"), ("chunk",))
@@ -112,13 +121,11 @@ class Chunks(Table):
         """Bytes of every chunk."""
         return self.flows.size(self.flow, self.chunk)
 
-    def name(self, row: int) -> str:
-        """How messages call a chunk."""
-        return f"{self.flows.name(int(self.flow[row]))}, chunk {self.chunk[row]}"
-
 
 class Rounds(Table):
     """Wireless rounds by event number and round."""
+
+    label = "event {number}, round {round}"
 
     def __init__(self, frame: pl.DataFrame, events: Events) -> None:
         super().__init__(frame, ("number", "round"))
@@ -128,17 +135,15 @@ class Rounds(Table):
         self.discipline, self.common = self.text("discipline"), self["common"] == 1
         self.event = find(events.key, self.number)
 
-    def name(self, row: int) -> str:
-        """How messages call a round."""
-        return f"event {self.number[row]}, round {self.round[row]}"
-
 
 class Transmissions(Table):
     """THz transmissions joined with their round, flow and event."""
 
+    label = "event {number}, round {round}, rack {src} -> {dst} on subband {subband}"
+
     def __init__(self, frame: pl.DataFrame, rounds: Rounds, flows: Flows) -> None:
         super().__init__(frame, ("number", "round"))
-        self.number, self.round_number = self["number"], self["round"]
+        self.number = self["number"]
         self.src, self.dst, self.subband = self["src"], self["dst"], self["subband"]
         self.first_chunk, self.chunks = self["first_chunk"], self["chunks"]
         self.bytes = self["bytes"]
@@ -155,18 +160,27 @@ class Transmissions(Table):
     def carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
         """First chunk row and number of chunk rows of every transmission (0 if some are absent)."""
         known = (self.flow >= 0) & (self.chunks > 0)
-        first = find(chunks.key, pack(np.maximum(self.flow, 0), self.first_chunk))
-        last_chunk = self.first_chunk + self.chunks - 1
-        last = find(chunks.key, pack(np.maximum(self.flow, 0), last_chunk))
+        first, last = (
+            find(chunks.key, pack(np.maximum(self.flow, 0), chunk))
+            for chunk in (self.first_chunk, self.first_chunk + self.chunks - 1)
+        )
         whole = known & (first >= 0) & (last - first == self.chunks - 1)
         return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
 
-    def name(self, row: int) -> str:
-        """How messages call a transmission."""
-        return (
-            f"event {self.number[row]}, round {self.round_number[row]}, "
-            f"rack {self.src[row]} -> {self.dst[row]} on subband {self.subband[row]}"
-        )
+
+class Links(Table):
+    """Samples of the fibres by link and time."""
+
+    label = "link {link}, {start_ps} to {end_ps} ps"
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame, ("link",), ("start_ps",))
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.bytes, self.background_bytes = self["bytes"], self["background_bytes"]
+
+    def of(self, link: int) -> slice:
+        """Rows of one fibre."""
+        return slice(*np.searchsorted(self.key, (link, link + 1)).tolist())
 
 
 class Iterations(Table):
@@ -176,8 +190,9 @@ class Iterations(Table):
         super().__init__(frame, ("start_ps",))
         self.jobs = list(dict.fromkeys(self.text("job").tolist()))
         self.job, self.iteration = self.job_numbers(self.text("job")), self["iteration"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
         self.span_key = pack(self.job, self.iteration)
-        self._order = np.argsort(self.span_key, kind="stable")
+        self._spans = Index(self.span_key)
 
     def job_numbers(self, names: AnyArray) -> IntArray:
         """Position of every job, -1 for one without an iteration."""
@@ -186,39 +201,51 @@ class Iterations(Table):
 
     def of(self, job: IntArray, iteration: IntArray) -> IntArray:
         """Row of every (job, iteration), -1 where there is none."""
-        row = find(self.span_key[self._order], pack(job, iteration))
-        row[row >= 0] = self._order[row[row >= 0]]
-        return np.where(job >= 0, row, -1)
+        return np.where(job >= 0, self._spans.find(pack(job, iteration)), -1)
+
+    def consecutive(self) -> tuple[IntArray, IntArray]:
+        """Rows of each two iterations of a job that follow each other."""
+        order = np.lexsort((self.iteration, self.job))
+        return order[:-1], order[1:]
 
     def name(self, row: int) -> str:
-        """How messages call an iteration."""
+        """An iteration, and its job where there are several."""
         job = f" of job {self.jobs[self.job[row]]!r}" if len(self.jobs) > 1 else ""
         return f"iteration {self.iteration[row]}{job}"
 
 
-class Nodes:
+class Tasks(Table):
+    """Compute tasks by iteration and node."""
+
+    label = "iteration {iteration}, task {node}"
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame, ("iteration", "node"))
+        self.iteration, self.node, self.rank = self["iteration"], self["node"], self["rank"]
+        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        self.duration_ps, self.racks = self["duration_ps"], self.lists("racks")
+
+
+class Nodes(Named):
     """Tasks and events together: the recorded training graphs."""
 
-    def __init__(self, tasks: Table, events: Events, iterations: Iterations) -> None:
+    def __init__(self, tasks: Tasks, events: Events, iterations: Iterations) -> None:
         both = np.concatenate
-        self.iteration = both((tasks["iteration"], events.iteration))
+        self.iteration = both((tasks.iteration, events.iteration))
         names = both((tasks.text("job"), events.text("job")))
         self.owner = iterations.of(iterations.job_numbers(names), self.iteration)
         """Row of every node's iteration, -1 if it is not recorded."""
-        self.node = both((tasks["node"], events.node))
-        self.begin_ps = both((tasks["start_ps"], events.release_ps))
-        self.end_ps = both((tasks["end_ps"], events.end_ps))
-        self.duration_ps = both((tasks["duration_ps"], np.zeros(len(events), dtype=np.int64)))
+        self.node = both((tasks.node, events.node))
+        self.begin_ps = both((tasks.start_ps, events.release_ps))
+        self.end_ps = both((tasks.end_ps, events.end_ps))
+        self.duration_ps = both((tasks.duration_ps, np.zeros(len(events), dtype=np.int64)))
         self.key = pack(self.owner, self.node)
         task_after, event_after = tasks.lists("after"), events.lists("after")
         self.after = both((task_after.values, event_after.values))
         self.successor = both((task_after.owner, len(tasks) + event_after.owner))
-        order = np.argsort(self.key, kind="stable")
-        row = find(self.key[order], pack(self.owner[self.successor], self.after))
-        self.predecessor = row.copy()
+        self.predecessor = Index(self.key).find(pack(self.owner[self.successor], self.after))
         """Row of the node that the successor waits for, -1 if it is not recorded."""
-        self.predecessor[row >= 0] = order[row[row >= 0]]
 
     def name(self, row: int) -> str:
-        """How messages call a node."""
+        """A task or an event."""
         return f"iteration {self.iteration[row]}, node {self.node[row]}"

@@ -10,24 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.auditor.book import Book
 from thzsync.auditor.flows import in_trains
+from thzsync.auditor.record import Record
 from thzsync.auditor.tables import sum_by
-from thzsync.scenario import FibreDegraded
 
 
 class Runs:
     """The runs of all chunks; flows of few chunks have runs of one."""
 
-    def __init__(self, book: Book) -> None:
-        self._chunks, flows = book.chunks, book.flows
+    def __init__(self, record: Record) -> None:
+        self._chunks, flows = record.chunks, record.flows
         edges = np.arange(len(flows) + 1)
         first = np.searchsorted(self._chunks.flow, edges)
-        starts = _starts(book, first)
+        starts = _starts(record, first)
         size = np.diff(np.append(starts, len(self._chunks)))
         self._run = np.repeat(np.arange(len(starts)), size)
-        self._whole_ps = _last_by(self._chunks.end_ps, starts)
-        self._single = _single(book, first, self._run, starts + size)
+        ends_ps = self._chunks.end_ps
+        self._whole_ps = np.maximum.reduceat(ends_ps, starts) if len(starts) else ends_ps
+        self._single = _single(record, first, self._run, starts + size)
 
     def told_ps(self, row: IntArray, before: IntArray) -> IntArray:
         """When chunks (rows) are told that the chunks before them have arrived [ps]."""
@@ -35,21 +35,20 @@ class Runs:
         return np.where(both, self._chunks.end_ps[before], self._whole_ps[self._run[before]])
 
 
-def in_runs(book: Book) -> bool:
+def in_runs(record: Record) -> bool:
     """Whether long flows are followed in runs; chunks that may leave a broken fibre are single."""
-    broken = any(isinstance(fault, FibreDegraded) for fault in book.scenario.faults)
-    return in_trains(book) and not broken
+    return in_trains(record) and not record.broken_fibres
 
 
-def _starts(book: Book, first: IntArray) -> IntArray:
+def _starts(record: Record, first: IntArray) -> IntArray:
     """Rows of the first chunks of all runs."""
-    optical, flows = book.scenario.optical, book.flows
+    optical, flows = record.scenario.optical, record.flows
     # flows of no event count for one more, beyond the last
-    waits = sum_by(flows.event, flows.after.lengths, len(book.events) + 1)[flows.event] > 0
+    waits = sum_by(flows.event, flows.after.lengths, len(record.events) + 1)[flows.event] > 0
     trains = optical.trains_per_flow
     pieces_of = np.where(waits, trains, max(8, trains // 4))  # a quarter where nobody waits
     queue = min(optical.nic_queue_bytes, optical.output_queue_bytes)
-    most = max(1, queue // 2 // book.scenario.collectives.chunk_bytes)
+    most = max(1, queue // 2 // record.scenario.collectives.chunk_bytes)
     kinds, kind = np.unique(np.stack((np.diff(first), pieces_of)), axis=1, return_inverse=True)
     found = [
         (first[:-1][kind.reshape(-1) == k][:, None] + grid(chunks, pieces, most)).reshape(-1)
@@ -82,16 +81,11 @@ def grid(chunks: int, pieces: int, most: int) -> IntArray:
     return np.concatenate((rising, np.array(even, dtype=np.int64), falling))
 
 
-def _last_by(values: IntArray, starts: IntArray) -> IntArray:
-    """The largest value of every run."""
-    return np.maximum.reduceat(values, starts) if len(starts) else values
-
-
-def _single(book: Book, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
+def _single(record: Record, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
     """Chunks of THz as it was decided, and the rest of the run of the last of them."""
-    flows, rows = book.flows, len(book.chunks)
+    flows, rows = record.flows, len(record.chunks)
     count = np.clip(flows.thz_chunks, 0, np.diff(first))
     some = count > 0
     until = first[:-1].copy()
     until[some] = ends[run[first[:-1][some] + count[some] - 1]]
-    return np.arange(rows) < until[book.chunks.flow]
+    return np.arange(rows) < until[record.chunks.flow]

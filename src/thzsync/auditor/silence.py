@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
-from thzsync.auditor.book import Book
+from thzsync.auditor.faults import breaks, during
 from thzsync.auditor.findings import TOLERANCE, Findings
+from thzsync.auditor.record import Record
+from thzsync.auditor.rounds import snr_per_w
 from thzsync.auditor.tables import spread
-from thzsync.scenario import PairBlocked, SubbandJammed, TransceiverDown
-
-if TYPE_CHECKING:
-    from thzsync.channel import ChannelModel
 
 EAGER: Final = (
     "matching", "matching-blind", "matching-equal", "assignment", "assignment-blind",
@@ -35,29 +33,28 @@ MARGIN: Final = 2.0
 """How much stronger than needed a link must be before its silence is held against anybody."""
 
 
-def silence(book: Book, findings: Findings) -> None:
+def silence(record: Record, findings: Findings) -> None:
     """No event stays silent while all it has left to send could be sent."""
-    if book.many_jobs:
+    if record.many_jobs:
         return  # what unfinished iterations sent is not recorded, but was in the way
-    air = _Air(book)
-    for event, first_ps, until_ps, flows in (w for part in book.parts() for w in _waits(part)):
+    air = _Air(record)
+    for event, first_ps, until_ps, flows in (w for part in record.parts() for w in _waits(part)):
         instant = next(
             (u for u in air.idle(flows, first_ps, until_ps) if air.all_strong(event, flows, u)),
             None,
         )
         findings.require(
-            "silence",
             instant is None,
-            book.events.name(event),
+            record.events.name(event),
             f"sends nothing from {instant} to {until_ps} ps although all its THz chunks are "
             f"ready, their racks idle and their links strong",
         )
 
 
-def fallback(book: Book, findings: Findings) -> None:
+def fallback(record: Record, findings: Findings) -> None:
     """Fibre takes over a chunk of THz after its timeout, and only where no subband would do."""
-    chunks, flows = book.chunks, book.flows
-    air, timeout_ps = _Air(book), to_ps(book.scenario.thz.fallback_timeout_s)
+    chunks, flows = record.chunks, record.flows
+    air, timeout_ps = _Air(record), to_ps(record.scenario.thz.fallback_timeout_s)
     given_up = chunks.decided_thz & ~chunks.thz
     for flow in np.unique(chunks.flow[given_up]).tolist():
         own = slice(*np.searchsorted(chunks.flow, (flow, flow + 1)).tolist())
@@ -67,27 +64,25 @@ def fallback(book: Book, findings: Findings) -> None:
         first_ps = int(chunks.ready_ps[own][chunks.decided_thz[own]].min())
         ends = chunks.end_ps[own][given_up[own]]
         findings.require(
-            "fallback",
             int(ends.min()) >= first_ps + timeout_ps,
             flows.name(flow),
             f"was given to the fibre before {ends.min()} ps, sooner than its timeout allows",
         )
         instants = air.instants(first_ps, int(ends.max()))
         findings.require(
-            "fallback",
             instants is None or any(air.hopeless(event, flow, u) for u in instants),
             flows.name(flow),
             "was given to the fibre although some subband could carry it all the time",
         )
 
 
-def _waits(book: Book) -> Iterator[tuple[int, int, int, IntArray]]:
+def _waits(record: Record) -> Iterator[tuple[int, int, int, IntArray]]:
     """Spans in which an event has nothing in the air and all its unsent THz chunks are ready.
 
-    Event, first and last instant [ps], and the flows of the unsent chunks, as the whole book has
+    Event, first and last instant [ps], and the flows of the unsent chunks, as the whole record has
     them.
     """
-    chunks, flows, sent, events = book.chunks, book.flows, book.transmissions, book.events
+    chunks, flows, sent, events = record.chunks, record.flows, record.transmissions, record.events
     owner, row = spread(*sent.carried(chunks))
     taken_ps = np.full(len(chunks), -1, dtype=np.int64)
     taken_ps[row] = sent.taken_ps[owner]
@@ -106,8 +101,8 @@ def _waits(book: Book) -> Iterator[tuple[int, int, int, IntArray]]:
         last_ready = np.maximum.accumulate(chunks.ready_ps[rows][::-1])[::-1]
         first_ps = np.maximum(in_air_ps, last_ready[first])
         for k in np.flatnonzero(first_ps < starts).tolist():
-            unsent = book.first_flow + np.unique(chunks.flow[rows[first[k] :]])
-            yield book.first_event + event, int(first_ps[k]), int(starts[k]), unsent
+            unsent = record.first_flow + np.unique(chunks.flow[rows[first[k] :]])
+            yield record.first_event + event, int(first_ps[k]), int(starts[k]), unsent
 
 
 def _by_event(event: IntArray, instant_ps: IntArray) -> Iterator[tuple[int, IntArray]]:
@@ -121,39 +116,28 @@ def _by_event(event: IntArray, instant_ps: IntArray) -> Iterator[tuple[int, IntA
 class _Air:
     """Racks, channel and faults as the scenario has them."""
 
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self._model: ChannelModel | None = None
-        sent = book.transmissions
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        sent = record.transmissions
         self._order = np.argsort(sent.taken_ps, kind="stable")
         self._ended = np.maximum.accumulate(sent.end_ps[self._order])
-        thz = book.scenario.thz
-        noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10)
-        noise_w = noise_w * thz.subband_hz + thz.interference_w
-        self._snr_per_w = 10 ** (thz.receive_gain_db / 10) / noise_w
-
-    @property
-    def channel(self) -> ChannelModel:
-        if self._model is None:
-            self._model = self.book.channel
-        return self._model
 
     def instants(self, first_ps: int, until_ps: int) -> list[int] | None:
         """Where channel or faults change in a span; None if that is too often to look."""
-        faults = (to_ps(t) for f in self.book.scenario.faults for t in (f.start_s, f.end_s))
+        faults = (to_ps(t) for f in self.record.scenario.faults for t in (f.start_s, f.end_s))
         found = [first_ps, *(t for t in faults if first_ps < t <= until_ps)]
-        change_ps = self.channel.next_change_ps(first_ps)
+        change_ps = self.record.channel.next_change_ps(first_ps)
         while change_ps <= until_ps:
             found.append(change_ps)
-            change_ps = self.channel.next_change_ps(change_ps)
+            change_ps = self.record.channel.next_change_ps(change_ps)
             if len(found) > MOST_INSTANTS:
                 return None
         return sorted(set(found))
 
     def idle(self, flows: IntArray, first_ps: int, until_ps: int) -> Iterator[int]:
         """Instants of a span at which nobody uses the racks of these flows."""
-        sent, book = self.book.transmissions, self.book
-        racks = np.union1d(book.flows.src[flows], book.flows.dst[flows])
+        sent, record = self.record.transmissions, self.record
+        racks = np.union1d(record.flows.src[flows], record.flows.dst[flows])
         last = np.searchsorted(sent.taken_ps[self._order], until_ps)
         near = self._order[np.searchsorted(self._ended, first_ps, side="right") : last]
         near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
@@ -178,36 +162,32 @@ class _Air:
 
     def _snr(self, event: int, flows: IntArray, instant_ps: int) -> FloatArray:
         """Signal-to-noise ratio at the event's power budget, by flow and subband (eq:thz_rate)."""
-        book = self.book
-        src, dst = book.flows.src[flows], book.flows.dst[flows]
-        inside = (src >= 0) & (src < book.racks) & (dst >= 0) & (dst < book.racks) & (src != dst)
-        seat = book.events.seat(np.full(len(flows), event, dtype=np.int64), src)
-        share = np.where(seat >= 0, book.events.power[np.maximum(seat, 0)], 0.0)
-        gains = self.channel.gains(src * inside, dst * inside, instant_ps)
-        budget_w = share * inside * book.scenario.thz.max_power_w
-        snr: FloatArray = gains * self._snr_per_w * budget_w[:, None]
+        record = self.record
+        src, dst = record.flows.src[flows], record.flows.dst[flows]
+        inside = (
+            (src >= 0) & (src < record.racks) & (dst >= 0) & (dst < record.racks) & (src != dst)
+        )
+        member = record.events.member(np.full(len(flows), event, dtype=np.int64), src)
+        share = np.where(member >= 0, record.events.power[np.maximum(member, 0)], 0.0)
+        gains = self.record.channel.gains(src * inside, dst * inside, instant_ps)
+        budget_w = share * inside * record.scenario.thz.max_power_w
+        snr: FloatArray = gains * snr_per_w(record) * budget_w[:, None]
         return snr
 
     def _needed(self, flows: IntArray) -> FloatArray:
         """Ratio that brings a chunk across within the longest round (eq:a2a_required_power)."""
-        thz = self.book.scenario.thz
-        bits = 8.0 * self.book.flows.chunk_bytes[flows]
+        thz = self.record.scenario.thz
+        bits = 8.0 * self.record.flows.chunk_bytes[flows]
         exponent = bits / (thz.longest_round_s * thz.subband_hz) * math.log(2)
         return np.where(exponent < 700, np.expm1(np.minimum(exponent, 700)), np.inf)
 
     def _usable(self, flows: IntArray, instant_ps: int) -> BoolArray:
         """By flow and subband, whether no fault stands in the way."""
-        book = self.book
-        src, dst = book.flows.src[flows], book.flows.dst[flows]
-        usable = np.ones((len(flows), book.scenario.thz.subbands), dtype=np.bool_)
-        for fault in book.scenario.faults:
-            if not to_ps(fault.start_s) <= instant_ps < to_ps(fault.end_s):
-                continue
-            if isinstance(fault, TransceiverDown):
-                usable[(src == fault.rack) | (dst == fault.rack)] = False
-            elif isinstance(fault, SubbandJammed):
-                usable[:, fault.subband] = False
-            elif isinstance(fault, PairBlocked):
-                a, b = fault.racks
-                usable[((src == a) & (dst == b)) | ((src == b) & (dst == a))] = False
+        record, subbands = self.record, np.arange(self.record.scenario.thz.subbands)
+        src, dst = record.flows.src[flows, None], record.flows.dst[flows, None]
+        usable = np.ones((len(flows), len(subbands)), dtype=np.bool_)
+        for fault in record.scenario.faults:
+            hit = breaks(fault, src, dst, subbands)
+            if hit is not None and during(fault, instant_ps):
+                usable &= ~hit
         return usable

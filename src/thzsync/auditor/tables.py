@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -22,12 +23,31 @@ def pack(first: IntArray, second: IntArray) -> IntArray:
     return key
 
 
+def unpack(key: IntArray) -> tuple[IntArray, IntArray]:
+    """The columns of packed keys."""
+    return key >> 32, key & _LOW_32
+
+
 def find(keys: IntArray, wanted: IntArray) -> IntArray:
     """Row of every wanted key among sorted keys (the first of equals), -1 where there is none."""
     if not len(keys):
         return np.full(len(wanted), -1, dtype=np.int64)
     row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1).astype(np.int64)
     return np.where(keys[row] == wanted, row, -1)
+
+
+class Index:
+    """Look-ups among keys that are not sorted."""
+
+    def __init__(self, keys: IntArray) -> None:
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def find(self, wanted: IntArray) -> IntArray:
+        """Row of every wanted key (the first of equals), -1 where there is none."""
+        row = find(self._keys, wanted)
+        row[row >= 0] = self._order[row[row >= 0]]
+        return row
 
 
 def spread(start: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
@@ -110,14 +130,29 @@ class Lists:
 
     def shaped_like(self, other: Lists) -> AnyArray:
         """Values aligned with another column's; 0 where a list has a wrong length."""
-        fits = np.repeat(self.lengths == other.lengths, other.lengths)
+        fits = self.lengths == other.lengths
         aligned = np.zeros(len(other.values), dtype=self.values.dtype)
-        aligned[fits] = self.values[np.repeat(self.lengths == other.lengths, self.lengths)]
+        aligned[np.repeat(fits, other.lengths)] = self.values[np.repeat(fits, self.lengths)]
         return aligned
 
 
-class Table:
+class Named:
+    """Rows that messages call by a name."""
+
+    def name(self, row: int) -> str:
+        """How messages call a row."""
+        raise NotImplementedError
+
+    def at(self, rows: IntArray) -> Callable[[int], str]:
+        """How messages call the k-th of some rows."""
+        return lambda k: self.name(int(rows[k]))
+
+
+class Table(Named):
     """One table, complete rows only, sorted by its key and then by further columns."""
+
+    label: ClassVar[str]
+    """How messages call a row, with the names of its columns in braces."""
 
     def __init__(
         self, frame: pl.DataFrame, key: tuple[str, ...], then: tuple[str, ...] = ()
@@ -134,6 +169,10 @@ class Table:
     def __getitem__(self, column: str) -> IntArray:
         """A column of whole numbers (booleans as 0 and 1)."""
         return self.frame[column].to_numpy().astype(np.int64, copy=False)
+
+    def name(self, row: int) -> str:
+        """How messages call a row."""
+        return self.label.format(**self.frame.row(row, named=True))
 
     def real(self, column: str) -> FloatArray:
         """A column of floating-point numbers."""

@@ -13,8 +13,7 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
-from thzsync.channel.propagation import NEVER_PS
+from thzsync.arrays import NEVER_PS, AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
 from thzsync.elementary import ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import bare

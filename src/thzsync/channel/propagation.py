@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, FloatArray, IntArray, to_ps
 from thzsync.channel.fading import Fading, fill_gains
 from thzsync.channel.pathloss import composite_gain
 from thzsync.errors import ThzSyncError
@@ -17,7 +17,6 @@ from thzsync.scenario import Blockage, Channel, Thz
 from thzsync.streams import Streams
 from thzsync.topology import Topology
 
-NEVER_PS: Final = int(np.iinfo(np.int64).max)
 SLOTS_PER_COHERENCE: Final = 4
 _CACHE_ENTRIES: Final = 1 << 16
 _KEPT_PAIRS: Final = 1 << 15

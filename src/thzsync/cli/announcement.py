@@ -12,16 +12,6 @@ from thzsync.display import counted
 if TYPE_CHECKING:
     from thzsync.feasibility import Effort
 
-QUICK_CPU_MINUTES: Final = {
-    "synthesis": 0.03, "fabric": 0.7, "weights": 0.2, "ladder": 1.4, "beyond": 0.8,
-    "readings": 2.5,
-}  # fmt: skip
-"""Measured per seed of a quick look [CPU minutes]."""
-FULL_CPU_MINUTES: Final = {
-    "synthesis": 0.5, "fabric": 1.6, "weights": 0.6, "ladder": 8.5, "beyond": 4.0,
-    "readings": 5.0,
-}  # fmt: skip
-"""The same, scaled to the paper's sizes and iterations [CPU minutes]."""
 WORTH_TELLING_S: Final = 30.0
 """Shorter runs are not announced."""
 BETTER: Final = 0.7
@@ -34,11 +24,11 @@ BUSY_SHARE: Final = 0.8
 
 def announcement(seeds: Mapping[str, int], quick: bool, workers: int | None) -> str:
     """Which figures will be made with how many seeds, and how long that takes about."""
-    from thzsync.experiments.parallel import default_workers
+    from thzsync.paper.catalogue import cpu_minutes
+    from thzsync.workers import default_workers
 
     cores = min(workers or default_workers(), default_workers())
-    effort = QUICK_CPU_MINUTES if quick else FULL_CPU_MINUTES
-    work = sum(effort[name] * count for name, count in seeds.items())
+    work = sum(cpu_minutes(name, quick) * count for name, count in seeds.items())
     parts = ", ".join(f"{name} ({counted(count, 'seed')})" for name, count in seeds.items())
     minutes = max(1, round(work / (BUSY_SHARE * cores)))
     look = "A quick look at" if quick else "Reproducing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -58,21 +59,26 @@ def load(entry: Entry) -> Any:
         target = single
     command = typer.main.get_command(target)
     command.name = entry.name
-    _hide_flag_types(command)
+    _tidy_help(command)
     return command
 
 
-def _hide_flag_types(command: Any) -> None:
-    _without_flag_types(command.get_params(typer.Context(command, help_option_names=HELP_NAMES)))
+def _tidy_help(command: Any) -> None:
+    """Give Rich paragraphs without line breaks, which it sets itself."""
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    _tidy_options(command.get_params(typer.Context(command, help_option_names=HELP_NAMES)))
     for nested in getattr(command, "commands", {}).values():
-        _hide_flag_types(nested)
+        _tidy_help(nested)
 
 
-def _without_flag_types(parameters: list[Any]) -> list[Any]:
-    """Flags take no value, so help need not call them ``<bool>``."""
+def _tidy_options(parameters: list[Any]) -> list[Any]:
+    """Flags take no value, so help need not call them ``<bool>``; and brackets are no markup."""
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
+        if getattr(parameter, "help", None):
+            parameter.help = re.sub(r"(?<!\\)\[", r"\\[", parameter.help)
     return parameters
 
 
@@ -90,7 +96,7 @@ class LazyGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:
         """The group's own options; Typer adds those for completion late."""
-        return _without_flag_types(super().get_params(ctx))
+        return _tidy_options(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Replace the listed stand-in by the real command."""

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def audit(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A folder that `thzsync run --out` wrote.")
+        str, typer.Argument(metavar="DIR", help="Folder that `thzsync run --out` wrote.")
     ],
     json: JsonOption = False,
 ) -> None:
     """Re-check a recorded run from its records alone.
 
-    Exits with 0 if every fact holds and with 1 if one is broken.
+    Exit status 0 means that every check passed, 1 that one failed.
     """
     from thzsync.auditor import CHECKS
     from thzsync.auditor import audit as check

@@ -126,18 +126,18 @@ def _transmit(kind: str) -> None:
 def _search() -> None:
     from thzsync.coordinator.choice import search_settings
     from thzsync.coordinator.encoder import random_encoder
-    from thzsync.coordinator.features import columns, group_flows
+    from thzsync.coordinator.features import ACTION_COLUMNS, columns, group_flows
     from thzsync.coordinator.scoring import Head
-    from thzsync.coordinator.views import Pooled
+    from thzsync.coordinator.search import search
 
-    settings, view = Scenario.preset("tiny").coordinator.bandit, Pooled(4)
+    settings = Scenario.preset("tiny").coordinator.bandit
     encoder = random_encoder(
         columns(4), settings.flow_units, settings.units, np.random.default_rng(0)
     )
     levels, group = np.array([0.5, 1.0]), np.arange(2)
-    features = group_flows(np.zeros((2, columns(4) - view.actions)), group, group + 1, levels)
+    features = group_flows(np.zeros((2, columns(4) - ACTION_COLUMNS)), group, group + 1, levels)
     head = Head(np.zeros(encoder.size), np.eye(encoder.size), settings.exploration)
-    view.search(encoder, head, features, levels, search_settings(settings))
+    search(encoder, head, features, levels, search_settings(settings))
 
 
 def _learning() -> None:
@@ -160,11 +160,11 @@ def _learning() -> None:
 
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
-    "search": Part("coordinator", "beam.search_each", _search),
+    "search": Part("coordinator", "search.search_each", _search),
     "rounds": Part("wireless", "forming.form_round", _rounds),
     "learning": Part("coordinator", "posterior.factorise", _learning),
     "streams": Part("wireless", "streaming.stream", _streams),
-    "iteration": Part("transfers", "laying.lay_out", _iteration),
+    "iteration": Part("transfers", "batch.rows_of", _iteration),
 }
 """In an order that keeps two cores busy equally long, and in which what several parts need is
 stored when the second one asks for it."""

@@ -19,51 +19,57 @@ EXPORTS = ("chakra",)
 
 
 def import_files(
-    files: Annotated[list[Path], typer.Argument(help="The files of all ranks.")],
-    out: Annotated[Path, typer.Option(help="The trace file to write, such as job.trace.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Trace files of all ranks.")],
+    out: Annotated[Path, typer.Option(help="Trace file to write, such as job.trace.")],
     format: Annotated[
-        str, typer.Option(help="auto, chakra, kineto, timings, simai, or a package's own.")
+        str, typer.Option(help="auto, chakra, kineto, timings, simai, or one that a package adds.")
     ] = "auto",
-    ranks_per_rack: Annotated[int, typer.Option(min=1, help="Neighbours in one rack.")] = 1,
+    ranks_per_rack: Annotated[int, typer.Option(min=1, help="Consecutive ranks in one rack.")] = 1,
     stages: Annotated[
-        int | None, typer.Option(min=1, help="Pipeline stages: equal runs of ranks, one per ring.")
+        int | None,
+        typer.Option(min=1, help="Pipeline stages: equal blocks of ranks, one per ring."),
     ] = None,
     lanes: Annotated[
-        int | None, typer.Option(min=1, help="With --stages: racks on a ring of the floor.")
+        int | None, typer.Option(min=1, help="With --stages: racks per ring of the floor.")
     ] = None,
     placement: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="A table rank,rack instead of rules.")
+        Path | None,
+        typer.Option(metavar="CSV", help="Table with columns rank and rack, instead of rules."),
     ] = None,
     groups: Annotated[
         Path | None, typer.Option(metavar="JSON", help='Ranks of every group: {"name": [ranks]}.')
     ] = None,
     world: Annotated[
-        int | None, typer.Option(min=1, help="Ranks in all; absent ones do as the lowest given.")
+        int | None,
+        typer.Option(min=1, help="All ranks. One without a file repeats the lowest given."),
     ] = None,
     data_parallel: Annotated[
-        int, typer.Option(min=1, metavar="K", help="K times the recorded data-parallel width.")
+        int, typer.Option(min=1, metavar="K", help="Multiply the data-parallel width by K.")
     ] = 1,
     groups_joined: Annotated[
-        str, typer.Option(metavar="NAMES", help="With --data-parallel: the groups that grow.")
+        str, typer.Option(metavar="NAMES", help="With --data-parallel: groups that grow.")
     ] = "",
-    step: Annotated[int | None, typer.Option(help="Which step of a file with several.")] = None,
+    step: Annotated[
+        int | None, typer.Option(help="Step to import from a file with several.")
+    ] = None,
     element_bytes: Annotated[
-        int | None, typer.Option(min=1, max=16, help="Bytes per element, where sizes count those.")
+        int | None, typer.Option(min=1, max=16, help="Bytes per element, if sizes count elements.")
     ] = None,
     flops: Annotated[
-        float | None, typer.Option(min=1, help="Speed of a rank, where work counts operations.")
+        float | None, typer.Option(min=1, help="Operations per second, if work counts operations.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Model of the zoo that gives sizes a trace lacks.")
+        str | None, typer.Option(help="Model of the zoo for sizes that the trace lacks.")
     ] = None,
     p2p_bytes: Annotated[
-        int | None, typer.Option(min=1, help="Stage to stage, per micro-batch, if not recorded.")
+        int | None,
+        typer.Option(min=1, help="Bytes between stages per micro-batch, if not recorded."),
     ] = None,
     gradient_bytes: Annotated[
-        int | None, typer.Option(min=1, help="Gradients of a stage, if not recorded.")
+        int | None, typer.Option(min=1, help="Bytes of a stage's gradients, if not recorded.")
     ] = None,
     skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Pass over collectives without bytes.")
+        bool, typer.Option("--skip-empty", help="Skip collectives without bytes.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -132,9 +138,9 @@ def _lines(document: dict[str, Any]) -> list[str]:
 
 
 def export_file(
-    file: Annotated[Path, typer.Argument(help="A trace file.")],
-    out: Annotated[Path, typer.Option(help="The folder to write.", metavar="DIR")],
-    format: Annotated[str, typer.Option(help=f"One of {', '.join(EXPORTS)}.")] = "chakra",
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Trace file.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files.", metavar="DIR")],
+    format: Annotated[str, typer.Option(help="Format: chakra.")] = "chakra",
     prefix: Annotated[str, typer.Option(help="Files are called PREFIX.RACK.et.")] = "trace",
     force: Annotated[
         bool, typer.Option("--force", help="Replace the files of an older trace of this prefix.")

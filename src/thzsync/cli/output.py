@@ -33,17 +33,21 @@ ScenarioArgument = Annotated[
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key, such as thz.subbands=8; repeatable."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the scenario, such as thz.subbands=8. Repeatable.",
     ),
 ]
 ForceOption = Annotated[
     bool,
     typer.Option(
-        "--force", help="Replace another or unfinished record in --out; never what is not ours."
+        "--force", help="Replace what thzsync wrote to --out before. Files of others stay."
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of every random stream.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print the result as one JSON document on stdout.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
 
 PIPE_WIDTH = 400
 PATIENCE_S = 1.0

@@ -18,23 +18,28 @@ def report(
         typer.Argument(metavar="DIR", help="A folder that run, compare, sweep or reproduce wrote."),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="The HTML file to write; DIR/report.html when absent.")
+        Path | None, typer.Option(help="HTML file to write. Default: DIR/report.html.")
     ] = None,
     figures: Annotated[
-        bool, typer.Option("--figures", help="Also draw DIR/figures/*.pdf and *.png.")
+        bool, typer.Option("--figures", help="Also draw figures as DIR/figures/*.pdf and *.png.")
     ] = False,
     perfetto: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json.gz", help="Also write a timeline that Perfetto opens."),
+        typer.Option(metavar="FILE.json.gz", help="Also write a timeline for Perfetto."),
     ] = None,
     policy: Annotated[
-        str | None, typer.Option(help="The policy whose timeline is written; the first if absent.")
+        str | None,
+        typer.Option(help="With --perfetto: policy of the timeline. Default: the first."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn a result directory into one self-contained HTML file."""
     from thzsync.report import open_results, write_report
 
+    if policy is not None and perfetto is None:
+        raise ThzSyncError(
+            "--policy: picks the timeline of --perfetto; add --perfetto FILE.json.gz"
+        )
     with progress("report") as advance:
         results = open_results(folder)
         advance(0, "drawing the report")

@@ -58,7 +58,7 @@ SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
 
 IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
-OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Where to write the record.")]
+OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the record.")]
 
 
 WITH_RESUME = frozenset({"resume", "save", "json"})
@@ -68,23 +68,25 @@ WITH_RESUME = frozenset({"resume", "save", "json"})
 def run(
     context: typer.Context,
     scenario: ScenarioArgument = "paper",
-    policy: Annotated[str, typer.Option(help=f"Who decides: {', '.join(POLICIES)}.")] = "thz-sync",
+    policy: Annotated[str, typer.Option(help=f"Policy: {', '.join(POLICIES)}.")] = "thz-sync",
     iterations: IterationsOption = 20,
     seed: SeedOption = 0,
     changes: SetOption = None,
     out: OutOption = None,
     force: ForceOption = False,
     resume: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Go on with the run interrupted in DIR.")
+        str | None,
+        typer.Option(metavar="DIR", help="Continue the interrupted run in DIR, with its settings."),
     ] = None,
     trace: Annotated[
         str | None,
         typer.Option(
-            "--trace", metavar="FILE", help="Replay this trace as the scenario's only job."
+            "--trace", metavar="FILE", help="Replay this trace instead of the scenario's jobs."
         ),
     ] = None,
     load: Annotated[
-        str | None, typer.Option("--from", metavar="FILE", help="Start from a saved coordinator.")
+        str | None,
+        typer.Option("--from", metavar="FILE", help="Start from a coordinator that --save wrote."),
     ] = None,
     frozen: Annotated[
         bool, typer.Option("--frozen", help="With --from: decide without learning or exploring.")
@@ -96,9 +98,9 @@ def run(
 ) -> None:
     """Simulate training iterations under one policy.
 
-    Ctrl-C ends the run early; what is finished is kept. With --out every finished iteration is on
-    disk at once, and --resume goes on with an interrupted run as if nothing had happened. Exits
-    with 3 if a run in flow fidelity differs from packets by more than its tolerance.
+    Ctrl-C ends the run early and keeps what is finished. With --out every finished iteration is
+    written at once, and --resume continues an interrupted run to the same numbers. Exit status 3
+    means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.records.journal import Journal, refuse_to_drop
 
@@ -145,8 +147,10 @@ def _repeated(journal: Journal) -> int:
 
     begun = journal.beginning
     with journal.reading():
-        learns = hasattr(first_policy(begun), "save") and not begun.frozen
-    effort = effort_of(Asked(begun.scenario, begun.iterations, learns, kept=True, seed=begun.seed))
+        policy = first_policy(begun)
+    effort = effort_of(
+        Asked.of(begun.scenario, policy, begun.iterations, True, begun.seed, begun.frozen)
+    )
     if warning := forewarning(effort, None):  # it cannot change to flows any more
         note(warning)
     prepare_kernels()
@@ -174,13 +178,12 @@ def _begin(
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
     chosen = first_policy(beginning)
-    learns = hasattr(chosen, "save") and not frozen
-    asked = Asked(setting, iterations, learns, out is not None, seed)
+    asked = Asked.of(setting, chosen, iterations, out is not None, seed, frozen)
     effort = effort_of(asked)
     check_memory(asked, effort)
 
     def as_flows() -> Effort:
-        return effort_of(replace(asked, scenario=setting.with_(FLOWS)))
+        return effort_of(replace(asked, scenario=asked.scenario.with_(FLOWS)))
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
         note(warning)
@@ -298,18 +301,20 @@ def _run_table(record: Run) -> TerminalTable:
 def compare(
     scenario: ScenarioArgument = "paper",
     policies: Annotated[
-        str, typer.Option(help="Names separated by commas, or all; the first is the reference.")
+        str, typer.Option(help="Names separated by commas, or all. The first is the reference.")
     ] = "all",
-    seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Number of paired realisations (seeds 0 to N-1).")
+    ] = 5,
     iterations: IterationsOption = 20,
     first: Annotated[
-        int, typer.Option(min=0, help="First iteration (from 0) that counts in the means.")
+        int, typer.Option(min=0, help="First iteration (from 0) that the means include.")
     ] = 0,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
     ] = None,
     changes: SetOption = None,
     out: OutOption = None,
@@ -318,7 +323,7 @@ def compare(
 ) -> None:
     """Compare policies on the same realisations, with paired 95 % intervals.
 
-    Exits with 3 if runs in flow fidelity differ from packets by more than their tolerance.
+    Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.experiments.compare import compare as run_all
     from thzsync.experiments.compare import known_policies

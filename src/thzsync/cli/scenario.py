@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,10 +22,13 @@ from thzsync.cli.output import (
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
+if TYPE_CHECKING:
+    from thzsync.scenario import Scenario
+
 scenario_app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Show, describe and start scenarios; `thzsync scenario list` knows presets and models.",
+    help="Show, describe and start scenarios.",
 )
 
 
@@ -37,12 +41,26 @@ def show(
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:
-        typer.echo(loaded.to_toml(), nl=False)
+        typer.echo("".join(_facts(loaded)) + loaded.to_toml(), nl=False)
+
+
+def _facts(scenario: Scenario) -> Iterator[str]:
+    """What follows from the keys and decides what fibre can do, as TOML comments."""
+    from thzsync.display import number
+    from thzsync.scenario.units import rate_text
+    from thzsync.topology import oversubscription
+
+    floor, optical = scenario.floor, scenario.optical
+    if floor.rings > 1:
+        access, inter = rate_text(optical.access_bps), rate_text(optical.inter_bps)
+        ratio = number(oversubscription(scenario))
+        yield f"# Oversubscription of the fibre between rings: {ratio}:1\n"
+        yield f"# ({floor.lanes} racks x {access} into {inter}).\n\n"
 
 
 @scenario_app.command()
 def schema(as_json: JsonOption = False) -> None:
-    """Print the JSON schema of scenario files, for editors (it is JSON either way)."""
+    """Print the JSON schema of scenario files, for editors."""
     from thzsync.scenario.schema import json_schema
 
     typer.echo(dump_json(json_schema()))
@@ -50,9 +68,11 @@ def schema(as_json: JsonOption = False) -> None:
 
 @scenario_app.command()
 def new(
-    file: Annotated[Path, typer.Argument(help="The file to write.")],
-    preset: Annotated[str, typer.Option(help=f"Whose values it starts with: {PRESETS}.")] = "paper",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    preset: Annotated[
+        str, typer.Option(help=f"Preset with the initial values: {PRESETS}.")
+    ] = "paper",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,7 @@ from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
 
 if TYPE_CHECKING:
+    from thzsync.studies.estimate import Estimate
     from thzsync.studies.plan import Plan, PlannedRun
     from thzsync.studies.result import Sweep
     from thzsync.studies.store import Store
@@ -38,7 +40,7 @@ def sweep(
         str | None,
         typer.Argument(
             metavar="SPEC|SCENARIO",
-            help="A sweep's or a scenario's TOML file, or a preset.",
+            help="TOML file of a sweep or a scenario, or a preset.",
         ),
     ] = None,
     changes: Annotated[
@@ -46,55 +48,59 @@ def sweep(
         typer.Option(
             "--set",
             metavar="KEY=A,B,C",
-            help="An axis, such as thz.subbands=1,2,4; one value sets it everywhere. Repeatable.",
+            help="Values of a key, such as thz.subbands=1,2,4. Repeatable.",
         ),
     ] = None,
     zipped: Annotated[
         list[str] | None,
-        typer.Option("--zip", metavar="KEY,KEY", help="Axes whose values go together."),
+        typer.Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
     policies: Annotated[
-        str | None, typer.Option(help="Names separated by commas, or all; the first is compared.")
+        str | None,
+        typer.Option(help="Names separated by commas, or all. The first is the reference."),
     ] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of paired realisations (seeds 0 to N-1).")
+    ] = None,
     iterations: Annotated[
         int | None, typer.Option(min=1, help="Training iterations per run.")
     ] = None,
     first: Annotated[
-        int | None, typer.Option(min=0, help="First iteration (from 0) that counts in the means.")
+        int | None, typer.Option(min=0, help="First iteration (from 0) that the means include.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
+        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the Dask cluster at this address.")
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
     ] = None,
     shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Do only part I of N; join with --merge.")
+        str | None,
+        typer.Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge."),
     ] = None,
     parts: Annotated[
         list[str] | None,
-        typer.Option("--merge", metavar="DIR", help="Join this part of a sweep. Repeatable."),
+        typer.Option(
+            "--merge", metavar="DIR", help="Folder of a part to join in --out. Repeatable."
+        ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where runs are kept as they are finished.")
+        str | None, typer.Option(metavar="DIR", help="Folder for finished runs.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Do only what is missing in --out.")
+        bool, typer.Option("--resume", help="Do only the runs that are missing in --out.")
     ] = False,
     force: ForceOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan, and about what it takes.")
+        bool, typer.Option("--dry-run", help="Print the plan and its estimated cost, and stop.")
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help=f"Go ahead with more than {MOST_RUNS} runs.")
-    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help=f"Allow more than {MOST_RUNS} runs.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Vary any keys of a scenario and compare policies at every point, with paired intervals.
 
-    Runs are kept in --out as they are finished; --resume goes on after any interruption. Exits
-    with 3 if runs in flow fidelity differ from packets by more than their tolerance.
+    With --out every finished run is written at once, and --resume continues after an interruption.
+    Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.studies.sweeping import merge, plan_sweep
 
@@ -185,23 +191,31 @@ def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> 
     """Say how long it takes, if it takes long."""
     from thzsync.feasibility import Effort
     from thzsync.scenario.fidelity import needs_packets
-    from thzsync.studies.probe import reckoned
     from thzsync.workers import default_workers
 
-    missing = [run for run in runs if store.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
-    known = [key for key in places if store.references(key) is not None]
     count = workers or default_workers()
 
     def effort(changes: dict[str, Any] | None = None) -> Effort:
-        cost = reckoned(missing, known, changes)
+        cost = _cost(runs, store, changes)
         memory_bytes = min(count, cost.runs) * cost.memory_bytes
         kept_bytes = cost.disk_bytes if store.folder is not None else 0
         return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
 
-    refused = any(needs_packets(run.realisation.scenario) for run in missing)
+    refused = any(needs_packets(run.realisation.scenario) for run in runs)
     if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
         note(warning)
+
+
+def _cost(
+    runs: Sequence[PlannedRun], store: Store, changes: dict[str, Any] | None = None
+) -> Estimate:
+    """What the runs take that the store does not hold."""
+    from thzsync.studies.estimate import estimate
+
+    missing = [run for run in runs if store.finished(run.key) is None]
+    places = {run.realisation.reference_key for run in missing}
+    known = [key for key in places if store.references(key) is not None]
+    return estimate(missing, known, changes)
 
 
 def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
@@ -262,14 +276,11 @@ def _known(plan: Plan, out: str | None) -> Store:
 def _show_plan(
     plan: Plan, runs: Sequence[PlannedRun], known: Store, workers: int | None, as_json: bool
 ) -> None:
-    from thzsync.cli.output import progress
-    from thzsync.studies.probe import estimate
+    from thzsync.feasibility.pace import pace
     from thzsync.workers import default_workers
 
-    missing = [run for run in runs if known.finished(run.key) is None]
-    places = {run.realisation.key for run in missing}
-    with progress("timing a few runs"):
-        cost = estimate(missing, [key for key in places if known.references(key) is not None])
+    cost = _cost(runs, known)
+    cost = replace(cost, cpu_s=cost.cpu_s / pace(1))
     count = workers or default_workers()
     total = len({run.key for run in runs})
     document = {

@@ -33,21 +33,22 @@ def synthesize(
         typer.Argument(
             metavar="COLLECTIVE",
             help="p2p, a2a, allreduce, all-gather, reduce-scatter, broadcast, reduce, gather, "
-            "scatter, barrier, or one that a package adds.",
+            "scatter, barrier, or one that a package registers.",
         ),
     ],
-    racks: Annotated[int, typer.Option(min=2, help="Active racks, on the first positions.")] = 12,
+    racks: Annotated[int, typer.Option(min=2, help="Number of racks that take part.")] = 12,
     method: Annotated[
-        str, typer.Option(help="How it is carried out; a wrong name lists them all.")
+        str, typer.Option(help="Synthesis method. A wrong name lists all methods.")
     ] = "proposed",
     stragglers: Annotated[
-        bool, typer.Option("--stragglers", help="Make max(1, N/8) racks 50 to 100 ms late.")
+        bool, typer.Option("--stragglers", help="Delay max(1, N/8) racks by 50 to 100 ms.")
     ] = False,
     size: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
-            help='Tensor, bytes out of each rack, or bytes per P2P flow, e.g. "64 MiB".',
+            help='Size such as "64 MiB": of the tensor; in All-to-All of what a rack sends; in '
+            "P2P of a flow.",
         ),
     ] = None,
     seed: SeedOption = 0,
@@ -56,7 +57,8 @@ def synthesize(
     ] = "single-ring",
     changes: SetOption = None,
     draw: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the rounds (.svg or .png).")
+        str | None,
+        typer.Option(metavar="FILE", help="Draw the rounds into this .svg or .png file."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -27,20 +27,22 @@ if TYPE_CHECKING:
     from thzsync.workload.tracefile import Trace
 
 trace_app = typer.Typer(
-    no_args_is_help=True, help="Generate, import, show and check training traces."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Generate, import, show and check training traces.",
 )
 
 trace_app.command("import")(import_files)
 trace_app.command("export")(export_file)
 
-TraceArgument = Annotated[Path, typer.Argument(help="A trace file.")]
+TraceArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Trace file.")]
 
 
 @trace_app.command()
 def generate(
-    out: Annotated[Path, typer.Option(help="The file to write, such as trace.jsonl.gz.")],
+    out: Annotated[Path, typer.Option(help="File to write, such as trace.jsonl.gz.")],
     scenario: ScenarioArgument = "paper",
-    iteration: Annotated[int, typer.Option(min=0, help="Which iteration, from 0.")] = 0,
+    iteration: Annotated[int, typer.Option(min=0, help="Number of the iteration, from 0.")] = 0,
     seed: SeedOption = 0,
     changes: SetOption = None,
     as_json: JsonOption = False,
@@ -78,7 +80,7 @@ def generate(
 def show(
     file: TraceArgument,
     gantt: Annotated[
-        Path | None, typer.Option(help="Draw the schedule into this SVG, PNG or PDF file.")
+        Path | None, typer.Option(help="Draw the schedule into this .svg, .png or .pdf file.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -103,11 +105,11 @@ def show(
 def check(
     file: TraceArgument,
     scenario: Annotated[
-        str | None, typer.Option(help="Also check that the trace's racks exist in this scenario.")
+        str | None, typer.Option(help="Also check that its racks exist in this scenario.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a trace file; the first thing that is wrong is named and the exit status is 2."""
+    """Check a trace file. The first error is named, and the exit status is 2."""
     from thzsync.workload.tracefile import read_trace
 
     trace = read_trace(file)

@@ -11,7 +11,7 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray
 from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Encoder
+from thzsync.coordinator.encoder import Encoder, represent
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
@@ -20,7 +20,8 @@ from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import Shape, shape_of, write_policy
-from thzsync.coordinator.views import Manner, manner_of
+from thzsync.coordinator.training import encode, fit
+from thzsync.coordinator.views import Mode, mode_of
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
@@ -31,15 +32,15 @@ SHARED: Final = "shared"
 class NeuralLinearUCB:
     """One model: encoder, linear head, replay (eq:bandit_representation, eq:bandit_b_update)."""
 
-    def __init__(self, settings: Bandit, manner: Manner, generator: np.random.Generator) -> None:
+    def __init__(self, settings: Bandit, mode: Mode, generator: np.random.Generator) -> None:
         self.settings = settings
-        self.view = manner.view
-        self.how = search_settings(settings, manner.partial)
+        self.view = mode.view
+        self.how = search_settings(settings, mode.partial)
         self.generator = generator
         self.decisions = 0
         self.encoder = self.view.new_encoder(settings, generator)
         self.head = LinearHead(self.encoder.size, settings.ridge)
-        self.replay = Replay(settings.replay, self.view.columns, self.view.actions)
+        self.replay = Replay(settings.replay, self.view.columns, mode.levels, self.view.actions)
 
     def decide(self, situation: Situation, exploration: float) -> Action:
         """The action with the highest upper confidence bound (eq:bandit_ucb_selection)."""
@@ -49,7 +50,7 @@ class NeuralLinearUCB:
             return spread_action(situation, self.decisions)
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
         features = self.view.featurise(situation)
-        return chosen_action(situation, features, self.view, self.encoder, head, self.how)
+        return chosen_action(situation, features, self.encoder, head, self.how)
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
         """Update the posterior at once; train the encoder when it is time."""
@@ -57,7 +58,7 @@ class NeuralLinearUCB:
         if self.replay.added % self.settings.train_every == 0 and self.settings.train_steps:
             self.train()
         else:
-            self.head.update(self.view.represent(self.encoder, features, action), reward)
+            self.head.update(represent(self.encoder, features, action), reward)
 
     def train(self) -> None:
         """Fit the encoder to the replayed rewards, then rebuild the posterior in the new space."""
@@ -65,10 +66,10 @@ class NeuralLinearUCB:
         shape = settings.train_steps, settings.batch
         draws = self.generator.integers(len(replay), size=shape)
         how = Descent(settings.learning_rate, settings.weight_decay)
-        self.encoder, _ = self.view.fit(
+        self.encoder, _ = fit(
             self.encoder, self.head.weights, replay.memory, draws, replay.reward[draws], how
         )
-        phi = self.view.encode(self.encoder, replay.memory)
+        phi = encode(self.encoder, replay.memory)
         self.head.rebuild(phi, replay.reward[: len(replay)])
 
     def state(self) -> dict[str, AnyArray]:
@@ -102,7 +103,7 @@ class BanditPolicy:
         self,
         name: str,
         settings: Bandit,
-        manner: Manner,
+        mode: Mode,
         streams: Streams,
         shape: Shape,
         shared: bool,
@@ -111,7 +112,7 @@ class BanditPolicy:
         self.shape = shape
         self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
-        self._settings, self._manner, self._streams = settings, manner, streams
+        self._settings, self._mode, self._streams = settings, mode, streams
         self._shared, self._restored = shared, False
 
     @property
@@ -130,10 +131,10 @@ class BanditPolicy:
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """The delayed reward of an earlier decision."""
-        reward = learnable_reward(situation, outcome, self._manner.raw)
+        reward = learnable_reward(situation, outcome, self._mode.raw)
         if self.frozen or situation.units == 0:
             return
-        view = self._manner.view
+        view = self._mode.view
         features = view.featurise(situation)
         taken = view.taken(features, situation, action)
         self.model(situation.kind).learn(features, taken, reward)
@@ -163,7 +164,7 @@ class BanditPolicy:
     def _named(self, name: str) -> NeuralLinearUCB:
         if name not in self.models:
             generator = self._streams.generator("policy", *model_stream(name))
-            self.models[name] = NeuralLinearUCB(self._settings, self._manner, generator)
+            self.models[name] = NeuralLinearUCB(self._settings, self._mode, generator)
         return self.models[name]
 
 
@@ -188,5 +189,5 @@ def _bandits(
         "reckoned": reckoned.ReckonedBandits,
         "reckoned-even": reckoned.EvenlyReckonedBandits,
     }.get(scenario.coordinator.search, BanditPolicy)
-    manner, shape = manner_of(scenario), shape_of(scenario, settings)
-    return made(name, settings, manner, streams, shape, shared=shared)
+    mode, shape = mode_of(scenario), shape_of(scenario, settings)
+    return made(name, settings, mode, streams, shape, shared=shared)

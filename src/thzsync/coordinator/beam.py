@@ -1,263 +1,129 @@
-"""Coordinate-wise beam search over chunk counts and power levels (eq:bandit_ucb_selection).
-
-The structured candidate set A_e of one event: first every uniform action (one share, one power
-level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
-count of each flow and the level of each active sender, tries all its values in every survivor and
-again the best stay. A partial action is scored with its open coordinates as the uniform action
-left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
-estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
-otherwise be turned by noise alone. The paper's own search (``partial``) begins with the empty
-action instead. Ties go to the earlier survivor and the smaller value: the result is a function of
-the arguments.
-"""
+"""The survivors of a beam search, and how the best candidates of a coordinate take their places."""
 
 from __future__ import annotations
 
-import math
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.counts import (
-    Workspace,
-    contested,
-    estimate_counts,
-    judge_counts,
-    list_counts,
-    score_change,
-)
-from thzsync.coordinator.encoder import Encoder
-from thzsync.coordinator.features import Events, Features, alone
-from thzsync.coordinator.lines import are_finite, empty_lines
-from thzsync.coordinator.scoring import (
-    Head,
-    Rest,
-    Searched,
-    add_flow,
-    clear,
-    context_units,
-    dot,
-    empty_rest,
-    padded,
-    settle,
-)
-from thzsync.coordinator.survivors import Beam, Trial, charge, empty_trial, survive
-from thzsync.coordinator.uniform import (
-    Uniform,
-    empty_uniform,
-    list_uniform,
-    score_uniform,
-    spread_count,
-)
-from thzsync.jit import inner, inner_bare, kernel
-from thzsync.jit.slim import slim
-
-FIRST: Final = np.zeros(1, dtype=np.int64)
-"""The number of an event that is alone."""
+from thzsync.jit import inner, inner_bare
 
 
-class Search(NamedTuple):
-    """How the candidates are made."""
+class Beam(NamedTuple):
+    """The survivors, best first; an empty place has a score of minus infinity."""
 
-    count_levels: int
-    """Chunk counts tried per flow, evenly spread from none to all."""
-    beam_width: int
-    """Survivors of every step."""
-    deviation_cost: float
-    """What a coordinate must gain to leave the uniform action."""
-    partial: bool = False
-    """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
-
-
-def search(
-    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
-) -> tuple[IntArray, IntArray, float]:
-    """THz chunks per flow, level index per sender, and the score of the best action found."""
-    counts, level, score = search_each(encoder, head, alone(features), FIRST, levels, how)
-    return counts[0], level[0, : len(features.start) - 1], float(score[0])
+    choice: IntArray
+    """(survivor, coordinate): THz chunks of every flow, then the power level of every sender."""
+    sums: FloatArray
+    """Sums of hidden units that scores are made of (survivor, sender or 1, unit)."""
+    score: FloatArray
+    """UCB score less what the deviations cost."""
+    deviations: IntArray
+    """Coordinates that have left the uniform action."""
 
 
-@kernel
-def search_each(
-    encoder: Encoder,
-    head: Head,
-    events: Events,
-    which: IntArray,
-    levels: FloatArray,
-    how: Search,
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """What a search finds for each of many events, by event and flow, event and sender, event."""
-    shape = (len(which), events.group.shape[1])
-    counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    scores = np.empty(len(which))
-    space = _workspace(encoder, head, len(levels), how)
-    for n in range(len(which)):
-        e = which[n]
-        flows, senders = events.size[e, 0], events.size[e, 1]
-        features = Features(
-            events.rows[e, :flows],
-            events.group[e, :flows],
-            events.members[e, :flows],
-            events.start[e, : senders + 1],
-            events.chunks[e, :flows],
-            events.air[e, :flows],
-        )
-        best, scores[n] = _search(encoder, head, features, levels, how, space)
-        for f in range(flows):
-            counts[n, f] = best.counts[0, f]
-        for s in range(senders):
-            level[n, s] = best.level[0, s]
-    return counts, level, scores
+class Candidates(NamedTuple):
+    """Every value of one coordinate in every survivor."""
+
+    value: IntArray
+    """What an option stands for: a chunk count, or a level index."""
+    score: FloatArray
+    """(survivor, option)."""
+    sums: FloatArray
+    """The row of hidden units that the coordinate changes (survivor, option, unit)."""
 
 
 @inner
-def _workspace(encoder: Encoder, head: Head, levels: int, how: Search) -> Workspace:
-    hidden, size, width = len(encoder.flow_bias), encoder.dense.shape[1] + 1, how.beam_width
-    trial = empty_trial(width, max(how.count_levels, levels), hidden, size)
-    if head.exploration > 0.0:
-        for j in range(size):
-            row = head.inverse_factor[j]
-            trial.reach[j] = math.sqrt(dot(row, row))
-    return Workspace(
-        padded(encoder.dense),
-        empty_rest(hidden, size),
-        empty_lines(hidden, size),
-        empty_uniform(how.count_levels * levels, width, hidden, size),
-        trial,
-    )
-
-
-@inner
-def _search(
-    encoder: Encoder,
-    head: Head,
-    features: Features,
-    levels: FloatArray,
-    how: Search,
-    space: Workspace,
-) -> tuple[Beam, float]:
-    """The last survivors, and the score of the best without what its deviations cost."""
-    flows, contexts = features.rows.shape
-    senders, hidden = len(features.start) - 1, len(encoder.flow_bias)
-    base, effect = context_units(encoder, features.rows), encoder.flow[contexts:]
-    event = Searched(base, effect, space.dense, features, encoder, head, levels)
-    width = how.beam_width
-    beam = _empty_beam(width, flows, senders, hidden)
-    spare = beam if width == 1 else _empty_beam(width, flows, senders, hidden)
-    actions = np.empty((flows, 3, how.count_levels * len(levels)))
-    _climb(event, space, actions, beam, spare, how)
-    best = spare if (flows + senders) % 2 else beam
-    return best, best.score[0] + how.deviation_cost * best.deviations[0]
-
-
-@inner_bare
-def _climb(
-    event: Searched, space: Workspace, actions: FloatArray, beam: Beam, spare: Beam, how: Search
-) -> None:
-    """Take one coordinate after the other; every step leaves its survivors in the other beam."""
-    event, space, beam, spare = slim(event), slim(space), slim(beam), slim(spare)
-    features, rest, lines, trial = event.features, space.rest, space.lines, space.trial
-    flows, senders = len(features.chunks), len(features.start) - 1
-    always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
-    _seed(event, space.uniform, actions, beam, how)
-    listed, tried = 0, 0
-    for coordinate in range(flows + senders):
-        if coordinate < flows:
-            group = features.group[coordinate]
-            if features.chunks[coordinate] != listed:
-                listed = features.chunks[coordinate]
-                tried = list_counts(listed, how.count_levels, trial)
-            slack = estimate_counts(
-                event, space, beam, coordinate, tried, how.deviation_cost, always
-            )
-            charge(beam, trial, tried, coordinate, group, how.deviation_cost)
-            if contested(trial, tried, slack):
-                judge_counts(event, rest, beam, coordinate, tried, lines.none, trial)
-                charge(beam, trial, tried, coordinate, group, how.deviation_cost)
-        else:
-            group = coordinate - flows
-            tried = _try_levels(event, rest, beam, group, trial)
-            charge(beam, trial, tried, coordinate, group, how.deviation_cost)
-        survive(beam, spare, trial, tried, coordinate, group, group)
-        beam, spare = spare, beam
-
-
-@inner
-def _empty_beam(width: int, flows: int, senders: int, hidden: int) -> Beam:
+def empty_beam(width: int, coordinates: int, rows: int, hidden: int) -> Beam:
+    """No survivors yet."""
     return Beam(
-        np.zeros((width, flows), dtype=np.int64),
-        np.zeros((width, senders), dtype=np.int64),
-        np.zeros((width, senders, hidden)),
+        np.zeros((width, coordinates), dtype=np.int64),
+        np.zeros((width, rows, hidden)),
         np.full(width, -np.inf),
         np.zeros(width, dtype=np.int64),
     )
 
 
-@inner_bare
-def _seed(event: Searched, uniform: Uniform, actions: FloatArray, beam: Beam, how: Search) -> None:
-    """Fill the beam with the best uniform actions, or with the empty one."""
-    levels = len(event.levels)
-    if how.partial:
-        # A sender's level is open until its turn, and its full power assumed.
-        tried, uniform.step[0], uniform.level[0] = 1, 0, levels - 1
-    else:
-        tried = list_uniform(
-            event.features.chunks, levels, how.count_levels, uniform.step, uniform.level
-        )
-    score_uniform(event, tried, how.count_levels, actions, uniform)
-    score, chosen = beam.score, uniform.chosen
-    for a in range(tried):
-        place = len(score)
-        while place > 0 and uniform.score[a] > score[place - 1]:
-            place -= 1
-        if place < len(score):
-            for b in range(len(score) - 1, place, -1):
-                score[b], chosen[b] = score[b - 1], chosen[b - 1]
-            score[place], chosen[place] = uniform.score[a], a
-    for b in range(len(score)):
-        if score[b] > -np.inf:
-            step, level = uniform.step[chosen[b]], uniform.level[chosen[b]]
-            _write_uniform(event, step, level, how.count_levels, beam, b)
+@inner
+def empty_candidates(width: int, options: int, hidden: int) -> Candidates:
+    """Space for so many options in so many survivors."""
+    return Candidates(
+        np.zeros(options, dtype=np.int64),
+        np.empty((width, options)),
+        np.empty((width, options, hidden)),
+    )
 
 
 @inner_bare
-def _write_uniform(
-    event: Searched, step: int, level: int, count_levels: int, beam: Beam, b: int
+def insert(beam: Beam, new: Beam) -> None:
+    """Give the only survivor of ``new`` its place, if it is good enough; ties go to the earlier."""
+    place = len(beam.score)
+    while place > 0 and new.score[0] > beam.score[place - 1]:
+        place -= 1
+    if place < len(beam.score):
+        for b in range(len(beam.score) - 1, place, -1):
+            _copy(beam, b - 1, beam, b)
+        _copy(new, 0, beam, place)
+
+
+@inner_bare
+def charge(
+    beam: Beam, candidates: Candidates, tried: int, coordinate: int, deviation_cost: float
 ) -> None:
-    """Make a uniform action one of the survivors."""
-    features, power = event.features, event.levels[level]
-    for s in range(beam.sums.shape[1]):
-        beam.level[b, s] = level
-        clear(beam.sums[b, s])
-    for f in range(len(features.chunks)):
-        count = spread_count(features.chunks[f], step, count_levels)
-        beam.counts[b, f] = count
-        share, sums = count / features.chunks[f], beam.sums[b, features.group[f]]
-        add_flow(event.base, event.effect, f, share, features.air[f, level], power, sums)
+    """Take off what deviations cost; an empty place cannot be continued."""
+    for b in range(len(beam.score)):
+        for option in range(tried):
+            moved = candidates.value[option] != beam.choice[b, coordinate]
+            candidates.score[b, option] -= deviation_cost * (beam.deviations[b] + moved)
+            if beam.score[b] == -np.inf:
+                candidates.score[b, option] = -np.inf
 
 
 @inner_bare
-def _try_levels(event: Searched, rest: Rest, beam: Beam, sender: int, trial: Trial) -> int:
-    """Score the levels of one sender in every survivor; a silent sender has no choice."""
-    features, levels, chunks = event.features, event.levels, event.features.chunks
-    first, last = features.start[sender], features.start[sender + 1]
-    clear(rest.siblings)
-    for b in range(len(beam.score)):
-        active = False
-        for m in range(first, last):
-            active = active or beam.counts[b, features.members[m]] > 0
-        settle(event, beam.sums[b], sender, rest)
-        for p in range(len(levels)):
-            varied = trial.sums[b, p]
-            clear(varied)
-            for m in range(first, last):
-                f = features.members[m]
-                share = beam.counts[b, f] / chunks[f]
-                air = features.air[f, p]
-                add_flow(event.base, event.effect, f, share, air, levels[p], varied)
-            trial.value[p] = p
-            trial.score[b, p] = -np.inf
-            if active or p == beam.level[b, sender]:
-                trial.score[b, p] = score_change(event, rest, varied, 1.0 / (last - first))
-    return len(levels)
+def survive(
+    beam: Beam, after: Beam, candidates: Candidates, tried: int, coordinate: int, row: int
+) -> None:
+    """Write the best distinct candidates of a coordinate, which changes this row of hidden units.
+
+    A single survivor stays where it is: then ``after`` is ``beam``.
+    """
+    score = candidates.score
+    for place in range(len(after.score)):
+        parent, best = 0, 0
+        for b in range(len(beam.score)):
+            for option in range(tried):
+                if score[b, option] > score[parent, best]:
+                    parent, best = b, option
+        value = candidates.value[best]
+        moved = value != beam.choice[parent, coordinate]
+        if len(after.score) > 1:
+            _copy(beam, parent, after, place)
+        after.score[place] = score[parent, best]
+        after.deviations[place] += moved
+        after.choice[place, coordinate] = value
+        for k in range(beam.sums.shape[2]):
+            after.sums[place, row, k] = candidates.sums[parent, best, k]
+        for b in range(len(beam.score)):
+            if b == parent or _agree(beam, parent, b, coordinate):
+                score[b, best] = -np.inf  # the same action from another survivor
+
+
+@inner_bare
+def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
+    """Put survivor ``a`` into place ``b``."""
+    target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
+    for coordinate in range(source.choice.shape[1]):
+        target.choice[b, coordinate] = source.choice[a, coordinate]
+    for row in range(source.sums.shape[1]):
+        for k in range(source.sums.shape[2]):
+            target.sums[b, row, k] = source.sums[a, row, k]
+
+
+@inner_bare
+def _agree(beam: Beam, a: int, b: int, but: int) -> bool:
+    """Whether two survivors are the same action but for one coordinate."""
+    for coordinate in range(beam.choice.shape[1]):
+        if coordinate != but and beam.choice[a, coordinate] != beam.choice[b, coordinate]:
+            return False
+    return True

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.coordinator.beam import Search
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Situation
 from thzsync.coordinator.scoring import Head
-from thzsync.coordinator.views import View
+from thzsync.coordinator.search import Search, search
 from thzsync.scenario import Learner
 
 
@@ -20,14 +19,14 @@ def search_settings(settings: Learner, partial: bool = False) -> Search:
 
 
 def chosen_action(
-    situation: Situation, features: Features, view: View, encoder: Encoder, head: Head, how: Search
+    situation: Situation, features: Features, encoder: Encoder, head: Head, how: Search
 ) -> Action:
     """The action that the beam search finds best; an event without units gets an empty one."""
     offer = situation.offer
     if offer.units == 0:
         return Action.of(offer, np.zeros(0, dtype=np.int64), np.zeros(len(offer.racks)))
     levels = np.asarray(situation.power_levels, dtype=np.float64)
-    counts, level, _ = view.search(encoder, head, features, levels, how)
+    counts, level, _ = search(encoder, head, features, levels, how)
     return Action.of(offer, counts, levels[level][offer.rack_group])
 
 

@@ -18,11 +18,13 @@ from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.models import model_stream
-from thzsync.coordinator.replay import Contexts, Replay, under
+from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.search import search_each
 from thzsync.coordinator.store import Shape, shape_of, write_policy
-from thzsync.coordinator.views import Manner, View, manner_of
+from thzsync.coordinator.training import encode, fit
+from thzsync.coordinator.views import Mode, mode_of
 from thzsync.elementary import product
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
@@ -34,8 +36,7 @@ POOL_BATCHES: Final = 8
 class QNetwork:
     """Encoder and a linear head whose product is the action value."""
 
-    def __init__(self, view: View, encoder: Encoder, head: FloatArray) -> None:
-        self.view = view
+    def __init__(self, encoder: Encoder, head: FloatArray) -> None:
         self.encoder = encoder
         self.head = head
 
@@ -46,7 +47,7 @@ class QNetwork:
 
     def values(self, batch: Batch) -> FloatArray:
         """Q of every sample."""
-        return product(self.view.encode(self.encoder, batch), self.head)
+        return product(encode(self.encoder, batch), self.head)
 
 
 class DdqnPolicy:
@@ -57,28 +58,24 @@ class DdqnPolicy:
     def __init__(
         self,
         settings: Ddqn,
-        manner: Manner,
-        power_levels: tuple[float, ...],
+        mode: Mode,
         generator: np.random.Generator,
         shape: Shape,
     ) -> None:
         self.settings = settings
         self.shape = shape
         self.generator = generator
-        self.levels: FloatArray = np.array(power_levels)
-        self.view, self.raw = manner.view, manner.raw
-        self.how = search_settings(settings, manner.partial)
+        self.view, self.levels, self.raw = mode.view, mode.levels, mode.raw
+        self.how = search_settings(settings, mode.partial)
         encoder = self.view.new_encoder(settings, generator)
-        self.online = QNetwork(self.view, encoder, np.zeros(encoder.size))
+        self.online = QNetwork(encoder, np.zeros(encoder.size))
         self.target = self.online
-        self.replay = Replay(settings.replay, self.view.columns, self.view.actions)
+        self.replay = Replay(settings.replay, self.view.columns, mode.levels, self.view.actions)
         self.rewarded = 0
         self.trainings = 0
         self.frozen = False
         self._restored = False
         self._waiting: dict[int, int] = {}
-        self._contexts = Contexts(settings.replay)
-        """By slot of the replay memory; every training looks at hundreds of them again."""
 
     @property
     def untaught(self) -> bool:
@@ -102,12 +99,11 @@ class DdqnPolicy:
             action = uniform_action(situation, *self.generator.random(2))
         else:
             encoder, head = self.online.encoder, self.online.greedy_head()
-            action = chosen_action(situation, features, self.view, encoder, head, self.how)
+            action = chosen_action(situation, features, encoder, head, self.how)
         if situation.units and not self.frozen:
             taken = self.view.taken(features, situation, action)
             serial = self.replay.add(features, taken, np.nan)
             self._waiting[situation.decision] = serial
-            self._contexts.put(serial % self.replay.capacity, features)
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
@@ -132,10 +128,10 @@ class DdqnPolicy:
         goal = self.replay.reward[pool] + settings.discount * self._next_values(pool)
         draws = self.generator.integers(len(pool), size=(settings.train_steps, settings.batch))
         how = Descent(settings.learning_rate, settings.weight_decay)
-        encoder, head = self.view.fit(
+        encoder, head = fit(
             self.online.encoder, self.online.head, self.replay.memory, pool[draws], goal[draws], how
         )
-        self.online = QNetwork(self.view, encoder, head)
+        self.online = QNetwork(encoder, head)
         self.trainings += 1
         if self.trainings % settings.target_every == 0:
             self.target = self.online
@@ -149,8 +145,8 @@ class DdqnPolicy:
         wider = target._replace(
             flow=np.concatenate((target.flow, encoder.flow[len(target.flow) :]))
         )
-        self.online = QNetwork(self.view, encoder, self.online.head)
-        self.target = QNetwork(self.view, wider, self.target.head)
+        self.online = QNetwork(encoder, self.online.head)
+        self.target = QNetwork(wider, self.target.head)
 
     def _complete_slots(self) -> IntArray:
         """Slots whose reward has come and whose successor is stored."""
@@ -163,15 +159,14 @@ class DdqnPolicy:
         """Target network's value of the online network's best action in the next state."""
         if self.settings.discount == 0:
             return np.zeros(len(slots))
-        following = (slots + 1) % len(self.replay)
-        batch = self.replay.batch(following)
-        view, encoder, head = self.view, self.online.encoder, self.online.greedy_head()
+        events = self.replay.events((slots + 1) % len(self.replay))
         how = self.how._replace(beam_width=1)  # targets need no finesse
-        events = self._contexts.of(self.replay, self.levels)
-        held, width = batch.group >= 0, batch.group.shape[1]
-        best = view.best(encoder, head, events, following, self.levels, how)[:, :width]
-        batch.rows[..., self.replay.contexts :] = np.where(held[..., None], best, 0.0)
-        return self.target.values(batch)
+        head = self.online.greedy_head()
+        counts, level, _ = search_each(self.online.encoder, head, events, self.levels, how)
+        best = self.view.found(events, counts, level, self.levels)
+        best[events.group < 0] = 0.0
+        events.rows[..., events.contexts :] = best
+        return self.target.values(Batch(events.rows, events.group))
 
     def save(self, path: str | Path) -> None:
         """Write everything learnt, replay included; ``load_policy`` brings it back."""
@@ -192,13 +187,12 @@ class DdqnPolicy:
         self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
         self._restored = True
         self.replay.restore(under(arrays, "replay."))
-        self._contexts = Contexts(self.settings.replay)
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
 
     def _network(self, arrays: dict[str, AnyArray]) -> QNetwork:
         head = arrays.pop("head")
-        return QNetwork(self.view, Encoder(**arrays), head)
+        return QNetwork(Encoder(**arrays), head)
 
     def reopen(self, progress: Mapping[str, Any]) -> None:
         """Wait again for the outcomes that were still to come when the state was saved."""
@@ -207,7 +201,6 @@ class DdqnPolicy:
 
 def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:
     """A fresh policy for one run."""
-    settings, levels = scenario.coordinator.ddqn, scenario.coordinator.power_levels
+    settings = scenario.coordinator.ddqn
     generator = streams.generator("policy", *model_stream("ddqn"))
-    shape = shape_of(scenario, settings)
-    return DdqnPolicy(settings, manner_of(scenario), levels, generator, shape)
+    return DdqnPolicy(settings, mode_of(scenario), generator, shape_of(scenario, settings))

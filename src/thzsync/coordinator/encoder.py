@@ -1,8 +1,15 @@
 """The encoder phi_theta (eq:bandit_representation): weights, batches, and phi of one event.
 
-All flow slots share their first-layer weights. Their hidden units are pooled twice: the mean over
-flows (how much work there is) and the largest mean over one sender's flows (how bad the worst
-sender fares, which is what a completion time follows). A dense layer and a constant make phi.
+Pooled, which is ours: all flow slots share their first-layer weights. Their hidden units are pooled
+twice: the mean over flows (how much work there is) and the largest mean over one sender's flows
+(how bad the worst sender fares, which is what a completion time follows). A dense layer and a
+constant make phi.
+
+Flat, which is the paper's: one padded, masked vector of all flows and the whole action. Slot f
+holds flow f's context (eq:bandit_flow_context), a mask, its THz share and, so that one layout
+serves all events, the power of sender f (eq:bandit_action_vector); what an event does not fill is
+zero. The first layer has a row of weights per entry of the vector, so it grows with the widest
+event that it has met.
 """
 
 from __future__ import annotations
@@ -12,18 +19,19 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.features import Features
-from thzsync.jit import kernel
+from thzsync.coordinator.features import FLAT_ACTION_COLUMNS, Features
+from thzsync.jit import bare, inner, kernel
 
 
 class Encoder(NamedTuple):
     """Weights, laid out so that a row is what one input adds to all units."""
 
     flow: FloatArray
-    """(inputs, flow units); the last rows belong to the action columns."""
+    """First layer (inputs, hidden units); the last rows of a slot belong to the action columns."""
     flow_bias: FloatArray
     dense: FloatArray
-    """(2 x flow units, units): mean-pooled units first, then the largest sender's."""
+    """Second layer. Pooled: (2 x hidden units, units), mean-pooled units first, then the largest
+    sender's. Flat: (hidden units, units)."""
     dense_bias: FloatArray
 
     @property
@@ -41,6 +49,12 @@ class Batch(NamedTuple):
     """(samples, slots): sender of every flow; -1 marks an empty slot, behind all flows."""
 
 
+@bare
+def is_flat(encoder: Encoder) -> bool:
+    """Whether the second layer reads the hidden units as they are, not pooled."""
+    return len(encoder.dense) == len(encoder.flow_bias)
+
+
 def random_encoder(
     inputs: int, flow_units: int, units: int, generator: np.random.Generator
 ) -> Encoder:
@@ -55,32 +69,92 @@ def random_encoder(
     )
 
 
+def random_flat_encoder(first: int, units: int, generator: np.random.Generator) -> Encoder:
+    """A flat encoder that has no slots yet; the second layer is scaled for rectifiers."""
+    return Encoder(
+        np.zeros((0, first)),
+        generator.uniform(-0.5, 0.5, first),
+        generator.normal(0.0, np.sqrt(2 / first), (first, units)),
+        generator.uniform(-0.5, 0.5, units),
+    )
+
+
+def grown(encoder: Encoder, columns: int, slots: int, generator: np.random.Generator) -> Encoder:
+    """The encoder with weights for at least so many slots; what it has learnt stays."""
+    missing = slots - len(encoder.flow) // columns
+    if missing <= 0:
+        return encoder
+    shape = missing * columns, encoder.flow.shape[1]
+    # All entries of the vector add to one sum, so their weights' spread falls with their number.
+    more = generator.normal(0.0, np.sqrt(2 / (columns * slots)), shape)
+    return encoder._replace(flow=np.concatenate((encoder.flow, more)))
+
+
 @kernel
 def represent(encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
     """phi of one event and action; ``action`` holds the action columns of every flow."""
-    flows, contexts = features.rows.shape
-    hidden = len(encoder.flow_bias)
-    pooled = np.zeros(2 * hidden)
-    for g in range(len(features.start) - 1):
-        total = np.zeros(hidden)
-        for m in range(features.start[g], features.start[g + 1]):
-            f = features.members[m]
-            unit = encoder.flow_bias.copy()
-            for c in range(contexts):
-                for k in range(hidden):
-                    unit[k] += features.rows[f, c] * encoder.flow[c, k]
-            for k in range(hidden):
-                for c in range(action.shape[1]):
-                    unit[k] += action[f, c] * encoder.flow[contexts + c, k]
-                total[k] += max(unit[k], 0.0)
-        members = features.start[g + 1] - features.start[g]
-        for k in range(hidden):
-            pooled[k] += total[k] / flows
-            pooled[hidden + k] = max(pooled[hidden + k], total[k] / members)
+    if is_flat(encoder):
+        inputs = _flat_units(encoder, features, action)
+    else:
+        inputs = _pooled_units(encoder, features, action)
     phi = np.ones(len(encoder.dense_bias) + 1)
     for j in range(len(encoder.dense_bias)):
         value = encoder.dense_bias[j]
-        for k in range(len(pooled)):
-            value += pooled[k] * encoder.dense[k, j]
+        for k in range(len(inputs)):
+            value += inputs[k] * encoder.dense[k, j]
         phi[j] = max(value, 0.0)
     return phi
+
+
+@inner
+def _pooled_units(encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
+    """Mean over all flows, then the largest mean over one sender's flows."""
+    flows, contexts = features.rows.shape
+    hidden, senders = len(encoder.flow_bias), features.group.max() + 1
+    total, members, pooled = np.zeros((senders, hidden)), np.zeros(senders), np.zeros(2 * hidden)
+    for f in range(flows):
+        unit, sender = encoder.flow_bias.copy(), features.group[f]
+        members[sender] += 1
+        for c in range(contexts):
+            for k in range(hidden):
+                unit[k] += features.rows[f, c] * encoder.flow[c, k]
+        for k in range(hidden):
+            for c in range(action.shape[1]):
+                unit[k] += action[f, c] * encoder.flow[contexts + c, k]
+            total[sender, k] += max(unit[k], 0.0)
+    for s in range(senders):
+        for k in range(hidden):
+            pooled[k] += total[s, k] / flows
+            pooled[hidden + k] = max(pooled[hidden + k], total[s, k] / members[s])
+    return pooled
+
+
+@inner
+def _flat_units(encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
+    """Hidden units of the one vector."""
+    flows, contexts = features.rows.shape
+    size = contexts + FLAT_ACTION_COLUMNS
+    sums: FloatArray = context_sums(encoder, features.rows, contexts)[0]
+    for f in range(flows):
+        for c in range(FLAT_ACTION_COLUMNS):
+            for k in range(len(sums)):
+                sums[k] += action[f, c] * encoder.flow[f * size + contexts + c, k]
+    for k in range(len(sums)):
+        sums[k] = max(sums[k], 0.0)
+    return sums
+
+
+@inner
+def context_sums(encoder: Encoder, rows: FloatArray, contexts: int) -> FloatArray:
+    """What the context alone adds to the first layer of a flat encoder (1, hidden units)."""
+    size, hidden = contexts + FLAT_ACTION_COLUMNS, len(encoder.flow_bias)
+    sums = np.empty((1, hidden))
+    for k in range(hidden):
+        sums[0, k] = encoder.flow_bias[k]
+    for f in range(len(rows)):
+        for c in range(contexts):
+            value = rows[f, c]
+            if value != 0.0:
+                for k in range(hidden):
+                    sums[0, k] += value * encoder.flow[f * size + c, k]
+    return sums

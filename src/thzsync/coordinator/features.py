@@ -37,63 +37,58 @@ LONGEST_AIR: Final = 8.0
 
 FIXED_COLUMNS: Final = 7
 ACTION_COLUMNS: Final = 3
+"""Share, air time and radiated energy, as the pooled encoder reads them."""
+FLAT_ACTION_COLUMNS: Final = 2
+"""A flow's share and a sender's power, as the flat encoder reads them."""
+MASK: Final = FIXED_COLUMNS - 1
+"""The column that is 1 in every slot of the paper's vector that holds a flow."""
 
 
 class Features(NamedTuple):
-    """One event, ready for the encoder; flows of one sender form a group."""
+    """One event, ready for the encoder."""
 
     rows: FloatArray
     """Normalised situation per flow; action columns are not in here."""
     group: IntArray
     """Position of every flow's source among the senders."""
-    members: IntArray
-    """Flows sorted by group."""
-    start: IntArray
-    """Where every group begins in ``members`` (one more entry)."""
     chunks: IntArray
     """K_f of every flow."""
     air: FloatArray
     """Air time of the whole flow at every power level (flow, level)."""
+
+    @property
+    def senders(self) -> int:
+        """Number of senders."""
+        return int(self.group.max(initial=-1)) + 1
 
 
 class Events(NamedTuple):
     """The features of many events in padded arrays, the event first."""
 
     rows: FloatArray
+    """There may be columns of actions behind those of the situation."""
     group: IntArray
-    members: IntArray
-    start: IntArray
+    """-1 marks an empty slot, behind all flows."""
     chunks: IntArray
     air: FloatArray
-    size: IntArray
-    """Flows and senders of every event (event, 2); what is behind them means nothing."""
+    contexts: int
+    """Columns of the situation."""
 
 
 def alone(features: Features) -> Events:
     """One event by itself."""
-    size = np.array([[len(features.group), len(features.start) - 1]])
-    rows, group, members, start, chunks, air = features
-    return Events(
-        rows[None], group[None], members[None], start[None], chunks[None], air[None], size
-    )
-
-
-def one_of(events: Events, number: int) -> Features:
-    """One of many events."""
-    flows, senders = events.size[number].tolist()
-    return Features(
-        events.rows[number, :flows],
-        events.group[number, :flows],
-        events.members[number, :flows],
-        events.start[number, : senders + 1],
-        events.chunks[number, :flows],
-        events.air[number, :flows],
-    )
+    rows, group, chunks, air = features
+    return Events(rows[None], group[None], chunks[None], air[None], rows.shape[1])
 
 
 def columns(subbands: int) -> int:
     """Inputs of the first layer: situation, then the flow's share, air time and radiated energy."""
     return FIXED_COLUMNS + subbands + ACTION_COLUMNS
+
+
+def flat_columns(subbands: int) -> int:
+    """Entries of one slot of the paper's vector: situation, share, and a sender's power."""
+    return FIXED_COLUMNS + subbands + FLAT_ACTION_COLUMNS
 
 
 def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
@@ -114,8 +109,7 @@ def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
     rows[:, 6] = math.log2(max(flows, 1)) / LOG_COUNT
     gains = situation.snr_db_per_w
     if best_gain_first:  # the executor takes the best free subband, whichever it is
-        best_first = -np.sort(-situation.snr_db_per_w, axis=1)
-        gains = best_first
+        gains = -np.sort(-gains, axis=1)
     scaled = (gains - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
     rows[:, FIXED_COLUMNS:] = np.clip(scaled, -GAIN_LIMIT, GAIN_LIMIT)
     return group_flows(rows, offer.group, offer.chunks, situation.power_levels)
@@ -125,11 +119,7 @@ def group_flows(
     rows: FloatArray, group: IntArray, chunks: IntArray, levels: FloatArray
 ) -> Features:
     """Features from rows and the sender position of every flow."""
-    senders = int(group.max()) + 1 if len(group) else 0
-    start = np.zeros(senders + 1, dtype=np.int64)
-    np.cumsum(np.bincount(group, minlength=senders), out=start[1:])
-    members = np.argsort(group, kind="stable")
-    return Features(rows, group, members, start, chunks, air_time(rows, levels))
+    return Features(rows, group, chunks, air_time(rows, levels))
 
 
 def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from thzsync.arrays import AnyArray
-from thzsync.coordinator.features import columns
-from thzsync.coordinator.flat import flat_columns
+from thzsync.coordinator.features import columns, flat_columns
 from thzsync.errors import ThzSyncError
 
 LARGEST: Final = 1e100

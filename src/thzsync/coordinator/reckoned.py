@@ -17,11 +17,13 @@ from thzsync.coordinator.bandit import BanditPolicy, NeuralLinearUCB
 from thzsync.coordinator.choice import spread_action
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.estimate import Candidates
+from thzsync.coordinator.features import alone
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.reckoner import Reckoner
 from thzsync.coordinator.rewards import compress, learnable_reward
 from thzsync.coordinator.store import Shape
-from thzsync.coordinator.views import Manner
+from thzsync.coordinator.training import encode
+from thzsync.coordinator.views import Mode
 from thzsync.elementary import product
 from thzsync.scenario import Bandit
 from thzsync.streams import Streams
@@ -40,12 +42,12 @@ class ReckonedBandits(BanditPolicy):
         self,
         name: str,
         settings: Bandit,
-        manner: Manner,
+        mode: Mode,
         streams: Streams,
         shape: Shape,
         shared: bool,
     ) -> None:
-        super().__init__(name, settings, manner, streams, shape, shared)
+        super().__init__(name, settings, mode, streams, shape, shared)
         self.reckoner = Reckoner(settings.count_levels, self.even_too)
 
     def decide(self, situation: Situation) -> Action:
@@ -58,7 +60,7 @@ class ReckonedBandits(BanditPolicy):
         model.encoder = model.view.roomy(model.encoder, situation.units, model.generator)
         if model.decisions <= model.settings.warm_up and not self.frozen:
             return spread_action(situation, model.decisions)
-        phi = model.view.encode(model.encoder, _batch(situation, tried, model))
+        phi = encode(model.encoder, _batch(situation, tried, model))
         worth = self._worth(situation, tried) + product(phi, model.head.weights)
         if not self.frozen:
             spread = np.linalg.norm(product(phi, model.head.inverse_factor), axis=1)
@@ -67,12 +69,12 @@ class ReckonedBandits(BanditPolicy):
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """What the reckoning missed, and by how much its factors are off."""
-        reward = learnable_reward(situation, outcome, self._manner.raw)
+        reward = learnable_reward(situation, outcome, self._mode.raw)
         if self.frozen or situation.units == 0:
             return
         taken = self.reckoner.only(situation, action)
         missed = reward - float(self._worth(situation, taken)[0])
-        view = self._manner.view
+        view = self._mode.view
         features = view.featurise(situation)
         columns = view.taken(features, situation, action)
         self.model(situation.kind).learn(features, columns, missed)
@@ -91,7 +93,7 @@ class ReckonedBandits(BanditPolicy):
     def _worth(self, situation: Situation, tried: Candidates) -> FloatArray:
         """What candidates should earn, as models see rewards."""
         rewards = self.reckoner.rewards(situation, tried)
-        return rewards if self._manner.raw else np.array([compress(reward) for reward in rewards])
+        return rewards if self._mode.raw else np.array([compress(reward) for reward in rewards])
 
 
 class EvenlyReckonedBandits(ReckonedBandits):
@@ -107,7 +109,8 @@ def _batch(situation: Situation, tried: Candidates, model: NeuralLinearUCB) -> B
     units, groups = len(features.rows), situation.offer.groups
     rows = np.empty((len(tried.counts), units, view.columns))
     rows[:, :, : view.columns - view.actions] = features.rows
-    for k, (counts, level) in enumerate(zip(tried.counts, tried.level, strict=True)):
-        chosen = np.full(groups, level)
-        rows[k, :, view.columns - view.actions :] = view.found(features, counts, chosen, levels)
+    level = np.repeat(tried.level[:, None], groups, axis=1)
+    rows[:, :, view.columns - view.actions :] = view.found(
+        alone(features), tried.counts, level, levels
+    )
     return Batch(rows, np.tile(features.group, (len(rows), 1)))

@@ -74,5 +74,5 @@ def own_scenario(policy: Policy, scenario: Scenario) -> Scenario:
     methods: dict[str, str] = dict(getattr(policy, "methods", ()))
     if not methods:
         return scenario
-    collectives = scenario.collectives.model_copy(update=methods)
+    collectives = scenario.collectives.with_methods(methods)
     return scenario.model_copy(update={"collectives": collectives})

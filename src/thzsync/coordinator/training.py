@@ -1,51 +1,48 @@
 """Forward and backward through the encoder phi_theta, and its training (eq:bandit_representation).
 
-A sample is a row per flow. It is taken through both layers and back before the next one is looked
-at, so that everything it needs stays in the nearest cache, however large the batch. Kernels are
-given layers that are as wide as whole lanes (`widened`). Arrays are made outside of the kernels and
-copied element by element inside: both save seconds of compiling.
+Samples are taken through both layers and back in blocks: one at a time through the pooled encoder,
+so that everything a sample needs stays in the nearest cache, and a whole batch at a time through
+the flat one, whose first layer has tens of thousands of weights. The first layers are in
+first_layers.py. Kernels are given layers that are as wide as whole lanes (`widened`). Arrays are
+made outside of the kernels and copied element by element inside: both save seconds of compiling.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.dense import Descent, add_slopes, descend, pass_back, rectified
-from thzsync.coordinator.encoder import Batch, Encoder
+from thzsync.coordinator.dense import (
+    Descent,
+    add_slopes,
+    close_silent,
+    descend,
+    pass_back,
+    rectified,
+)
+from thzsync.coordinator.encoder import Batch, Encoder, is_flat
+from thzsync.coordinator.first_layers import (
+    Scratch,
+    flat_backward,
+    flat_forward,
+    pooled_backward,
+    pooled_forward,
+)
 from thzsync.jit import bare, inner_bare
-from thzsync.jit.lanes import LANES, eight, put_eight, where_more, where_same, whole_lanes
+from thzsync.jit.lanes import LANES, whole_lanes
 
-
-class Scratch(NamedTuple):
-    """What one sample leaves behind on its way forward, and the slopes on its way back."""
-
-    hidden: FloatArray
-    """(flows, flow units)."""
-    hidden_slope: FloatArray
-    sums: FloatArray
-    """(senders, flow units): hidden units summed over a sender's flows; later their slopes."""
-    per_member: FloatArray
-    """One over the flows of every sender; zero for a sender without any."""
-    winner: FloatArray
-    """Sender with the largest mean, per flow unit."""
-    pooled: FloatArray
-    """(1, 2 x flow units)."""
-    pooled_slope: FloatArray
-    phi: FloatArray
-    """(1, units)."""
-    phi_slope: FloatArray
-    transposed: FloatArray
-    """The dense layer with a row per unit, as it was when the batch began."""
+ENCODED_AT_ONCE: Final = 64
+"""Samples that a flat encoder reads together where nothing is learnt."""
 
 
 def encode(encoder: Encoder, batch: Batch) -> FloatArray:
     """phi of every sample, one row each."""
     wide, _ = widened(encoder, np.zeros(encoder.size))
     result = np.ones((len(batch.group), encoder.size))
-    _encode(wide, batch, scratch_for(wide, batch), result)
+    scratch = scratch_for(wide, batch, ENCODED_AT_ONCE)
+    _encode(wide, batch, np.zeros(len(scratch.phi), dtype=np.int64), scratch, result)
     return result
 
 
@@ -66,7 +63,7 @@ def fit(
     flat = np.concatenate([weights.ravel() for weights in (*wide[0], wide[1])])
     trained, slope = unpacked(flat, wide[0]), np.zeros_like(flat)
     moments = np.zeros_like(flat), np.zeros_like(flat)
-    scratch = scratch_for(wide[0], memory)
+    scratch = scratch_for(wide[0], memory, draws.shape[1])
     slopes = unpacked(slope, wide[0])
     _descend_all((flat, slope, *moments), *trained, slopes, scratch, memory, draws, targets, how)
     return narrowed(*trained, encoder)
@@ -103,17 +100,32 @@ def narrowed(wide: Encoder, head: FloatArray, like: Encoder) -> tuple[Encoder, F
 
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
     """Encoder and head as views of one flat array: weights in a row are stepped in one loop."""
-    a = like.flow.size
-    b = a + like.flow_bias.size
-    c = b + like.dense.size
-    d = c + like.dense_bias.size
-    encoder = Encoder(
-        flat[:a].reshape(like.flow.shape),
-        flat[a:b],
-        flat[b:c].reshape(like.dense.shape),
-        flat[c:d],
+    *weights, head = np.split(flat, np.cumsum([part.size for part in like]))
+    return Encoder(*(w.reshape(p.shape) for w, p in zip(weights, like, strict=True))), head
+
+
+def scratch_for(encoder: Encoder, batch: Batch, samples: int) -> Scratch:
+    """Space for a block: so many samples of a flat encoder, or the widest sample of a pooled one.
+
+    A flat encoder's second layer reads the hidden units themselves.
+    """
+    (inputs, units), width, flat = encoder.dense.shape, encoder.flow.shape[1], is_flat(encoder)
+    _, slots, columns = batch.rows.shape
+    block, senders = (samples, 0) if flat else (1, int(batch.group.max(initial=0)) + 1)
+    hidden, hidden_slope = np.zeros((2, samples if flat else slots, width))
+    return Scratch(
+        vectors=np.zeros((slots * columns if flat else 0, samples)),
+        hidden=hidden,
+        hidden_slope=hidden_slope,
+        sums=np.zeros((senders, width)),
+        per_member=np.zeros(senders),
+        winner=np.zeros(width),
+        pooled=hidden if flat else np.zeros((1, inputs)),
+        pooled_slope=hidden_slope if flat else np.zeros((1, inputs)),
+        phi=np.zeros((block, units)),
+        phi_slope=np.zeros((block, units)),
+        transposed=np.zeros((units, inputs)),
     )
-    return encoder, flat[d:]
 
 
 @bare
@@ -131,36 +143,12 @@ def gradient(
     for k in range(len(encoder.dense)):
         for j in range(len(encoder.dense_bias)):
             scratch.transposed[j, k] = encoder.dense[k, j]
-    for s in range(len(drawn)):
-        group = memory.group[drawn[s]]
-        flows = _filled(group)
-        rows = memory.rows[drawn[s], :flows]
-        _forward(encoder, rows, group, scratch)
-        phi = scratch.phi[0]
-        miss = head[len(phi)] - target[s]
-        for j in range(len(phi)):
-            miss += head[j] * phi[j]
-        loss += miss * miss / len(drawn)
-        _backward(head, rows, group, 2.0 * miss / len(drawn), slopes, scratch)
+    for first in range(0, len(drawn), len(scratch.phi)):
+        block = drawn[first : first + len(scratch.phi)]
+        _forward(encoder, memory, block, scratch)
+        loss += _slope_of_phi(head, target[first:], len(drawn), slopes[1], scratch)
+        _backward(encoder, memory, block, slopes[0], scratch)
     return loss
-
-
-def scratch_for(encoder: Encoder, batch: Batch) -> Scratch:
-    """Room for the widest sample."""
-    slots, senders = batch.group.shape[1], int(batch.group.max(initial=0)) + 1
-    pooled, units = encoder.dense.shape
-    return Scratch(
-        hidden=np.zeros((slots, pooled // 2)),
-        hidden_slope=np.zeros((slots, pooled // 2)),
-        sums=np.zeros((senders, pooled // 2)),
-        per_member=np.zeros(senders),
-        winner=np.zeros(pooled // 2),
-        pooled=np.zeros((1, pooled)),
-        pooled_slope=np.zeros((1, pooled)),
-        phi=np.zeros((1, units)),
-        phi_slope=np.zeros((1, units)),
-        transposed=np.zeros((units, pooled)),
-    )
 
 
 @bare
@@ -185,107 +173,57 @@ def _descend_all(
 
 
 @bare
-def _encode(encoder: Encoder, batch: Batch, scratch: Scratch, result: FloatArray) -> None:
-    phi = scratch.phi
-    for s in range(len(batch.group)):
-        group = batch.group[s]
-        _forward(encoder, batch.rows[s, : _filled(group)], group, scratch)
-        for j in range(result.shape[1] - 1):
-            result[s, j] = phi[0, j]
+def _encode(
+    encoder: Encoder, batch: Batch, drawn: IntArray, scratch: Scratch, result: FloatArray
+) -> None:
+    for first in range(0, len(batch.group), len(drawn)):
+        for s in range(len(drawn)):
+            drawn[s] = min(first + s, len(batch.group) - 1)
+        _forward(encoder, batch, drawn, scratch)
+        for s in range(min(len(drawn), len(batch.group) - first)):
+            for j in range(result.shape[1] - 1):
+                result[first + s, j] = scratch.phi[s, j]
 
 
 @inner_bare
-def _filled(group: IntArray) -> int:
-    """Slots before the first empty one."""
-    for f in range(len(group)):
-        if group[f] < 0:
-            return f
-    return len(group)
-
-
-@inner_bare
-def _forward(encoder: Encoder, rows: FloatArray, group: IntArray, scratch: Scratch) -> None:
-    """phi of one sample, without its constant, into ``scratch``."""
-    rectified(rows, encoder.flow, encoder.flow_bias, scratch.hidden)
-    _sum_senders(scratch.hidden, group, len(rows), scratch.sums, scratch.per_member)
-    _pool(scratch.sums, scratch.per_member, len(rows), scratch.pooled[0], scratch.winner)
+def _forward(encoder: Encoder, memory: Batch, drawn: IntArray, scratch: Scratch) -> None:
+    """phi of the drawn samples, without its constant, into ``scratch``."""
+    if is_flat(encoder):
+        flat_forward(encoder, memory, drawn, scratch)
+    else:
+        pooled_forward(encoder, memory, drawn[0], scratch)
     rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
 @inner_bare
-def _sum_senders(
-    hidden: FloatArray, group: IntArray, flows: int, sums: FloatArray, per_member: FloatArray
-) -> None:
-    for g in range(len(per_member)):
-        per_member[g] = 0.0
-        for k in range(hidden.shape[1]):
-            sums[g, k] = 0.0
-    for f in range(flows):
-        sender = group[f]
-        per_member[sender] += 1.0
-        for k in range(0, hidden.shape[1], LANES):
-            put_eight(sums, (sender, k), eight(sums, (sender, k)) + eight(hidden, (f, k)))
-    for g in range(len(per_member)):
-        per_member[g] = 1.0 / per_member[g] if per_member[g] > 0.0 else 0.0
-
-
-@inner_bare
-def _pool(
-    sums: FloatArray, per_member: FloatArray, flows: int, pooled: FloatArray, winner: FloatArray
-) -> None:
-    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
-    hidden, per_flow = sums.shape[1], 1.0 / flows
-    for k in range(0, hidden, LANES):
-        average = eight(sums, (0, k)) * per_flow
-        mean = eight(sums, (0, k)) * per_member[0]
-        most, leader = where_more(mean, 0.0, mean, 0.0), mean * 0.0
-        for g in range(1, len(per_member)):
-            total = eight(sums, (g, k))
-            mean = total * per_member[g]
-            average = average + total * per_flow
-            leader = where_more(mean, most, float(g), leader)
-            most = where_more(mean, most, mean, most)
-        put_eight(pooled, k, average)
-        put_eight(pooled, hidden + k, most)
-        put_eight(winner, k, leader)
+def _slope_of_phi(
+    head: FloatArray, target: FloatArray, samples: int, head_slope: FloatArray, scratch: Scratch
+) -> float:
+    """The block's part of the loss; its slopes along the head and phi."""
+    phi, phi_slope, loss = scratch.phi, scratch.phi_slope, 0.0
+    units = phi.shape[1]
+    for s in range(len(phi)):
+        miss = head[units] - target[s]
+        for j in range(units):
+            miss += head[j] * phi[s, j]
+        loss += miss * miss / samples
+        slope = 2.0 * miss / samples
+        for j in range(units):
+            head_slope[j] += slope * phi[s, j]
+            phi_slope[s, j] = slope * head[j]
+        head_slope[units] += slope
+    close_silent(phi, phi_slope)
+    return loss
 
 
 @inner_bare
 def _backward(
-    head: FloatArray,
-    rows: FloatArray,
-    group: IntArray,
-    slope: float,
-    slopes: tuple[Encoder, FloatArray],
-    scratch: Scratch,
+    encoder: Encoder, memory: Batch, drawn: IntArray, added: Encoder, scratch: Scratch
 ) -> None:
-    """Add the gradient of one sample, whose value has this slope; ``_forward`` came before."""
-    added, head_slope = slopes
-    phi, flows = scratch.phi[0], len(rows)
-    for j in range(0, len(phi), LANES):
-        unit = eight(phi, j)
-        put_eight(head_slope, j, eight(head_slope, j) + slope * unit)
-        put_eight(scratch.phi_slope, (0, j), where_more(unit, 0.0, slope * eight(head, j), 0.0))
-    head_slope[len(phi)] += slope
+    """Add the gradient of the drawn samples, whose slopes along phi are in ``scratch``."""
     add_slopes(scratch.pooled, scratch.phi_slope, added.dense, added.dense_bias)
     pass_back(scratch.phi_slope, scratch.transposed, scratch.pooled_slope)
-    _share_out(scratch.pooled_slope[0], scratch.per_member, flows, scratch.winner, scratch.sums)
-    hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
-    for f in range(flows):
-        for k in range(0, hidden.shape[1], LANES):
-            passed = eight(scratch.sums, (group[f], k))
-            put_eight(below, (f, k), where_more(eight(hidden, (f, k)), 0.0, passed, 0.0))
-    add_slopes(rows, below, added.flow, added.flow_bias)
-
-
-@inner_bare
-def _share_out(
-    pooled: FloatArray, per_member: FloatArray, flows: int, winner: FloatArray, sums: FloatArray
-) -> None:
-    """Slope that each flow of a sender gets from both pools, into ``sums``."""
-    hidden, per_flow = sums.shape[1], 1.0 / flows
-    for g in range(len(per_member)):
-        for k in range(0, hidden, LANES):
-            most = eight(pooled, hidden + k) * per_member[g]
-            most = where_same(eight(winner, k), float(g), most, 0.0)
-            put_eight(sums, (g, k), eight(pooled, k) * per_flow + most)
+    if is_flat(encoder):
+        flat_backward(scratch, added)
+    else:
+        pooled_backward(memory, drawn[0], scratch, added)

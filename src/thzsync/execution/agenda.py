@@ -8,10 +8,8 @@ from enum import IntEnum
 from itertools import count
 from typing import Any
 
-from thzsync.arrays import PS_PER_S
+from thzsync.arrays import NEVER_PS, PS_PER_S
 from thzsync.errors import ThzSyncError
-
-NEVER_PS = 2**62
 
 
 class Priority(IntEnum):

@@ -13,13 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
+from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray
+from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.carrier import Air, Fibre
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import event_batch
-from thzsync.transfers.cutting import Cut
-from thzsync.transfers.grouping import Numbering, grouped_batch
+from thzsync.transfers.coarsening import Coarsening, Cut
+from thzsync.transfers.lowering import event_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
 from thzsync.wireless.bookkeeping import numbered
@@ -36,7 +35,7 @@ class Work:
     base: int
     """The ledger's node of its first chunk; the last node is the event's join."""
     rounds: list[Round] = field(default_factory=list)
-    numbering: Numbering | None = None
+    coarsening: Coarsening | None = None
     """Which nodes stand for which chunks; None where every chunk is a node."""
 
     @property
@@ -47,19 +46,19 @@ class Work:
     @cached_property
     def node_count(self) -> int:
         """How many nodes its chunks make."""
-        return self.chunks if self.numbering is None else self.numbering.nodes
+        return self.chunks if self.coarsening is None else self.coarsening.nodes
 
     def nodes_of(self, rows: IntArray) -> IntArray:
         """Nodes of chunks that are nodes of their own."""
-        if self.numbering is None:
+        if self.coarsening is None:
             return self.base + rows
         graph = self.graph
-        return self.base + self.numbering.node(graph.chunk_flow[rows], graph.chunk_number[rows])
+        return self.base + self.coarsening.node(graph.chunk_flow[rows], graph.chunk_number[rows])
 
     def nodes(self, served: Round) -> IntArray:
         """Nodes of the chunks that a round delivered."""
         # chunks of the air are nodes of their own and come first in their flow
-        first = self.graph.first_chunk if self.numbering is None else self.numbering.first_node
+        first = self.graph.first_chunk if self.coarsening is None else self.coarsening.first_node
         return numbered(first, self.base, served.table, served.delivers)
 
 
@@ -110,13 +109,10 @@ class Executor:
         """
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
-        numbering = None if self._cut is None else Numbering.of(graph, self._cut)
-        if numbering is None:
-            batch = event_batch(graph, delays_ps, now_ps)
-        else:
-            batch = grouped_batch(numbering, delays_ps, now_ps)
+        coarsening = None if self._cut is None else Coarsening.of(graph, self._cut)
+        batch = event_batch(graph, delays_ps, now_ps, coarsening)
         base = self.fibre.submit(batch, now_ps)
-        work = Work(number, graph, now_ps, delays_ps, base, numbering=numbering)
+        work = Work(number, graph, now_ps, delays_ps, base, coarsening=coarsening)
         self.active[number] = work
         self.air.admit(number, graph, budget_w, rank)
         return work
@@ -159,7 +155,7 @@ class Executor:
     def on_air(self, work: Work) -> BoolArray:
         """Which chunks of an event THz owns now."""
         on_air = self.fibre.ledger.on_air(work.base, work.node_count)
-        return on_air if work.numbering is None else np.repeat(on_air, work.numbering.chunks)
+        return on_air if work.coarsening is None else np.repeat(on_air, work.coarsening.chunks)
 
     def give_up(self, stuck: Stuck) -> None:
         """What to do with chunks that THz could not send for too long: the fibre takes them."""
@@ -173,7 +169,7 @@ class Executor:
             if len(left):
                 mine = (nodes >= 0) & (nodes < work.node_count)
                 nodes, left = nodes[mine], left[~mine[1:]]
-            rows = nodes if work.numbering is None else work.numbering.rows(nodes)
+            rows = nodes if work.coarsening is None else work.coarsening.rows(nodes)
             self.air.ready(work.number, rows)
 
     def _owner(self, node: int) -> Work:
@@ -191,11 +187,11 @@ class Executor:
     def _times(self, work: Work) -> tuple[IntArray, IntArray]:
         """When every chunk was ready, and when it arrived [ps]."""
         delivered = self.fibre.finished(work.base, work.node_count)
-        numbering = work.numbering
-        if numbering is None:
+        coarsening = work.coarsening
+        if coarsening is None:
             return delivered.ready_ps, delivered.arrival_ps
-        ends_ps = numbering.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
-        return numbering.spread(delivered.ready_ps), ends_ps
+        ends_ps = coarsening.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
+        return coarsening.spread(delivered.ready_ps), ends_ps
 
     def _round_done(self, served: Round) -> None:
         self.air.finish(served)

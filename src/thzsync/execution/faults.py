@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.arrays import BoolArray, to_ps
 from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.executor import Executor, Work
-from thzsync.optical import Fabric
+from thzsync.optical import Fabric, degraded_bps, degraded_links
 from thzsync.scenario import (
     Fault,
     FibreDegraded,
@@ -86,20 +86,12 @@ class FaultTimeline:
             self._overlay.enable(**_overlay_part(fault))
 
     def _set_rates(self, changed: FibreDegraded) -> None:
-        cut = [fault for fault in self._dim if fault.rate_share == 0]
-        self._dead = {link for fault in cut for link in self._links(fault).tolist()}
-        for link in self._links(changed).tolist():
-            shares = [f.rate_share for f in self._dim if link in self._links(f)]
-            rate = float(self._fabric.network.rate_bps[link]) * min(shares, default=1.0)
-            self._fabric.set_rate(link, rate, self._executor.now_ps)
-
-    def _links(self, fault: FibreDegraded) -> IntArray:
         network = self._fabric.network
-        if fault.rack is not None:
-            return np.array([fault.rack, network.racks + fault.rack])
-        assert fault.rings is not None
-        a, b = fault.rings
-        return np.array([network.inter_link(a, b), network.inter_link(b, a)])
+        cut = [fault for fault in self._dim if fault.rate_share == 0]
+        self._dead = {link for fault in cut for link in degraded_links(network, fault).tolist()}
+        for link in degraded_links(network, changed).tolist():
+            rate_bps = degraded_bps(network, link, self._dim)
+            self._fabric.set_rate(link, rate_bps, self._executor.now_ps)
 
     def leave_dead_fibres(self, work: Work) -> None:
         """Move an event's chunks whose fibre is down to THz, unless they must wait for it.

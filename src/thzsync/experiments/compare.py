@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 
@@ -112,23 +111,21 @@ def compare_settings(
         raise ThzSyncError("seeds: compare needs at least one seed")
     most = len(numbers) * sum(len(names) for _, names in settings)
     with open_executor(workers, scheduler, most=most) as executor:
-        books = [
-            _Book(setting, names, _tasks(executor, setting, names, numbers, iterations, prepare))
+        parts = [
+            _Part(setting, names, _tasks(executor, setting, names, numbers, iterations, prepare))
             for setting, names in settings
         ]
-        places = [(book, k) for book in books for k in range(len(book.tasks))]
-        tasks = [book.tasks[k] for book, k in places]
+        places = [(part, task) for part in parts for task in part.tasks]
+        tasks, watch = [task for _, task in places], _counted(progress, most)
         try:
-            for position, result in stream_runs(
-                executor, _run, tasks, _counted(progress, len(tasks))
-            ):
-                book, k = places[position]
-                book.enter(k, result)
+            for position, result in stream_runs(executor, _run, tasks, watch):
+                part, task = places[position]
+                part.results[task.seed, task.policy] = result
         except BaseException as error:
-            if rescue is not None and books[0].whole_seeds() and interrupted(error):
-                rescue(books[0].comparison())
+            if rescue is not None and parts[0].whole_seeds() and interrupted(error):
+                rescue(parts[0].comparison())
             raise
-    return [book.comparison() for book in books]
+    return [part.comparison() for part in parts]
 
 
 def _counted(progress: ProgressBar | None, total: int) -> Callable[[float], None]:
@@ -181,45 +178,38 @@ def _all_references(
 
 
 @dataclass(frozen=True)
-class _Book:
-    """The runs of a comparison as they come in."""
+class _Part:
+    """The runs of a setting as they come in."""
 
     scenario: Scenario
     policies: tuple[str, ...]
     tasks: Sequence[_Task]
     """Seed by seed."""
-    done: dict[int, _Result] = field(default_factory=dict)
-    failed: dict[int, BaseException] = field(default_factory=dict)
-
-    def enter(self, position: int, result: _Result | Failure) -> None:
-        if isinstance(result, Failure):
-            self.failed[position] = result.error
-        else:
-            self.done[position] = result
+    results: dict[tuple[int, str], _Result | Failure] = field(default_factory=dict)
 
     def whole_seeds(self) -> tuple[int, ...]:
         """Seeds that every policy has finished."""
-        missing = {t.seed for k, t in enumerate(self.tasks) if k not in self.done}
+        done = {place for place, result in self.results.items() if isinstance(result, _Result)}
+        missing = {task.seed for task in self.tasks if (task.seed, task.policy) not in done}
         return tuple(dict.fromkeys(t.seed for t in self.tasks if t.seed not in missing))
 
     def comparison(self) -> Comparison:
+        ended = [(t, self.results.get((t.seed, t.policy))) for t in self.tasks]
+        failed = [(task, result.error) for task, result in ended if isinstance(result, Failure)]
         seeds = self.whole_seeds()
-        if not seeds and self.failed:
-            raise self.failed[min(self.failed)]
-        kept = [(t, self.done[k]) for k, t in enumerate(self.tasks) if t.seed in seeds]
-        details = {task.policy: result.detail for task, result in kept if result.detail}
+        if not seeds and failed:
+            raise failed[0][1]
+        kept = [(t, r) for t, r in ended if t.seed in seeds and isinstance(r, _Result)]
         return Comparison(
             self.scenario,
             self.policies,
             seeds,
             pl.concat([result.iterations for _, result in kept]),
             pl.concat([result.events for _, result in kept]),
-            {name: details[name] for name in self.policies if name in details},
-            tuple(self._failures()),
+            {task.policy: result.detail for task, result in kept if result.detail},
+            tuple(
+                {"policy": task.policy, "seed": task.seed, "error": in_one_line(error)}
+                for task, error in failed
+            ),
             certify(({"policy": task.policy}, result.fidelity) for task, result in kept),
         )
-
-    def _failures(self) -> Iterator[dict[str, Any]]:
-        for position, error in sorted(self.failed.items()):
-            task = self.tasks[position]
-            yield {"policy": task.policy, "seed": task.seed, "error": in_one_line(error)}

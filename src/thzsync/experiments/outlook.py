@@ -12,8 +12,8 @@ from thzsync.streams import Streams
 
 def run_effort(scenario: Scenario, policy: str, iterations: int, seed: int = 0) -> Effort:
     """What one run of a policy takes of which only the summary is kept."""
-    learns = hasattr(make_policy(policy, scenario, Streams(seed)), "save")
-    return effort_of(Asked(scenario, iterations, learns, kept=False, seed=seed))
+    chosen = make_policy(policy, scenario, Streams(seed))
+    return effort_of(Asked.of(scenario, chosen, iterations, kept=False, seed=seed))
 
 
 def comparison_effort(

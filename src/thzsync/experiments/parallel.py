@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from thzsync.errors import ThzSyncError, interrupted
-from thzsync.workers import Answer, Call, Executor, default_workers, followed, open_executor
+from thzsync.workers import Answer, Call, Executor, followed, open_executor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _APPLY: Final = "thzsync.experiments.parallel:apply_pickled"
-
-__all__ = ["Failure", "default_workers", "map_runs", "stream_runs"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +28,12 @@ def map_runs(
     items: Sequence[Item],
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    keep: Callable[[Item, Result], object] | None = None,
 ) -> list[Result]:
     """``[function(item) for item in items]``, in this order whatever the number of workers.
 
-    ``function`` must be importable by name and depend on its item alone. ``progress(done, total)``
-    is called here, as runs complete.
+    ``function`` must be importable by name and depend on its item alone. As runs complete,
+    ``keep`` is given each with its result, and ``progress(done, total)`` is told.
     """
     results: list[Result | None] = [None] * len(items)
     with open_executor(workers, most=len(items)) as executor:
@@ -43,6 +42,8 @@ def map_runs(
             if isinstance(result, Failure):
                 raise result.error
             results[position] = result
+            if keep is not None:
+                keep(items[position], result)
             if progress is not None:
                 progress(done, len(items))
     return results  # type: ignore[return-value]

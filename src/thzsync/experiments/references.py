@@ -1,27 +1,31 @@
 """References that one command has found already: its comparisons and oracles share them.
 
 They take three iterations per seed. Times and energies of All-Wired do not depend on what a second
-or a joule is worth, so scenarios that differ in their weights share them as well.
+or a joule is worth, nor on how a learner learns, so scenarios that differ in these share them.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from thzsync.records import References
-from thzsync.scenario import Reward, Scenario
+from thzsync.scenario import Coordinator, Reward, Scenario
 from thzsync.simulation import reference_costs
 
+LEARNING: Final = ("encoder", "search", "gains", "reward", "bandit", "shared_bandit", "ddqn")
+"""Keys of the coordinator that only learners read."""
 _found: dict[tuple[str, int], References] = {}
 
 
 def known_references(scenario: Scenario, seed: int) -> References | None:
     """What was found before in this process, if anything was."""
-    return _found.get(_key(scenario, seed))
+    return _found.get((reference_digest(scenario), seed))
 
 
 def remember(scenario: Scenario, seed: int, references: References) -> None:
     """Keep references; those that depend on a file, which may change, are not kept."""
     if scenario.channel.gains_file is None and all(job.trace is None for job in scenario.jobs):
-        _found[_key(scenario, seed)] = references
+        _found[reference_digest(scenario), seed] = references
 
 
 def references_of(scenario: Scenario, seed: int) -> References:
@@ -33,5 +37,10 @@ def references_of(scenario: Scenario, seed: int) -> References:
     return found
 
 
-def _key(scenario: Scenario, seed: int) -> tuple[str, int]:
-    return scenario.model_copy(update={"reward": Reward()}).digest, seed
+def reference_digest(scenario: Scenario) -> str:
+    """Names what the references of a scenario depend on."""
+    usual = Coordinator()
+    coordinator = scenario.coordinator.model_copy(
+        update={name: getattr(usual, name) for name in LEARNING}
+    )
+    return scenario.model_copy(update={"reward": Reward(), "coordinator": coordinator}).digest

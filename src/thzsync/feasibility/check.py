@@ -15,6 +15,7 @@ from thzsync.errors import Problems, ThzSyncError
 from thzsync.feasibility.estimate import Load, collective_load, floor_bytes, graph_bytes, load_of
 from thzsync.feasibility.remarks import fibres, meant, remarks_on
 from thzsync.scenario import Scenario
+from thzsync.scenario.units import rate_text
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
 from thzsync.topology import Topology
@@ -66,8 +67,9 @@ def _rate_problems(scenario: Scenario) -> Iterator[str]:
         rate_bps = getattr(optical, key)
         packet_s = 8 * optical.packet_bytes / rate_bps + optical.switch_delay_s
         if packet_s >= limit_s:
+            at = rate_text(rate_bps)
             yield (
-                f"optical.{key}: at {rate_bps:g} bit/s one packet of {optical.packet_bytes} bytes "
+                f"optical.{key}: at {at} one packet of {optical.packet_bytes} bytes "
                 f"is under way for {packet_s:.4g} s, and collectives.stall_limit_s gives up after "
                 f"{limit_s:g} s; {meant(rate_bps)}"
             )

@@ -1,8 +1,8 @@
 """About how long a run takes, and how much memory and disk, worked out before it starts.
 
-The costs were fitted to runs of `tiny`, `paper`, a llama3-70b and `pod-1024`, in packets and in
-flows, under All-Wired and THz-Sync; docs/environment.md has them beside what was measured. Times
-are those of a machine of pace 1 (`pace.py`).
+The costs were fitted to runs of `tiny`, `paper`, a llama3-70b, a mixtral-8x7b and `pod-1024`, in
+packets and in flows, under policies that use fibre, THz and both; docs/environment.md has them
+beside what was measured. Times are those of a machine of pace 1 (`pace.py`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from thzsync.coordinator import Policy, own_scenario
+from thzsync.feasibility.air import air_of
 from thzsync.feasibility.estimate import Load, floor_bytes, load_of
 from thzsync.feasibility.remarks import bursts_per_s
 from thzsync.scenario import Scenario
@@ -25,6 +27,10 @@ _RUN_S: Final = 9e-7
 """A run of chunks in flow fidelity: there are no packets beside it."""
 _HOP_S: Final = 6.5e-8
 _BURST_S: Final = 2.5e-8
+_ROUND_S: Final = 3.5e-5
+_TRANSMISSION_S: Final = 2.3e-6
+DECIDED_SHARE: Final = 0.4
+"""THz share of a policy that decides about every event: 0.25 of All-to-All, 0.9 of P2P."""
 # What a learner adds.
 _LEARNT_EVENT_S: Final = 1e-3
 _LEARNT_FLOW_S: Final = 1e-5
@@ -52,6 +58,23 @@ class Asked:
     kept: bool
     """Whether its record is written to disk."""
     seed: int = 0
+    thz_share: float = 0.0
+    """Share of the chunks that its policy sends over THz, about."""
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        policy: Policy,
+        iterations: int,
+        kept: bool,
+        seed: int = 0,
+        frozen: bool = False,
+    ) -> Asked:
+        """A run of this policy, on the methods that it brings along."""
+        learns = hasattr(policy, "save") and not frozen
+        share = getattr(policy, "thz_share", DECIDED_SHARE)
+        return cls(own_scenario(policy, scenario), iterations, learns, kept, seed, share)
 
 
 @dataclass(frozen=True)
@@ -83,23 +106,31 @@ def effort_of(asked: Asked) -> Effort:
         graph = job_graph(job, topology, streams)
         load = load_of([graph], scenario)
         own, first = job.iterations or asked.iterations, job.iterations or REFERENCES
-        carried_s = _carried_s(scenario, graph, load)
+        reference_s = _carried_s(scenario, graph, load, 0.0)
+        carried_s = _carried_s(scenario, graph, load, asked.thz_share)
         decisions += own * load.events
         referred += first * load.events
-        seconds += (own + first) * carried_s + own * _decided_s(load, learns, kept)
-        references_s += first * carried_s
+        seconds += first * reference_s + own * (carried_s + _decided_s(load, learns, kept))
+        references_s += first * reference_s
         memory_bytes += load.carried_bytes + load.record_bytes(own, kept, learns)
         disk_bytes += own * _disk_bytes(scenario, load, learns) if kept else 0.0
     counts = max(1, decisions), max(1, referred)
     return Effort(*counts, seconds, references_s, memory_bytes, disk_bytes)
 
 
-def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load) -> float:
-    """Time to simulate an iteration of All-Wired [s]."""
-    if in_flows(scenario):
-        return load.events * _EVENT_S + load.nodes * _RUN_S
-    fibre_s = load.packet_hops * _HOP_S + _bursts(scenario, graph) * _BURST_S
-    return load.events * _EVENT_S + load.nodes * _NODE_S + fibre_s
+def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load, thz_share: float) -> float:
+    """Time to simulate an iteration, without what is decided and recorded [s]."""
+    node_s = _RUN_S if in_flows(scenario) else _NODE_S
+    fibre_s = load.nodes * node_s
+    if not in_flows(scenario):
+        fibre_s += load.packet_hops * _HOP_S
+    seconds = load.events * _EVENT_S + (1 - thz_share) * fibre_s
+    if not in_flows(scenario):
+        seconds += _bursts(scenario, graph) * _BURST_S
+    if thz_share:
+        air = air_of(graph.events, scenario)
+        seconds += thz_share * (air.rounds * _ROUND_S + air.transmissions * _TRANSMISSION_S)
+    return seconds
 
 
 def _decided_s(load: Load, learns: bool, kept: bool) -> float:

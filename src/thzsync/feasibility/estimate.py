@@ -12,7 +12,7 @@ from thzsync.collectives import Tensor
 from thzsync.records.recorder import SEGMENT_ROWS
 from thzsync.scenario import Floor, Job, Scenario
 from thzsync.scenario.fidelity import in_flows
-from thzsync.transfers.cutting import Cut, cut_of, free_pieces, grid
+from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
 
 # Measured on runs of a million chunks, a thousand racks and a thousand rings, rounded up.

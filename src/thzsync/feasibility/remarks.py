@@ -8,6 +8,7 @@ from typing import Final
 from thzsync.feasibility.estimate import Load
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
+from thzsync.scenario.units import rate_text
 from thzsync.workload import TrainingGraph
 
 SLOW_BPS: Final = 1e6
@@ -27,7 +28,7 @@ def remarks_on(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> I
 
 def meant(rate_bps: float) -> str:
     """What a rate that is too low was probably meant to be."""
-    return f'did you mean "{rate_bps:g} Gbps"?' if rate_bps < 1e4 else "is its unit right?"
+    return f'did you mean "{rate_bps:g} Gb/s"?' if rate_bps < 1e4 else "is its unit right?"
 
 
 def fibres(scenario: Scenario) -> list[str]:
@@ -39,7 +40,7 @@ def _slow_fibres(scenario: Scenario) -> Iterator[str]:
     for key in fibres(scenario):
         rate_bps = getattr(scenario.optical, key)
         if rate_bps < SLOW_BPS:
-            yield f"optical.{key} is {rate_bps:g} bit/s; {meant(rate_bps)}"
+            yield f"optical.{key} is {rate_text(rate_bps)}; {meant(rate_bps)}"
 
 
 def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]:

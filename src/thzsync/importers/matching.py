@@ -12,6 +12,10 @@ from thzsync.importers.ranks import Call, Message, Operation, Recording, Work
 
 Member = tuple[int, int]
 """A rank and the position of one of its operations."""
+Group = tuple[str, tuple[int, ...]]
+"""Name and ranks of a group."""
+Route = tuple[int, int, int]
+"""Sender, receiver and tag of messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,9 @@ def _waits(rank: int, part: Operation) -> tuple[Member, ...]:
 
 def join(recording: Recording) -> list[Joint]:
     """All nodes of a recording; refuse ranks that do not fit together."""
-    calls: dict[tuple[str, tuple[int, ...]], dict[int, list[Member]]] = {}
-    sends: dict[tuple[int, int, int], list[Member]] = defaultdict(list)
-    receives: dict[tuple[int, int, int], list[Member]] = defaultdict(list)
+    calls: dict[Group, dict[int, list[tuple[Member, Call]]]] = {}
+    sends: dict[Route, list[tuple[Member, Message]]] = defaultdict(list)
+    receives: dict[Route, list[tuple[Member, Message]]] = defaultdict(list)
     joints: list[Joint] = []
     for rank in sorted(recording.ranks):
         for position, part in enumerate(recording.ranks[rank]):
@@ -52,27 +56,22 @@ def join(recording: Recording) -> list[Joint]:
                 joints.append(Joint((rank,), (part,), (member,), _waits(rank, part)))
             elif isinstance(part, Call):
                 of_rank = calls.setdefault((part.channel, part.group), {})
-                of_rank.setdefault(rank, []).append(member)
+                of_rank.setdefault(rank, []).append((member, part))
             elif part.sends:
-                sends[rank, part.peer, part.tag].append(member)
+                sends[rank, part.peer, part.tag].append((member, part))
             else:
-                receives[part.peer, rank, part.tag].append(member)
-    for (channel, group), of_rank in calls.items():
-        joints += _collectives(recording, channel, group, of_rank)
-    joints += _messages(recording, sends, receives)
+                receives[part.peer, rank, part.tag].append((member, part))
+    for group, calls_of in calls.items():
+        joints += _collectives(recording, group, calls_of)
+    for route in dict.fromkeys([*sends, *receives]):
+        joints += _messages(recording, route, sends.get(route, []), receives.get(route, []))
     return joints
 
 
-def _operation(recording: Recording, member: Member) -> Operation:
-    return recording.ranks[member[0]][member[1]]
-
-
 def _collectives(
-    recording: Recording,
-    channel: str,
-    group: tuple[int, ...],
-    of_rank: dict[int, list[Member]],
+    recording: Recording, named: Group, calls: dict[int, list[tuple[Member, Call]]]
 ) -> Iterator[Joint]:
+    channel, group = named
     place = f"{recording.source}: group {channel or 'of all'!r}"
     for rank in group:
         if rank not in recording.ranks:
@@ -80,36 +79,31 @@ def _collectives(
                 f"{place}: rank {rank} has no trace; give the files of all ranks, or let absent "
                 "ranks do as the first with --world"
             )
-    counts = {rank: len(of_rank.get(rank, ())) for rank in group}
-    most = max(counts.values())
+    counts = {rank: len(calls.get(rank, ())) for rank in group}
+    other = max(counts, key=lambda rank: counts[rank])
     for rank, count in counts.items():
-        if count < most:
-            other = next(r for r, c in counts.items() if c == most)
+        if count < counts[other]:
             raise ThzSyncError(
-                f"{place}: rank {other} takes part in {most} collectives but rank {rank} in "
-                f"{count}; are the traces of the same step?"
+                f"{place}: rank {other} takes part in {counts[other]} collectives but rank {rank} "
+                f"in {count}; are the traces of the same step?"
             )
-    for number, members in enumerate(zip(*(of_rank[rank] for rank in group), strict=True)):
-        parts = tuple(_operation(recording, member) for member in members)
-        _check_agreement(f"{place}: collective {number}", members, parts)
+    for number, joined in enumerate(zip(*(calls[rank] for rank in group), strict=True)):
+        members, parts = zip(*joined, strict=True)
+        _check_agreement(f"{place}: collective {number}", group, parts)
         # A rank that arrives late is waited for.
-        after = tuple(
-            w for rank, part in zip(group, parts, strict=True) for w in _waits(rank, part)
-        )
-        yield Joint(group, parts, tuple(members), after)
+        waits = (_waits(rank, part) for rank, part in zip(group, parts, strict=True))
+        yield Joint(group, parts, members, tuple(member for some in waits for member in some))
 
 
-def _check_agreement(place: str, members: tuple[Member, ...], parts: tuple[Operation, ...]) -> None:
+def _check_agreement(place: str, group: tuple[int, ...], parts: tuple[Call, ...]) -> None:
     first = parts[0]
-    assert isinstance(first, Call)
-    for (rank, _), part in zip(members, parts, strict=True):
-        assert isinstance(part, Call)
-        # What ranks hand in may differ where each has bytes of its own for each other.
-        uneven = find_collective(first.kind).demand is Transfer
+    # What ranks hand in may differ where each has bytes of its own for each other.
+    uneven = find_collective(first.kind).demand is Transfer
+    for rank, part in zip(group, parts, strict=True):
         same_size = uneven or part.size_bytes == first.size_bytes
         if part.kind != first.kind or not same_size or part.root != first.root:
             raise ThzSyncError(
-                f"{place}: rank {members[0][0]} does {_described(first)} but rank {rank} "
+                f"{place}: rank {group[0]} does {_described(first)} but rank {rank} "
                 f"{_described(part)}; are the traces of the same step?"
             )
 
@@ -121,47 +115,34 @@ def _described(call: Call) -> str:
 
 def _messages(
     recording: Recording,
-    sends: dict[tuple[int, int, int], list[Member]],
-    receives: dict[tuple[int, int, int], list[Member]],
+    route: Route,
+    sends: list[tuple[Member, Message]],
+    receives: list[tuple[Member, Message]],
 ) -> Iterator[Joint]:
-    for key in dict.fromkeys([*sends, *receives]):
-        out, into = sends.get(key, []), receives.get(key, [])
-        if len(out) != len(into):
-            src, dst, tag = key
-            found = "send" if len(out) > len(into) else "receive"
-            label = _operation(recording, (out or into)[-1]).label[:40]
-            raise ThzSyncError(
-                f"{recording.source}: rank {src} sends {len(out)} messages of tag {tag} to rank "
-                f"{dst}, which receives {len(into)}: a {found} ({label!r}) has no partner; give "
-                "the files of all ranks"
-            )
-        for a, b in zip(out, into, strict=True):
-            yield from _message(a, b, *_checked_pair(recording, a, b))
+    """Transfers, each of which waits for its sender alone, and their arrivals where the receiver
+    has to come.
 
-
-def _message(a: Member, b: Member, sent: Operation, received: Operation) -> Iterator[Joint]:
-    """A transfer, which waits for its sender alone, and its arrival where the receiver has to come.
-
-    The receiver has room for it: a ring in which everybody sends before it receives would never
+    The receiver has room for them: a ring in which everybody sends before it receives would never
     move otherwise.
     """
-    ends, parts = (a[0], b[0]), (sent, received)
-    if not received.after:
-        yield Joint(ends, parts, (a, b), _waits(a[0], sent))
-        return
-    yield Joint(ends, parts, (a,), _waits(a[0], sent))
-    arrival = Work(received.after, 0.0, received.label, received.spot)
-    yield Joint((b[0],), (arrival,), (b,), (a, *_waits(b[0], received)))
-
-
-def _checked_pair(recording: Recording, a: Member, b: Member) -> tuple[Operation, Operation]:
-    sent, received = _operation(recording, a), _operation(recording, b)
-    assert isinstance(sent, Message)
-    assert isinstance(received, Message)
-    if sent.size_bytes != received.size_bytes:
+    src, dst, tag = route
+    if len(sends) != len(receives):
+        found = "send" if len(sends) > len(receives) else "receive"
+        label = (sends or receives)[-1][1].label[:40]
         raise ThzSyncError(
-            f"{recording.source}: rank {a[0]} sends {sent.size_bytes} bytes ({sent.label[:40]!r}) "
-            f"but rank {b[0]} receives {received.size_bytes} ({received.label[:40]!r}); are the "
-            "traces of the same step?"
+            f"{recording.source}: rank {src} sends {len(sends)} messages of tag {tag} to rank "
+            f"{dst}, which receives {len(receives)}: a {found} ({label!r}) has no partner; give "
+            "the files of all ranks"
         )
-    return sent, received
+    for (a, sent), (b, received) in zip(sends, receives, strict=True):
+        if sent.size_bytes != received.size_bytes:
+            raise ThzSyncError(
+                f"{recording.source}: rank {src} sends {sent.size_bytes} bytes "
+                f"({sent.label[:40]!r}) but rank {dst} receives {received.size_bytes} "
+                f"({received.label[:40]!r}); are the traces of the same step?"
+            )
+        done = (a,) if received.after else (a, b)
+        yield Joint((src, dst), (sent, received), done, _waits(src, sent))
+        if received.after:
+            arrival = Work(received.after, 0.0, received.label, received.spot)
+            yield Joint((dst,), (arrival,), (b,), (a, *_waits(dst, received)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.ranks import Call, Message, Operation, Spot, Work
+from thzsync.importers.ranks import Call, Message, Operation, Spot, Track, Work
 from thzsync.importers.sizes import NORM_BYTES, StepSizes
 from thzsync.workload import Phase
 
@@ -67,86 +67,72 @@ def operations(
 ) -> list[Operation]:
     """Rows of one worker, in order of time, as operations with what they wait for."""
     line = _Worker(worker, place)
-    for row in rows:
-        part, _, action = row.name.partition("-")
+    parsed = [(row, *row.name.partition("-")[::2]) for row in rows]
+    for row, part, action in parsed:
         if part in _PHASES and action == "recv":
             line.receive(row, _PHASES[part])
-    for row in rows:
-        part, _, action = row.name.partition("-")
+    sends = []
+    for row, part, action in parsed:
         if part in _PHASES and action == "compute":
             line.compute(row, _PHASES[part])
         elif part in _PHASES and action == "send":
-            line.pending.append((row, _PHASES[part]))
+            sends.append((row, _PHASES[part]))
         elif part in _PHASES and action == "recv":
             continue
         elif (found := worker.collective(row.name)) is not None:
             line.collective(row, *found)
         elif row.name in _WORK:
-            line.work(row)
+            line.then(Work(line.last, row.duration_s, row.name, line.spot()))
         else:
             passed_over[f"{row.name} rows"] += 1
-    line.send_all()
+    for row, phase in sends:  # once it is known which pass made what they carry
+        line.send(row, phase)
     return line.operations
 
 
-class _Worker:
-    """A worker's operations so far."""
+class _Worker(Track):
+    """What one worker does."""
 
     def __init__(self, worker: WorkerSteps, place: str) -> None:
-        self.worker = worker
-        self.place = place
-        self.operations: list[Operation] = []
-        self.last: tuple[int, ...] = ()
-        """What the next operation waits for."""
+        super().__init__()
+        self.worker, self.place = worker, place
         self.arrives: dict[tuple[Phase, int], int] = {}
         self.made: dict[tuple[Phase, int], int] = {}
-        self.pending: list[tuple[Row, Phase]] = []
 
-    def _add(self, operation: Operation) -> int:
-        self.operations.append(operation)
-        return len(self.operations) - 1
-
-    def _spot(self, phase: Phase = Phase.BACKWARD, microbatch: int = 0) -> Spot:
+    def spot(self, phase: Phase = Phase.BACKWARD, microbatch: int = 0) -> Spot:
         return Spot(self.worker.stage, phase, max(0, microbatch))
 
     def receive(self, row: Row, phase: Phase) -> None:
         """A worker is always ready to receive: it asks for micro-batches ahead."""
-        self.arrives[phase, row.microbatch] = self._add(self._message(row, phase, False, ()))
+        self.arrives[phase, row.microbatch] = self.add(self._message(row, phase, False, ()))
 
     def compute(self, row: Row, phase: Phase) -> None:
         arrived = self.arrives.get((phase, row.microbatch))
         after = self.last if arrived is None else (*self.last, arrived)
-        spot = self._spot(phase, row.microbatch)
-        self.last = (self._add(Work(after, row.duration_s, row.name, spot)),)
+        self.then(Work(after, row.duration_s, row.name, self.spot(phase, row.microbatch)))
         self.made[phase, row.microbatch] = self.last[0]
 
     def collective(self, row: Row, kind: str, group: tuple[int, ...], size: int) -> None:
         if self.worker.rank not in group:
             raise ThzSyncError(f"{self.place}: {row.name} is not for this worker")
-        after, took = self.last, row.duration_s
-        call = Call(
-            after, kind, group, size, row.name, label=row.name, recorded_s=took, spot=self._spot()
+        name, took_s, spot = row.name, row.duration_s, self.spot()
+        self.then(
+            Call(self.last, kind, group, size, name, label=name, recorded_s=took_s, spot=spot)
         )
-        self.last = (self._add(call),)
 
-    def work(self, row: Row) -> None:
-        self.last = (self._add(Work(self.last, row.duration_s, row.name, self._spot())),)
-
-    def send_all(self) -> None:
-        """Sends, once it is known which pass made what they carry."""
-        for row, phase in self.pending:
-            made = self.made.get((phase, row.microbatch))
-            if made is None:
-                raise ThzSyncError(
-                    f"{self.place}: {row.name} of micro-batch {row.microbatch} has no pass that "
-                    "made it; choose another step with --step"
-                )
-            self._add(self._message(row, phase, True, (made,)))
+    def send(self, row: Row, phase: Phase) -> None:
+        made = self.made.get((phase, row.microbatch))
+        if made is None:
+            raise ThzSyncError(
+                f"{self.place}: {row.name} of micro-batch {row.microbatch} has no pass that "
+                "made it; choose another step with --step"
+            )
+        self.add(self._message(row, phase, True, (made,)))
 
     def _message(self, row: Row, phase: Phase, sends: bool, after: tuple[int, ...]) -> Message:
         onward = sends == (phase is Phase.FORWARD)
         peer = self.worker.rank + (1 if onward else -1) * self.worker.replicas
         tag = 2 * row.microbatch + (phase is Phase.BACKWARD)
-        spot = self._spot(phase, row.microbatch)
+        spot = self.spot(phase, row.microbatch)
         size = self.worker.sizes.p2p_bytes
         return Message(after, sends, peer, size, tag, row.name, row.duration_s, spot=spot)

@@ -81,6 +81,24 @@ class Message:
 Operation = Work | Call | Message
 
 
+class Track:
+    """One rank's operations so far."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.last: tuple[int, ...] = ()
+        """What the next operation waits for, by position."""
+
+    def add(self, operation: Operation) -> int:
+        """Put an operation beside the others; its position."""
+        self.operations.append(operation)
+        return len(self.operations) - 1
+
+    def then(self, operation: Operation) -> None:
+        """Put an operation that the next one waits for."""
+        self.last = (self.add(operation),)
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """What a set of files tells of a training step."""

@@ -11,7 +11,7 @@ from typing import Final
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_bytes
 from thzsync.importers.options import ReadOptions
-from thzsync.importers.ranks import Call, Operation, Recording, Spot, Work
+from thzsync.importers.ranks import Call, Operation, Recording, Spot, Track, Work
 from thzsync.workload import Phase
 
 _HEADER: Final = re.compile(r"(\w+):\s*(\d+)")
@@ -117,16 +117,12 @@ def _step(place: str, nanoseconds: str, collective: str, size: str) -> _Step:
     return step
 
 
-class _Rank:
-    """One rank's operations so far."""
+class _Rank(Track):
+    """What one rank does."""
 
     def __init__(self, path: Path, rank: int, header: dict[str, int]) -> None:
-        self.path = path
-        self.rank = rank
-        self.header = header
-        self.operations: list[Operation] = []
-        self.last: tuple[int, ...] = ()
-        """What the next operation waits for."""
+        super().__init__()
+        self.path, self.rank, self.header = path, rank, header
 
     def run(self, layers: list[_Layer]) -> list[Operation]:
         """Forward through all layers, then backward; weight gradients are summed meanwhile."""
@@ -139,8 +135,7 @@ class _Rank:
 
     def _step(self, name: str, step: _Step, spot: Spot, usual: str) -> tuple[int, ...]:
         """Compute, then a collective in the usual group or in the one that its name ends with."""
-        self.operations.append(Work(self.last, step.nanoseconds * 1e-9, name, spot))
-        computed = (len(self.operations) - 1,)
+        computed = (self.add(Work(self.last, step.nanoseconds * 1e-9, name, spot)),)
         if step.collective == _NONE or step.size_bytes == 0:
             return computed
         base, _, suffix = step.collective.partition("_")
@@ -151,8 +146,7 @@ class _Rank:
             )
         group = _group(self.rank, self.header, channel)
         call = Call(computed, kind, group, step.size_bytes, channel, label=name, spot=spot)
-        self.operations.append(call)
-        return (len(self.operations) - 1,)
+        return (self.add(call),)
 
 
 def _group(rank: int, header: dict[str, int], channel: str) -> tuple[int, ...]:

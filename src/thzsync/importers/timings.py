@@ -67,7 +67,8 @@ class TimedStep:
 
 def read_steps(path: Path) -> dict[int, TimedStep]:
     """All steps of a file, by number."""
-    frame = _frame(path)
+    with _silence():
+        frame = _frame(path)
     stages = int(frame["stage"].max()) + 1  # type: ignore[arg-type]
     replicas = int(frame["dp_rank"].max()) + 1  # type: ignore[arg-type]
     steps: dict[int, TimedStep] = {}
@@ -86,11 +87,6 @@ def read_steps(path: Path) -> dict[int, TimedStep]:
 
 
 def _frame(path: Path) -> pl.DataFrame:
-    with _silence():
-        return _checked_frame(path)
-
-
-def _checked_frame(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:

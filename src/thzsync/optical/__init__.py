@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from thzsync.optical.background import Background
-from thzsync.optical.doors import LinkBytes
+from thzsync.optical.base import LinkBytes
 from thzsync.optical.fabric import OpticalFabric
 from thzsync.optical.flow_fabric import FlowFabric
-from thzsync.optical.network import Network, energy_j
+from thzsync.optical.network import Network, degraded_bps, degraded_links, energy_j
 
 Fabric: TypeAlias = OpticalFabric | FlowFabric
-"""Either fidelity: both have the same doors."""
+"""Either fidelity: both have the same interface."""
 
 __all__ = [
     "Background",
@@ -20,5 +20,7 @@ __all__ = [
     "LinkBytes",
     "Network",
     "OpticalFabric",
+    "degraded_bps",
+    "degraded_links",
     "energy_j",
 ]

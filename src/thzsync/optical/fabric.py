@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.optical import control, kernel
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background
-from thzsync.optical.doors import Doors, LinkBytes
+from thzsync.optical.base import BaseFabric, LinkBytes
 from thzsync.optical.layout import State
-from thzsync.optical.lowering import BurstClock, chain, lower
+from thzsync.optical.lowering import BurstClock, lower
 from thzsync.optical.network import Network
-from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Ledger, Reports
 from thzsync.transfers.pools import doubled
-from thzsync.transfers.precedence import AIR
 
 
-class Bursts(Protocol):
-    """Whoever supplies the kernel with background."""
-
-    def refill(self, st: State) -> None:
-        """Give links that have used up their bursts new ones."""
-        ...
-
-
-class OpticalFabric(Doors[State]):
+class OpticalFabric(BaseFabric[State]):
     """Runs batches of chunks over a `Network`; time only moves in `advance`.
 
     All precedence is the ledger's; here a chunk has packets. ``trains=False`` gives every packet
     its own event, and ``trace=True`` records every packet on every link; neither changes a result.
+    ``names`` and ``from_ps`` are for a part of a larger network: see `BurstClock`.
     """
 
     kernels = control
-    empty_flow = (-1, -1, -1, 0)
 
     def __init__(
         self,
@@ -45,36 +33,24 @@ class OpticalFabric(Doors[State]):
         *,
         trains: bool = True,
         trace: bool = False,
+        names: IntArray | None = None,
+        from_ps: int = 0,
     ) -> None:
-        self._bursts: Bursts | None = None
-        if background is not None and background.load > 0:
+        if background is not None and background.load == 0:
+            background = None
+        self._bursts: BurstClock | None = None
+        if background is not None:
             _check_background(network, background)
-            self._bursts = BurstClock(network, background, seed_key)
+            self._bursts = BurstClock(network, background, seed_key, names, from_ps)
         ledger = Ledger()
         state = lower(network, background, ledger, trains=trains, trace=trace)
         super().__init__(network, ledger, state)
-
-    def use_bursts(self, bursts: Bursts) -> None:
-        """Take the background from somebody else, before time has moved."""
-        self._bursts = bursts
 
     @property
     def packet_hops(self) -> int:
         """Packets that have passed a link so far, background included."""
         control.look_at_all(self._held)
         return int(self._st.ctl[c.HOPS])
-
-    def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
-        carried = batch.kind <= AIR
-        src, dst = batch.src * carried, batch.dst * carried
-        node[:, c.SRC] = src
-        node[:, c.FIRST] = self.network.first_hop(src, dst)
-        node[:, c.DOWN] = self.network.racks + dst
-        node[:, c.BYTES] = batch.size_bytes
-        node[:, c.SENT] = 0
-        node[:, c.GONE] = 0
-        node[:, c.N_NEXT] = -1
-        node[:, c.FLOW] = flow + batch.flow
 
     def advance(self, until_ps: int) -> Reports:
         """Run packet by packet to the first instant with something to report, and report it."""
@@ -98,18 +74,9 @@ class OpticalFabric(Doors[State]):
     def _provide(self, need: int) -> None:
         st = self._st
         if need == c.NEED_PACKETS:
-            if st.ctl[c.SPARE] <= 0:
-                pkt = doubled(st.pkt, 2 * len(st.pkt))
-                chain(st.ctl, c.FREE, pkt, len(st.pkt))
-                st.ctl[c.SPARE] += len(st.pkt)
-                self._st = st = st._replace(pkt=pkt)
-            if st.ctl[c.FREE_TICKET] < 0:
-                ticket = doubled(st.ticket, 2 * len(st.ticket))
-                chain(st.ctl, c.FREE_TICKET, ticket, len(st.ticket))
-                admitted = doubled(st.admitted, len(ticket) if st.ctl[c.TRACING] else 1)
-                self._st = st._replace(ticket=ticket, admitted=admitted)
+            self._add_packets()
         elif need == c.NEED_TRACE:
-            rows = int(st.ctl[c.TRACED]) + 2 * (len(st.pkt) + self.network.racks)
+            rows = int(st.ctl[c.TRACED]) + 2 * len(st.pkt)
             self._st = st._replace(trace=doubled(st.trace, rows))
         elif self._bursts is not None:
             self._bursts.refill(st)

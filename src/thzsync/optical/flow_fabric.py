@@ -1,4 +1,4 @@
-"""The flow fabric: the packet fabric's flow-level twin behind the same doors.
+"""The flow fabric: the packet fabric's flow-level twin with the same interface.
 
 Flows move in trains, a bounded number per flow, so an event's cost does not grow with its bytes.
 Sharing, queues, back-pressure and background are those of the packet fabric, train by train.
@@ -12,20 +12,18 @@ from thzsync.arrays import IntArray
 from thzsync.optical import flow_kernel as kernel
 from thzsync.optical import flow_layout as f
 from thzsync.optical.background import Background
-from thzsync.optical.doors import Doors, LinkBytes
+from thzsync.optical.base import BaseFabric, LinkBytes
 from thzsync.optical.flow_layout import State
-from thzsync.optical.flow_lowering import chain, lower, write_nodes
+from thzsync.optical.flow_lowering import lower, train_bytes
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Deliveries, Ledger, Reports
-from thzsync.transfers.pools import doubled
 
 
-class FlowFabric(Doors[State]):
+class FlowFabric(BaseFabric[State]):
     """Carries batches of nodes over a `Network` in about ``pieces`` trains per flow."""
 
     kernels = kernel
-    empty_flow = (-1, -1, -1, 0, 0, 0, 0, 0)
 
     def __init__(
         self,
@@ -36,6 +34,8 @@ class FlowFabric(Doors[State]):
         pieces: int = 128,
     ) -> None:
         ledger = Ledger()
+        if background is not None and background.load == 0:
+            background = None
         super().__init__(network, ledger, lower(network, background, seed_key, ledger))
         self.pieces = pieces
 
@@ -45,15 +45,14 @@ class FlowFabric(Doors[State]):
         return int(self._st.ctl[f.STARTED])
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
-        write_nodes(node, batch, self.network, flow, self.pieces)
+        super()._write_nodes(node, batch, flow)
+        node[:, f.TRAIN] = train_bytes(batch, self.network, self.pieces)
+        node[:, f.LANDING] = -1
 
     def advance(self, until_ps: int) -> Reports:
         """Run train by train to the first instant with something to report, and report it."""
         while kernel.advance(self._held, until_ps) == f.NEED_TRAINS:
-            rows = len(self._st.train)
-            train = doubled(self._st.train, 2 * rows)
-            chain(self._st.ctl, train, rows)
-            self._st = self._st._replace(train=train)
+            self._add_packets()
         return self._reports(until_ps)
 
     def finished(self, base: int, count: int) -> Deliveries:

@@ -7,20 +7,16 @@ out to those who wait for it.
 
 from __future__ import annotations
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.jit import bare, hot
+from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray
+from thzsync.jit import bare, hot, inner_bare
 from thzsync.optical import flow_layout as f
+from thzsync.optical import layout as c
 from thzsync.optical.flow_bursts import catch_up
 from thzsync.optical.flow_layout import State
-from thzsync.optical.flow_links import attempt, finish, kick, schedule
-from thzsync.optical.flow_racks import (
-    admit,
-    leave_flow,
-    leave_nic,
-    serve_kicks,
-    take_fresh,
-    withdraw,
-)
+from thzsync.optical.flow_links import attempt, finish, schedule
+from thzsync.optical.flow_racks import admit, serve_kicks
+from thzsync.optical.lists import remove
+from thzsync.optical.racks import kick, leave_flow, leave_nic, take_fresh
 from thzsync.transfers import precedence as pre
 
 
@@ -38,9 +34,9 @@ def serve_links(st: State, now_ps: int) -> None:
     """Links that have something to do now."""
     while st.key[st.tree[1]] <= now_ps:
         ln = st.tree[1]
-        if st.link[ln, f.STATE] == f.BUSY:
+        if st.link[ln, c.STATE] == c.BUSY:
             finish(st, ln, now_ps)
-            if ln < st.ctl[f.RACKS]:
+            if ln < st.ctl[c.RACKS]:
                 admit(st, ln, now_ps)
         attempt(st, ln, now_ps)
 
@@ -50,7 +46,7 @@ def advance(st: State, until_ps: int) -> int:
     """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
     clock = st.clock
     while True:
-        if st.ctl[f.SPARE] < st.ctl[f.FLOOR]:
+        if st.ctl[c.SPARE] < st.ctl[f.FLOOR]:
             return f.NEED_TRAINS
         now = clock[pre.NOW]
         serve_links(st, now)
@@ -58,7 +54,7 @@ def advance(st: State, until_ps: int) -> int:
             pre.serve(clock, st.task, st.edge, st.slots, now)
         if clock[pre.FRESH] > 0:
             take_fresh(st)
-        if st.ctl[f.N_KICKS] > 0:
+        if st.ctl[c.N_KICKS] > 0:
             serve_kicks(st, now)
         time = next_instant(st)
         if time <= now:
@@ -77,20 +73,25 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
-        accepted[k] = False
-        if not pre.exists(st.task, n):
+        accepted[k] = pre.to_air(st.clock, st.task, st.slots, n)
+        if not accepted[k] or st.task[n, pre.READY_AT] < 0:
             continue
-        task = st.task[n]
-        if task[pre.OWNER] != pre.FIBRE or task[pre.START_AT] >= 0:
-            continue
-        accepted[k] = True
-        task[pre.OWNER] = pre.AIR
-        if task[pre.READY_AT] >= 0:
-            if st.node[n, f.SENT] > 0:
-                leave_nic(st, n)
-            leave_flow(st, n)
-            st.node[n, f.SENT] = 0
-            pre.report(st.clock, st.slots, n, pre.READY)
+        rack = st.node[n, c.SRC]
+        if st.node[n, c.SENT] > 0:
+            waiting = st.link[rack, c.STATE] == c.WAITING
+            if waiting and st.pkt[st.link[rack, c.HEAD], c.P_NODE] == n:
+                withdraw(st, rack)
+            st.link[rack, f.QUEUED] -= leave_nic(st, n)
+        leave_flow(st, n)
+
+
+@inner_bare
+def withdraw(st: State, ln: int) -> None:
+    """A link gives up its place in the line for room."""
+    q = st.pkt[st.link[ln, c.HEAD], c.P_HOP]
+    remove(st.link, q, c.WAIT_HEAD, c.WAIT_TAIL, st.wait, ln)
+    st.link[ln, c.STATE] = c.RESTING
+    kick(st, q)
 
 
 @bare
@@ -98,13 +99,13 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
     take_fresh(st)  # racks with something new are served before this link
     link, now = st.link, st.clock[pre.NOW]
-    if ln >= st.ctl[f.RACKS]:
+    if ln >= st.ctl[c.RACKS]:
         catch_up(st, ln, now)
-    link[ln, f.RATE] = rate_bps
-    if rate_bps == 0 and link[ln, f.STATE] == f.WAITING:
-        withdraw(st, ln, st.train[link[ln, f.HEAD], f.T_HOP])
-    if link[ln, f.STATE] == f.RESTING:
-        schedule(st, ln, f.NEVER)
+    link[ln, c.RATE] = rate_bps
+    if rate_bps == 0 and link[ln, c.STATE] == c.WAITING:
+        withdraw(st, ln)
+    if link[ln, c.STATE] == c.RESTING:
+        schedule(st, ln, NEVER_PS)
         kick(st, ln)
 
 
@@ -113,19 +114,19 @@ def carried(st: State, foreground: IntArray, background: IntArray) -> None:
     """Bytes that every link has carried up to now, trains in service in proportion."""
     link, now = st.link, st.clock[pre.NOW]
     for ln in range(len(link)):
-        if ln >= st.ctl[f.RACKS] and link[ln, f.BG_NEXT] <= now:
+        if ln >= st.ctl[c.RACKS] and link[ln, f.BG_NEXT] <= now:
             catch_up(st, ln, now)
-        own, other = link[ln, f.CARRIED], link[ln, f.BG_CARRIED]
-        if link[ln, f.STATE] == f.BUSY:
-            p = link[ln, f.HEAD]
-            share = (now - link[ln, f.BEGAN]) / (link[ln, f.ENDS] - link[ln, f.BEGAN])
-            sent = int(st.train[p, f.T_BYTES] * share)
-            if st.train[p, f.T_NODE] >= 0:
+        own, other = link[ln, c.CARRIED], link[ln, c.BG_CARRIED]
+        if link[ln, c.STATE] == c.BUSY:
+            p = link[ln, c.HEAD]
+            share = (now - link[ln, c.BEGAN]) / (link[ln, f.ENDS] - link[ln, c.BEGAN])
+            sent = int(st.pkt[p, c.P_BYTES] * share)
+            if st.pkt[p, c.P_NODE] >= 0:
                 own += sent
             else:
                 other += sent
         elif link[ln, f.FREE_AT] > now:
-            ahead = (link[ln, f.FREE_AT] - now) * 1e-12 * link[ln, f.RATE] / 8
+            ahead = (link[ln, f.FREE_AT] - now) * 1e-12 * link[ln, c.RATE] / 8
             other = max(0, other - int(ahead))
         foreground[ln] = own
         background[ln] = other
@@ -139,17 +140,17 @@ def occupancy(
 
     False if a rack does not exist.
     """
-    racks, rings = st.ctl[f.RACKS], st.ctl[f.RINGS]
+    racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
     link, switch = st.link, st.switch
     for k in range(len(src)):
         if not (0 <= src[k] < racks and 0 <= dst[k] < racks):
             return False
-        s, t = link[racks + src[k], f.SWITCH], link[racks + dst[k], f.SWITCH]
-        queued = link[src[k], f.OCC] + queued_at(st, racks + dst[k])
-        full = switch[s, f.TOTAL] / switch[s, f.S_LIMIT]
+        s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
+        queued = link[src[k], c.OCC] + queued_at(st, racks + dst[k])
+        full = switch[s, c.TOTAL] / switch[s, c.S_LIMIT]
         if s != t:
             queued += queued_at(st, 2 * racks + s * rings + t)
-            full = max(full, switch[t, f.TOTAL] / switch[t, f.S_LIMIT])
+            full = max(full, switch[t, c.TOTAL] / switch[t, c.S_LIMIT])
         queued_bytes[k] = queued
         fraction[k] = min(full, 1.0)
     return True
@@ -161,6 +162,6 @@ def queued_at(st: State, q: int) -> int:
     link, now = st.link, st.clock[pre.NOW]
     catch_up(st, q, now)
     ahead = 0
-    if link[q, f.STATE] != f.BUSY and link[q, f.FREE_AT] > now:
-        ahead = int((link[q, f.FREE_AT] - now) * 1e-12 * link[q, f.RATE] / 8)
-    return int(link[q, f.OCC] + ahead)
+    if link[q, c.STATE] != c.BUSY and link[q, f.FREE_AT] > now:
+        ahead = int((link[q, f.FREE_AT] - now) * 1e-12 * link[q, c.RATE] / 8)
+    return int(link[q, c.OCC] + ahead)

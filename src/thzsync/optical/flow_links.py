@@ -9,21 +9,21 @@ asks before room is handed out. Background asks for and gives back no more than 
 
 from __future__ import annotations
 
+from thzsync.arrays import NEVER_PS
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import flow_layout as f
+from thzsync.optical import layout as c
 from thzsync.optical.flow_bursts import (
-    append,
     ask,
     background_train,
     catch_up,
     fits,
-    free_train,
     queue_background,
-    reserve,
     service_ps,
-    take_train,
 )
 from thzsync.optical.flow_layout import State
+from thzsync.optical.lists import give, take
+from thzsync.optical.racks import enqueue, is_down, kick, occupy
 from thzsync.optical.tournament import set_key
 from thzsync.transfers.precedence import START_AT, push_done
 
@@ -36,50 +36,35 @@ def schedule(st: State, ln: int, time_ps: int) -> None:
 
 
 @hot
-def kick(st: State, ln: int) -> None:
-    """Remember that a link may have something to send, or room in its queue."""
-    if st.link[ln, f.KICKED] == 0:
-        st.link[ln, f.KICKED] = 1
-        st.kicked[st.ctl[f.N_KICKS]] = ln
-        st.ctl[f.N_KICKS] += 1
-
-
-@hot
-def is_down(st: State, ln: int) -> bool:
-    """Whether a link leads from a switch to a rack."""
-    return bool(st.ctl[f.RACKS] <= ln < 2 * st.ctl[f.RACKS])
-
-
-@hot
 def announce(st: State, ln: int, p: int, q: int, now_ps: int) -> None:
     """A train that link ln begins to send takes its place in queue q."""
-    link, train, packet = st.link, st.train, st.ctl[f.PACKET]
-    n, size = train[p, f.T_NODE], train[p, f.T_BYTES]
-    reserve(st, q, size)
+    link, pkt, packet = st.link, st.pkt, st.ctl[c.PACKET]
+    size = pkt[p, c.P_BYTES]
+    occupy(st, q, size)
     link[q, f.QUANTUM] = size
-    r = take_train(st)
-    train[r, f.T_NODE] = n
-    train[r, f.T_BYTES] = size
-    train[r, f.T_LAST] = train[p, f.T_LAST]
-    train[r, f.T_HOP] = -1 if is_down(st, q) else st.node[n, f.DOWN]
-    delay = st.ctl[f.DELAY]
+    r = take(st.ctl, pkt)
+    pkt[r, c.P_NODE] = pkt[p, c.P_NODE]
+    pkt[r, c.P_BYTES] = size
+    pkt[r, c.P_LEFT] = pkt[p, c.P_LEFT]
+    pkt[r, c.P_HOP] = -1 if is_down(st, q) else pkt[p, c.P_DOWN]
+    delay = st.ctl[c.DELAY]
     ready = now_ps + service_ps(st, ln, min(size, packet)) + delay
     least_end = link[ln, f.ENDS] + delay
-    if link[q, f.RATE] > 0:
+    if link[q, c.RATE] > 0:
         least_end += service_ps(st, q, (size - 1) % packet + 1)
         ready = max(ready, least_end - service_ps(st, q, size))
-    train[r, f.T_READY] = ready
-    train[r, f.T_LEAST_END] = least_end
-    was_empty = link[q, f.HEAD] < 0
-    append(st, q, r)
-    if was_empty and link[q, f.STATE] == f.RESTING and link[q, f.RATE] > 0:
+    pkt[r, c.P_READY] = ready
+    pkt[r, c.P_END] = least_end
+    was_empty = link[q, c.HEAD] < 0
+    enqueue(st, q, r)
+    if was_empty and link[q, c.STATE] == c.RESTING and link[q, c.RATE] > 0:
         schedule(st, q, max(ready, link[q, f.FREE_AT]))
 
 
 @hot
 def turn_bytes(st: State, q: int) -> int:
     """What background sends or brings into a queue at a time: no more than a train."""
-    return int(max(st.link[q, f.QUANTUM], st.ctl[f.PACKET]))
+    return int(max(st.link[q, f.QUANTUM], st.ctl[c.PACKET]))
 
 
 @hot
@@ -88,33 +73,33 @@ def cut(st: State, ln: int, p: int) -> None:
 
     If all its room came back at once, links would take it for a train each, background the rest.
     """
-    train, size = st.train, turn_bytes(st, ln)
-    if train[p, f.T_BYTES] <= size:
+    pkt, size = st.pkt, turn_bytes(st, ln)
+    if pkt[p, c.P_BYTES] <= size:
         return
-    rest = background_train(st, train[p, f.T_BYTES] - size, train[p, f.T_READY])
-    train[rest, f.T_NEXT] = train[p, f.T_NEXT]
-    train[p, f.T_BYTES] = size
-    train[p, f.T_NEXT] = rest
-    if st.link[ln, f.TAIL] == p:
-        st.link[ln, f.TAIL] = rest
+    rest = background_train(st, pkt[p, c.P_BYTES] - size, pkt[p, c.P_READY])
+    pkt[rest, c.P_NEXT] = pkt[p, c.P_NEXT]
+    pkt[p, c.P_BYTES] = size
+    pkt[p, c.P_NEXT] = rest
+    if st.link[ln, c.TAIL] == p:
+        st.link[ln, c.TAIL] = rest
 
 
 @hot
 def start(st: State, ln: int, q: int, now_ps: int) -> None:
     """Begin to send a link's first train towards queue q (-1: out of the network)."""
-    link, train = st.link, st.train
-    p = link[ln, f.HEAD]
-    n = train[p, f.T_NODE]
+    link, pkt = st.link, st.pkt
+    p = link[ln, c.HEAD]
+    n = pkt[p, c.P_NODE]
     if n < 0:
         cut(st, ln, p)
-    size = train[p, f.T_BYTES]
-    end = max(now_ps + service_ps(st, ln, size), train[p, f.T_LEAST_END])
-    link[ln, f.STATE] = f.BUSY
-    link[ln, f.BEGAN] = now_ps
+    size = pkt[p, c.P_BYTES]
+    end = max(now_ps + service_ps(st, ln, size), pkt[p, c.P_END])
+    link[ln, c.STATE] = c.BUSY
+    link[ln, c.BEGAN] = now_ps
     link[ln, f.ENDS] = end
     schedule(st, ln, end)
     st.ctl[f.STARTED] += 1
-    if ln < st.ctl[f.RACKS] and st.task[n, START_AT] < 0:
+    if ln < st.ctl[c.RACKS] and st.task[n, START_AT] < 0:
         st.task[n, START_AT] = now_ps
     if q >= 0:
         announce(st, ln, p, q, now_ps)
@@ -126,26 +111,26 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
 def attempt(st: State, ln: int, now_ps: int) -> None:
     """An idle link tries to send its first train, or stands in line for room."""
     link = st.link
-    p = link[ln, f.HEAD]
-    if p < 0 or link[ln, f.RATE] == 0:
-        schedule(st, ln, f.NEVER)
+    p = link[ln, c.HEAD]
+    if p < 0 or link[ln, c.RATE] == 0:
+        schedule(st, ln, NEVER_PS)
         return
-    time = max(st.train[p, f.T_READY], link[ln, f.FREE_AT])
+    time = max(st.pkt[p, c.P_READY], link[ln, f.FREE_AT])
     if time > now_ps:
         schedule(st, ln, time)
         return
-    q = st.train[p, f.T_HOP]
+    q = st.pkt[p, c.P_HOP]
     if q < 0:
         start(st, ln, q, now_ps)
         return
     catch_up(st, q, now_ps)
-    size = st.train[p, f.T_BYTES]
-    if link[q, f.WAIT_HEAD] < 0 and fits(st, q, size):
+    size = st.pkt[p, c.P_BYTES]
+    if link[q, c.WAIT_HEAD] < 0 and fits(st, q, size):
         start(st, ln, q, now_ps)
         return
     link[q, f.QUANTUM] = size
-    link[ln, f.STATE] = f.WAITING
-    schedule(st, ln, f.NEVER)
+    link[ln, c.STATE] = c.WAITING
+    schedule(st, ln, NEVER_PS)
     ask(st, ln, q)
 
 
@@ -153,7 +138,7 @@ def attempt(st: State, ln: int, now_ps: int) -> None:
 def wanted_bytes(st: State, r: int, q: int) -> int:
     """Bytes for which the first in line wants room; background takes no more than a train."""
     if r < len(st.link):
-        return int(st.train[st.link[r, f.HEAD], f.T_BYTES])
+        return int(st.pkt[st.link[r, c.HEAD], c.P_BYTES])
     return int(min(st.link[q, f.BG_OUTSIDE], turn_bytes(st, q)))
 
 
@@ -162,19 +147,19 @@ def grant(st: State, q: int, now_ps: int) -> None:
     """Let those in who wait for room in a queue, in order, while they fit."""
     link = st.link
     catch_up(st, q, now_ps)
-    while link[q, f.WAIT_HEAD] >= 0:
-        r = link[q, f.WAIT_HEAD]
+    while link[q, c.WAIT_HEAD] >= 0:
+        r = link[q, c.WAIT_HEAD]
         size = wanted_bytes(st, r, q)
         if not fits(st, q, size):
             return
-        link[q, f.WAIT_HEAD] = st.wait[r]
+        link[q, c.WAIT_HEAD] = st.wait[r]
         if r < len(link):
             start(st, r, q, now_ps)
             continue
         link[q, f.BG_OUTSIDE] -= size
         link[q, f.BG_ASKED] = 0
         queue_background(st, q, size, now_ps)
-        if link[q, f.STATE] == f.RESTING and link[q, f.RATE] > 0:
+        if link[q, c.STATE] == c.RESTING and link[q, c.RATE] > 0:
             schedule(st, q, max(now_ps, link[q, f.FREE_AT]))
         if link[q, f.BG_OUTSIDE] > 0:
             link[q, f.BG_ASKED] = 1
@@ -185,32 +170,32 @@ def grant(st: State, q: int, now_ps: int) -> None:
 def kick_switch(st: State, s: int) -> None:
     """The shared buffer was short and has more room: all who wait at a switch are looked at."""
     st.switch[s, f.TIGHT] = 0
-    for o in range(st.switch[s, f.OUT_LO], st.switch[s, f.OUT_HI]):
-        if st.link[st.outputs[o], f.WAIT_HEAD] >= 0:
+    for o in range(st.switch[s, c.OUT_LO], st.switch[s, c.OUT_HI]):
+        if st.link[st.outputs[o], c.WAIT_HEAD] >= 0:
             kick(st, st.outputs[o])
 
 
 @hot
 def finish(st: State, ln: int, now_ps: int) -> None:
     """The last bit of a link's train has left."""
-    link, train = st.link, st.train
-    p = link[ln, f.HEAD]
-    n, size = train[p, f.T_NODE], train[p, f.T_BYTES]
-    link[ln, f.HEAD] = train[p, f.T_NEXT]
-    link[ln, f.STATE] = f.RESTING
-    link[ln, f.CARRIED if n >= 0 else f.BG_CARRIED] += size
+    link, pkt = st.link, st.pkt
+    p = link[ln, c.HEAD]
+    n, size = pkt[p, c.P_NODE], pkt[p, c.P_BYTES]
+    link[ln, c.HEAD] = pkt[p, c.P_NEXT]
+    link[ln, c.STATE] = c.RESTING
+    link[ln, c.CARRIED if n >= 0 else c.BG_CARRIED] += size
     link[ln, f.FREE_AT] = now_ps
-    if n >= 0 and train[p, f.T_LAST] == 1 and is_down(st, ln):
+    if n >= 0 and pkt[p, c.P_LEFT] == 0 and is_down(st, ln):
         push_done(st.clock, st.slots, n)
-    free_train(st, p)
-    if ln < st.ctl[f.RACKS]:
-        link[ln, f.OCC] -= size
+    give(st.ctl, pkt, p)
+    if ln < st.ctl[c.RACKS]:
+        link[ln, c.OCC] -= size
         link[ln, f.QUEUED] -= 1
         return
-    reserve(st, ln, -size)
+    occupy(st, ln, -size)
     catch_up(st, ln, now_ps)
-    if link[ln, f.WAIT_HEAD] >= 0:
+    if link[ln, c.WAIT_HEAD] >= 0:
         kick(st, ln)
-    s = link[ln, f.SWITCH]
+    s = link[ln, c.SWITCH]
     if st.switch[s, f.TIGHT] == 1:
         kick_switch(st, s)

@@ -24,11 +24,13 @@ Waiting points from racks to ring-facing to rack-facing queues and never in a ci
 
 from __future__ import annotations
 
+from thzsync.arrays import NEVER_PS
 from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
-from thzsync.optical.packets import is_down, settle, take_packet
-from thzsync.optical.queues import enter, head_bytes, rekey, request, reserve, start
+from thzsync.optical.packets import look
+from thzsync.optical.queues import background_packet, enter, rekey, request, reserve, start
+from thzsync.optical.racks import is_down
 
 
 @hot
@@ -36,30 +38,23 @@ def wanted_bytes(st: State, r: int) -> int:
     """Size of the packet that request r wants to send [bytes]."""
     links = len(st.link)
     if r < links:
-        return head_bytes(st, r)
+        return int(st.pkt[st.link[r, c.HEAD], c.P_BYTES])
     return int(min(st.burst[r - links, c.BG_LEFT], st.ctl[c.PACKET]))
 
 
 @inner_bare
 def admit_background(st: State, q: int, now_ps: int) -> None:
     """Let the next packet of a waiting burst into its queue; the rest asks again."""
-    link, pkt = st.link, st.pkt
     size = min(st.burst[q, c.BG_LEFT], st.ctl[c.PACKET])
-    st.switch[link[q, c.SWITCH], c.LOAD] -= size  # counted since the burst came
+    st.switch[st.link[q, c.SWITCH], c.LOAD] -= size  # counted since the burst came
     reserve(st, q, size, now_ps)
-    p = take_packet(st)
-    st.ctl[c.SPARE] -= 1
-    pkt[p, c.P_NODE] = -1
-    pkt[p, c.P_BYTES] = size
-    pkt[p, c.P_LEFT] = -1
-    pkt[p, c.P_DOWN] = -1
-    enter(st, q, p, now_ps)
+    enter(st, q, background_packet(st, size), now_ps)
     st.burst[q, c.BG_LEFT] -= size
     if st.burst[q, c.BG_LEFT] == 0 and st.burst[q, c.BG_BURSTS] > 0:
         st.burst[q, c.BG_BURSTS] -= 1
         st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
     if st.burst[q, c.BG_LEFT] > 0:
-        request(st, len(link) + q, q, now_ps)
+        request(st, len(st.link) + q, q)
 
 
 @hot
@@ -67,7 +62,7 @@ def grant(st: State, q: int, now_ps: int) -> None:
     """Serve the oldest request for a queue."""
     link = st.link
     r = link[q, c.WAIT_HEAD]
-    link[q, c.WAIT_HEAD] = st.wait[r, c.W_NEXT]
+    link[q, c.WAIT_HEAD] = st.wait[r]
     st.switch[link[q, c.SWITCH], c.WAITERS] -= 1
     if r < len(link):
         start(st, r, q, now_ps)
@@ -79,8 +74,8 @@ def grant(st: State, q: int, now_ps: int) -> None:
 def fits_queue(st: State, q: int, now_ps: int) -> bool:
     """Whether the oldest request for a queue finds room in it."""
     size = wanted_bytes(st, st.link[q, c.WAIT_HEAD])
-    if st.link[q, c.OCC] + size > st.link[q, c.LIMIT] and is_down(st, q):
-        settle(st, q, now_ps, False)
+    if st.link[q, c.OCC] + size > st.link[q, c.LIMIT]:
+        look(st, q, now_ps)
     return bool(st.link[q, c.OCC] + size <= st.link[q, c.LIMIT])
 
 
@@ -99,14 +94,14 @@ def grant_queue(st: State, q: int, now_ps: int) -> bool:
 @hot
 def oldest_request(st: State, s: int, ring_facing: bool, now_ps: int) -> int:
     """The queue of switch s whose first request is oldest among those with room; -1 if none."""
-    best, best_stamp = -1, c.NEVER
+    best, best_stamp = -1, NEVER_PS
     first_inter = 2 * st.ctl[c.RACKS]
     for o in range(st.switch[s, c.OUT_LO], st.switch[s, c.OUT_HI]):
-        q = st.todo[o, c.OUTPUTS]
+        q = st.outputs[o]
         r = st.link[q, c.WAIT_HEAD]
         if r < 0 or (q >= first_inter and not ring_facing):
             continue
-        stamp = st.wait[r, c.W_STAMP]
+        stamp = st.stamp[r]
         if stamp < best_stamp and fits_queue(st, q, now_ps):
             best, best_stamp = q, stamp
     return best
@@ -138,7 +133,7 @@ def serve_grants(st: State, now_ps: int) -> bool:
     """Hand out room at every marked queue and switch; False when the packet pool is empty."""
     ctl, link = st.ctl, st.link
     while ctl[c.CURSOR] < ctl[c.N_GRANTS]:
-        entry = st.todo[ctl[c.CURSOR], c.GRANTED]
+        entry = st.granted[ctl[c.CURSOR]]
         is_switch = entry >= len(link)
         s = entry - len(link) if is_switch else link[entry, c.SWITCH]
         if is_switch or st.switch[s, c.EAGER] == 1:
@@ -149,7 +144,7 @@ def serve_grants(st: State, now_ps: int) -> bool:
         if is_switch:
             st.switch[s, c.S_MARKED] = 0
         else:
-            link[entry, c.MARKED] &= ~c.GRANT_MARK
+            link[entry, c.MARKED] = 0
         ctl[c.CURSOR] += 1
     ctl[c.CURSOR] = 0
     ctl[c.N_GRANTS] = 0

@@ -20,15 +20,24 @@ which is what allows rack-facing links to be evaluated without an event per pack
 
 from __future__ import annotations
 
+from thzsync.arrays import NEVER_PS
 from thzsync.jit import bare, hot, inner_bare
 from thzsync.optical import layout as c
-from thzsync.optical.ahead import count_ahead, glide, look, take_in
 from thzsync.optical.grants import serve_grants
 from thzsync.optical.layout import State
-from thzsync.optical.nic import admit
-from thzsync.optical.nodes import serve_kicks, take_fresh
-from thzsync.optical.packets import is_down, settle
-from thzsync.optical.queues import attempt, finish, rekey, request, turn_eager
+from thzsync.optical.packets import settle
+from thzsync.optical.queues import (
+    add_load,
+    admit,
+    attempt,
+    background_packet,
+    enter,
+    finds_room,
+    finish,
+    rekey,
+    request,
+)
+from thzsync.optical.racks import is_down, occupy, take_fresh
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -36,36 +45,27 @@ from thzsync.transfers import precedence as pre
 @inner_bare
 def begin_burst(st: State, q: int, now_ps: int) -> None:
     """A background burst reaches a switch output."""
-    ctl, link, switch = st.ctl, st.link, st.switch
-    s, size = link[q, c.SWITCH], ctl[c.BURST]
-    if switch[s, c.LOAD] + size > switch[s, c.AMPLE] and switch[s, c.EAGER] == 0:
-        # bursts of this instant that were counted ahead may show up now: again, in link order
-        turn_eager(st, s, size, now_ps)
-        return
-    look(st, q, now_ps)
-    if ctl[c.ALONE] == 1 and link[q, c.STATE] == c.RESTING and not is_down(st, q):
-        glide(st, q, now_ps)
-    st.burst[q, c.BG_POS] += 1
-    switch[s, c.LOAD] += size
+    ctl, link, burst = st.ctl, st.link, st.burst
+    size, full = ctl[c.BURST], ctl[c.PACKET]
+    add_load(st, link[q, c.SWITCH], size, now_ps)
     if (
-        ctl[c.ALONE] == 1
-        and switch[s, c.EAGER] == 0
-        and link[q, c.WAIT_HEAD] < 0
-        and link[q, c.RATE] > 0
-        and link[q, c.OCC] + size <= link[q, c.LIMIT]
-        and ctl[c.SPARE] > ctl[c.BURST_PACKETS]
+        link[q, c.RATE] > 0
+        and finds_room(st, q, size, now_ps)
+        and ctl[c.SPARE] > (size + full - 1) // full
     ):
-        ctl[c.SPARE] -= ctl[c.BURST_PACKETS]
-        take_in(st, q, now_ps, now_ps)
-        count_ahead(st, q)
-    elif st.burst[q, c.BG_LEFT] == 0:
-        st.burst[q, c.BG_LEFT] = size
-        request(st, len(link) + q, q, now_ps)
+        occupy(st, q, size)
+        while size > 0:
+            enter(st, q, background_packet(st, min(size, full)), now_ps)
+            size -= full
+    elif burst[q, c.BG_LEFT] == 0:
+        burst[q, c.BG_LEFT] = size
+        request(st, len(link) + q, q)
     else:
-        st.burst[q, c.BG_BURSTS] += 1
-    following, event = c.NEVER, st.burst[q, c.BG_POS] + link[q, c.AHEAD]
-    if event < st.burst.shape[1]:
-        following = st.burst[q, event]
+        burst[q, c.BG_BURSTS] += 1
+    burst[q, c.BG_POS] += 1
+    following = NEVER_PS
+    if burst[q, c.BG_POS] < burst.shape[1]:
+        following = burst[q, burst[q, c.BG_POS]]
     else:
         ctl[c.BURSTS_SHORT] = 1
     set_key(st.bg_key, st.bg_tree, q, following)
@@ -87,8 +87,6 @@ def serve_links(st: State, now_ps: int) -> bool:
             rekey(st, ln)
             continue
         elif st.link[ln, c.STATE] == c.BUSY:
-            if ctl[c.SPARE] <= 0:
-                return False
             finish(st, ln, now_ps)
         if ln < racks and not admit(st, ln, now_ps):
             ctl[c.RESUME] = ln
@@ -97,6 +95,23 @@ def serve_links(st: State, now_ps: int) -> bool:
         attempt(st, ln, now_ps)
     while st.bg_key[st.bg_tree[1]] == now_ps:
         begin_burst(st, st.bg_tree[1], now_ps)
+    return True
+
+
+@inner_bare
+def serve_kicks(st: State, now_ps: int) -> bool:
+    """Let kicked racks admit packets and kicked links send; False if the packet pool is empty."""
+    ctl, link = st.ctl, st.link
+    while ctl[c.CURSOR] < ctl[c.N_KICKS]:
+        ln = st.kicked[ctl[c.CURSOR]]
+        if ln < ctl[c.RACKS] and not admit(st, ln, now_ps):
+            return False
+        link[ln, c.KICKED] = 0
+        if link[ln, c.STATE] == c.RESTING:
+            attempt(st, ln, now_ps)
+        ctl[c.CURSOR] += 1
+    ctl[c.CURSOR] = 0
+    ctl[c.N_KICKS] = 0
     return True
 
 
@@ -122,8 +137,8 @@ def advance(st: State, until_ps: int) -> int:  # noqa: PLR0911, PLR0912 - a stat
         if ctl[c.STAGE] == c.NEXT_INSTANT:
             if ctl[c.BURSTS_SHORT] == 1:
                 return c.NEED_BURSTS
-            # no more packets can leave at one instant than there are in switches and on up-links
-            most = len(st.pkt) + ctl[c.RACKS]
+            # no more packets can leave at one instant than there are
+            most = len(st.pkt)
             if ctl[c.TRACING] == 1 and ctl[c.TRACED] + most > len(st.trace):
                 return c.NEED_TRACE
             time = next_instant(st)

@@ -1,17 +1,46 @@
-"""Names for the columns of the kernel's flat arrays, and the tuple that carries them.
+"""Names for the columns of the fabrics' flat arrays, and the tuple that carries a packet fabric's.
 
-Every array holds int64. A row is one thing (a link, a packet, a node, ...), a column one of its
-attributes; the constants below are column numbers. "None" is -1 in columns that hold an index.
+A row is one thing (a link, a packet, a node, ...), a column one of its attributes; the constants
+below are column numbers. "None" is -1 in columns that hold an index. Both fabrics have the columns
+of the first part; :mod:`thzsync.optical.flow_layout` has the flow fabric's own.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from thzsync.arrays import AnyArray, IntArray
+from thzsync.arrays import IntArray
 
-NEVER: Final = 1 << 62
-"""A time that never comes [ps]."""
+# states of a link
+RESTING, BUSY, WAITING = 0, 1, 2
+
+# ctl: scalars; SPARE is the number of free packet rows
+FREE, SPARE, N_KICKS, RACKS, RINGS, PACKET, DELAY, BURST = range(8)
+CTL_COLUMNS: Final = 24
+
+# link: a directed link and the queue in front of it (the busier columns first)
+HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = range(8)
+RATE, BEGAN, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, KICKED = range(8, 16)
+TAG: Final = 16
+LINK_COLUMNS: Final = 24
+
+# pkt: a packet, or a train of packets that moves as a whole; background has node -1
+P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = range(8)
+PACKET_COLUMNS: Final = 8
+
+# node: a chunk or a run of chunks; the ledger's row of the same number has its precedence
+SRC, FIRST, DOWN, BYTES, SENT, N_NEXT, FLOW = range(7)
+NODE_COLUMNS: Final = 8
+
+# flow: a rack's unit of sharing, a list of ready nodes; tags stay 0 where flows take turns
+F_HEAD, F_TAIL, F_NEXT, F_ACTIVE, F_TAG = range(5)
+FLOW_COLUMNS: Final = 8
+
+# switch
+TOTAL, INTER, S_LIMIT, S_INTER_LIMIT, OUT_LO, OUT_HI = range(6)
+SWITCH_COLUMNS: Final = 12
+
+# ---- the packet fabric's own ----
 
 # what `advance` asks of its caller
 IDLE, NEED_PACKETS, NEED_BURSTS, NEED_TRACE = 0, 1, 2, 3
@@ -19,68 +48,31 @@ IDLE, NEED_PACKETS, NEED_BURSTS, NEED_TRACE = 0, 1, 2, 3
 # stages of one instant, in order
 NEXT_INSTANT, LINKS, NODES, KICKS, GRANTS = 0, 1, 2, 3, 4
 
-# states of an up-link or inter-switch link
-RESTING, BUSY, WAITING, GLIDING = 0, 1, 2, 3
+# ctl
+STAGE, CURSOR, RESUME, STAMP, N_GRANTS, HOPS, TRACED, TRACING = range(8, 16)
+TRAINS, BURSTS_SHORT, LOOKS = range(16, 19)
 
-# ctl: scalars
-STAGE, CURSOR, RESUME, FREE, STAMP, N_KICKS, N_GRANTS, HOPS = range(8)
-TRACED, TRACING, TRAINS, RACKS, RINGS, PACKET, DELAY, BURST = range(8, 16)
-BURSTS_SHORT, FREE_TICKET, SPARE, BURST_PACKETS, ALONE, LOOKS = range(16, 22)
-CTL_COLUMNS = 24
-# SPARE: packet rows that are free and promised to nobody; ALONE: whether background that meets
-# nobody may do without events
+# link
+LAST_END: Final = BEGAN  # rack-facing links keep the last end instead of a start
+MARKED: Final = 17  # requests for room must be looked at
 
-# link: the queue in front of a directed link, and the link (two cache lines, the busier first)
-HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = 0, 1, 2, 3, 4, 5, 6, 7
-RATE, LAST_END, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, MARKED = range(8, 16)
-BEGAN = LAST_END  # start of the packet in service; rack-facing links keep the last end instead
-# of switch outputs, which have no ring: bursts counted ahead; packets of chunks between switches
-AHEAD, CHUNKS = RING_HEAD, RING_TAIL
-LINK_COLUMNS = 16
-
-# in MARKED: requests for room must be looked at; the link may have something to send
-GRANT_MARK, KICK_MARK = 1, 2
+# switch
+LOAD, AMPLE, EAGER, WAITERS, S_MARKED, LOOKED = range(6, 12)
 
 # burst: the background of a switch output, then the instants of its next bursts
 BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
-MOST_AHEAD: Final = 8
-"""Bursts of one queue counted ahead at most."""
-
-# ticket: a packet in a NIC queue; it names its chunk
-K_NEXT, K_NODE = 0, 1
-
-# pkt: a packet in a switch
-P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = 0, 1, 2, 3, 4, 5, 6, 7
-PACKET_COLUMNS = 8
-
-# node: a chunk as packets see it; the ledger's row of the same number has its precedence
-SRC, FIRST, DOWN, BYTES, SENT, GONE, N_NEXT, FLOW = range(8)
-NODE_COLUMNS = 8
-
-# flow: a rack's round-robin unit, a list of ready nodes
-F_HEAD, F_TAIL, F_NEXT, F_ACTIVE = 0, 1, 2, 3
-FLOW_COLUMNS = 4
-
-# switch
-TOTAL, INTER, LOAD, S_LIMIT, S_INTER_LIMIT, AMPLE, EAGER, WAITERS = 0, 1, 2, 3, 4, 5, 6, 7
-S_MARKED, OUT_LO, OUT_HI, LOOKED = 8, 9, 10, 11
-SWITCH_COLUMNS = 12
-
-# wait: a request for room, of link l (row l) or of the background of link l (row links + l)
-W_NEXT, W_STAMP = 0, 1
-
-# todo: three lists over links
-KICKED, GRANTED, OUTPUTS = 0, 1, 2
 
 # trace: one row per packet and link, written when its last bit has left
-T_LINK, T_NODE, T_LEFT, T_BYTES, T_READY, T_START, T_END = 0, 1, 2, 3, 4, 5, 6
-TRACE_COLUMNS = 7
+T_LINK, T_NODE, T_LEFT, T_BYTES, T_READY, T_START, T_END = range(7)
+TRACE_COLUMNS: Final = 7
 
 
 class State(NamedTuple):
-    """All of a fabric's state, in the order in which the kernels take it.
+    """All of a packet fabric's state, in the order in which the kernels take it.
 
-    The first four arrays are the ledger's.
+    The first four arrays are the ledger's. ``wait`` chains requests for room and ``stamp`` tells
+    their age: row l is that of link l, row links + l that of its background. ``kicked`` and
+    ``granted`` list links to look at; ``outputs`` has the outputs of all switches.
     """
 
     clock: IntArray
@@ -89,8 +81,6 @@ class State(NamedTuple):
     slots: IntArray
     ctl: IntArray
     link: IntArray
-    ticket: AnyArray
-    admitted: IntArray
     pkt: IntArray
     node: IntArray
     flow: IntArray
@@ -98,7 +88,10 @@ class State(NamedTuple):
     key: IntArray
     tree: IntArray
     wait: IntArray
-    todo: IntArray
+    stamp: IntArray
+    kicked: IntArray
+    granted: IntArray
+    outputs: IntArray
     bg_key: IntArray
     bg_tree: IntArray
     burst: IntArray

@@ -1,6 +1,8 @@
-"""From a network and its background to the kernel's arrays."""
+"""From a network and its background to the arrays of a packet fabric, and of either fabric."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from thzsync.jit import bare
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background, one_gap_ps, starts
 from thzsync.optical.layout import State
+from thzsync.optical.lists import add_rows
 from thzsync.optical.network import Network
 from thzsync.optical.tournament import empty_tree, set_key
 from thzsync.transfers.ledger import Ledger
@@ -30,14 +33,10 @@ def lower_links(network: Network) -> IntArray:
         link[:, column] = -1
     link[:, c.LIMIT] = network.output_queue_bytes
     link[:racks, c.LIMIT] = network.nic_queue_bytes
-    link[racks:, c.AHEAD] = link[racks:, c.CHUNKS] = 0
     link[:racks, c.SWITCH] = -1
     link[racks : 2 * racks, c.SWITCH] = network.ring_of_rack
     link[2 * racks :, c.SWITCH] = np.arange(switches**2) // switches
     link[:, c.RATE] = network.rate_bps
-    for rate in np.unique(network.rate_bps[network.rate_bps > 0]):
-        full = -(-8 * network.packet_bytes * 10**12 // int(rate))
-        link[network.rate_bps == rate, c.FULL] = full
     return link
 
 
@@ -50,13 +49,42 @@ def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
     switch[1:, c.OUT_LO] = ends[:-1]
     switch[:, c.S_LIMIT] = network.shared_buffer_bytes
     switch[:, c.S_INTER_LIMIT] = network.ring_facing_bytes
-    # At one instant every link into a switch can start one packet, so below this load no limit of
-    # the shared buffer can be met before the next instant.
-    links_in = np.bincount(network.ring_of_rack, minlength=network.switches)
-    links_in += network.switches - 1
-    switch[:, c.AMPLE] = network.ring_facing_bytes - links_in * network.packet_bytes
-    switch[:, c.EAGER] = switch[:, c.AMPLE] < 0
     return switch, np.concatenate(outputs)
+
+
+def lower_common(
+    network: Network,
+    background: Background | None,
+    ledger: Ledger,
+    packets: int,
+    node_columns: int = c.NODE_COLUMNS,
+) -> dict[str, Any]:
+    """The arrays that both fabrics have, for an empty one at time 0."""
+    switch, outputs = lower_switches(network)
+    key, tree = empty_tree(network.links)
+    ctl, pkt = np.zeros(c.CTL_COLUMNS, dtype=np.int64), zero_rows(packets, c.PACKET_COLUMNS)
+    ctl[c.FREE] = -1
+    ctl[c.RACKS], ctl[c.RINGS] = network.racks, network.switches
+    ctl[c.PACKET], ctl[c.DELAY] = network.packet_bytes, network.switch_delay_ps
+    ctl[c.BURST] = background.burst_bytes if background is not None else 0
+    add_rows(ctl, pkt, 0)
+    return {
+        "clock": ledger.clock,
+        "task": ledger.task,
+        "edge": ledger.edge,
+        "slots": ledger.slots,
+        "ctl": ctl,
+        "link": lower_links(network),
+        "pkt": pkt,
+        "node": zero_rows(len(ledger.task), node_columns),
+        "flow": zero_rows(64, c.FLOW_COLUMNS),
+        "switch": switch,
+        "key": key,
+        "tree": tree,
+        "wait": np.full(2 * network.links, -1, dtype=np.int64),
+        "kicked": np.zeros(2 * network.links, dtype=np.int64),
+        "outputs": outputs,
+    }
 
 
 def bursts_ahead(links: int) -> int:
@@ -67,50 +95,26 @@ def bursts_ahead(links: int) -> int:
 def lower(
     network: Network, background: Background | None, ledger: Ledger, *, trains: bool, trace: bool
 ) -> State:
-    """The state of an empty fabric at time 0."""
-    switch, outputs = lower_switches(network)
-    todo = np.zeros((2 * (network.links + network.switches), 3), dtype=np.int64)
-    todo[: len(outputs), c.OUTPUTS] = outputs
-    key, tree = empty_tree(network.links)
-    bursts = background is not None and background.load > 0
-    bg_key, bg_tree = empty_tree(network.links if bursts else 1)
-    pkt = zero_rows(1024 + _rows_ahead(network, background, switch), c.PACKET_COLUMNS)
-    ctl = np.zeros(c.CTL_COLUMNS, dtype=np.int64)
-    ctl[c.FREE] = -1
-    ctl[c.FREE_TICKET] = -1
+    """The state of an empty packet fabric at time 0."""
+    bursts = background is not None
+    common = lower_common(network, background, ledger, packets=1024)
+    ctl, link, switch = common["ctl"], common["link"], common["switch"]
     ctl[c.RESUME] = -1
-    ctl[c.RACKS] = network.racks
-    ctl[c.RINGS] = network.switches
-    ctl[c.PACKET] = network.packet_bytes
-    ctl[c.DELAY] = network.switch_delay_ps
-    ctl[c.TRAINS] = trains
-    ctl[c.TRACING] = trace
-    ctl[c.ALONE] = trains and not trace
-    ctl[c.SPARE] = len(pkt)
-    if background is not None:
-        ctl[c.BURST] = background.burst_bytes
-        ctl[c.BURST_PACKETS] = background.packets(network.packet_bytes)
-        ctl[c.BURSTS_SHORT] = bursts
-    chain(ctl, c.FREE, pkt, 0)
-    ticket = zero_rows(1024, 2, np.int32)
-    chain(ctl, c.FREE_TICKET, ticket, 0)
+    ctl[c.TRAINS], ctl[c.TRACING], ctl[c.BURSTS_SHORT] = trains, trace, bursts
+    for rate in np.unique(network.rate_bps[network.rate_bps > 0]):
+        full = -(-8 * network.packet_bytes * 10**12 // int(rate))
+        link[network.rate_bps == rate, c.FULL] = full
+    # At one instant every link into a switch can start one packet, so below this load no limit of
+    # the shared buffer can be met before the next instant.
+    links_in = np.bincount(network.ring_of_rack, minlength=network.switches)
+    links_in += network.switches - 1
+    switch[:, c.AMPLE] = network.ring_facing_bytes - links_in * network.packet_bytes
+    switch[:, c.EAGER] = switch[:, c.AMPLE] < 0
+    bg_key, bg_tree = empty_tree(network.links if bursts else 1)
     return State(
-        clock=ledger.clock,
-        task=ledger.task,
-        edge=ledger.edge,
-        slots=ledger.slots,
-        ctl=ctl,
-        link=lower_links(network),
-        ticket=ticket,
-        admitted=np.zeros(len(ticket) if trace else 1, dtype=np.int64),
-        pkt=pkt,
-        node=zero_rows(len(ledger.task), c.NODE_COLUMNS),
-        flow=zero_rows(64, c.FLOW_COLUMNS),
-        switch=switch,
-        key=key,
-        tree=tree,
-        wait=zero_rows(2 * network.links, 2),
-        todo=todo,
+        **common,
+        stamp=np.zeros(2 * network.links, dtype=np.int64),
+        granted=np.zeros(network.links + network.switches, dtype=np.int64),
         bg_key=bg_key,
         bg_tree=bg_tree,
         burst=zero_rows(
@@ -120,33 +124,27 @@ def lower(
     )
 
 
-def _rows_ahead(network: Network, background: Background | None, switch: IntArray) -> int:
-    """Packet rows for all bursts that switches may have counted ahead, twice."""
-    if background is None or background.load == 0:
-        return 0
-    most = np.minimum(
-        c.MOST_AHEAD * (switch[:, c.OUT_HI] - switch[:, c.OUT_LO]),
-        np.maximum(switch[:, c.AMPLE], 0) // background.burst_bytes,
-    )
-    return 2 * int(most.sum()) * background.packets(network.packet_bytes)
-
-
-def chain(ctl: IntArray, free: int, rows: AnyArray, first: int) -> None:
-    """Add the packet or ticket rows from ``first`` on to the list of free ones."""
-    rows[first:, 0] = np.arange(first + 1, len(rows) + 1)
-    rows[-1, 0] = ctl[free]
-    ctl[free] = first
-
-
 class BurstClock:
-    """Keeps the kernel supplied with background bursts."""
+    """Keeps the kernel supplied with background bursts.
 
-    def __init__(self, network: Network, background: Background, key: int) -> None:
+    Links draw under other ``names`` than their numbers, and from another instant ``from_ps`` on,
+    where a network is a part of a larger one.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        background: Background,
+        key: int,
+        names: IntArray | None = None,
+        from_ps: int = 0,
+    ) -> None:
         self._outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
         rates = network.rate_bps[self._outputs].tolist()
         self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
         self._drawn = np.zeros(len(self._outputs), dtype=np.int64)
-        self._starts = starts(key, self._outputs)
+        self._starts = starts(key, self._outputs if names is None else names[self._outputs])
+        self._from_ps = from_ps
 
     def refill(self, st: State) -> None:
         """Draw new bursts for every link that has used up its own, or nearly so.
@@ -156,29 +154,33 @@ class BurstClock:
         """
         with np.errstate(over="ignore"):  # hashes wrap around, of which Python warns uncompiled
             _refill(
-                st.burst, st.link, st.bg_key, st.bg_tree, self._outputs, self._starts,
-                self._mean_ps, self._drawn,
+                st.burst, st.bg_key, st.bg_tree, self._outputs, self._starts, self._mean_ps,
+                self._drawn, self._from_ps,
             )  # fmt: skip
         st.ctl[c.BURSTS_SHORT] = 0
 
 
 @bare
 def _refill(
-    burst: IntArray, link: IntArray, bg_key: IntArray, bg_tree: IntArray, outputs: IntArray,
-    starts: AnyArray, mean_ps: FloatArray, drawn: IntArray,
+    burst: IntArray, bg_key: IntArray, bg_tree: IntArray, outputs: IntArray, starts: AnyArray,
+    mean_ps: FloatArray, drawn: IntArray, from_ps: int,
 ) -> None:  # fmt: skip
     """Serve the links of ``outputs``, of each of which so many bursts were ``drawn`` before."""
-    ahead = burst.shape[1] - c.FIRST_BURST
+    end = burst.shape[1]
     for k in range(len(outputs)):
         q = outputs[k]
-        left = burst.shape[1] - burst[q, c.BG_POS] if drawn[k] else 0
-        if left > ahead // NEARLY:
+        left = end - burst[q, c.BG_POS] if drawn[k] else 0
+        if left > (end - c.FIRST_BURST) // NEARLY:
             continue
-        seen = drawn[k] - left
-        at_ps = burst[q, burst[q, c.BG_POS] - 1] if seen else 0
-        for b in range(ahead):
-            at_ps += one_gap_ps(starts[k], seen + b, mean_ps[k])
-            burst[q, c.FIRST_BURST + b] = at_ps
+        number = drawn[k] - left
+        at_ps = burst[q, burst[q, c.BG_POS] - 1] if number else -from_ps
+        place = c.FIRST_BURST
+        while place < end:
+            at_ps += one_gap_ps(starts[k], number, mean_ps[k])
+            number += 1
+            if at_ps >= 0:  # bursts before the beginning are passed
+                burst[q, place] = at_ps
+                place += 1
         burst[q, c.BG_POS] = c.FIRST_BURST
-        drawn[k] = seen + ahead
-        set_key(bg_key, bg_tree, q, burst[q, c.FIRST_BURST + link[q, c.AHEAD]])
+        drawn[k] = number
+        set_key(bg_key, bg_tree, q, burst[q, c.FIRST_BURST])

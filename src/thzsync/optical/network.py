@@ -9,6 +9,7 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.scenario import FibreDegraded
 from thzsync.scenario.fabric import LARGEST_PACKET_BYTES
 from thzsync.topology import Wiring
 
@@ -104,3 +105,18 @@ def energy_j(
     """Optical energy of chunks sent over fibre, per bit and link (eq:optical_energy) [J]."""
     bit_hops = 8 * int(np.sum(network.hops(src, dst) * np.asarray(size_bytes, dtype=np.int64)))
     return energy_j_per_bit_hop * bit_hops
+
+
+def degraded_links(network: Network, fault: FibreDegraded) -> IntArray:
+    """The links that a fault slows down: those of a rack, or those between two rings."""
+    if fault.rack is not None:
+        return np.array([fault.rack, network.racks + fault.rack])
+    assert fault.rings is not None
+    a, b = fault.rings
+    return np.array([network.inter_link(a, b), network.inter_link(b, a)])
+
+
+def degraded_bps(network: Network, link: int, faults: Sequence[FibreDegraded]) -> float:
+    """Rate of a link under these faults [bit/s]: the smallest share of any that slows it down."""
+    shares = [f.rate_share for f in faults if link in degraded_links(network, f)]
+    return float(network.rate_bps[link]) * min(shares, default=1.0)

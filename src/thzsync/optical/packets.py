@@ -1,10 +1,12 @@
-"""Packets in the queues of switches: rows of a pool, in line, and out again."""
+"""Packets that leave the queues of switches, one by one or all whose last bit has left by now."""
 
 from __future__ import annotations
 
 from thzsync.jit import hot
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
+from thzsync.optical.lists import give
+from thzsync.optical.racks import is_down, occupy
 from thzsync.transfers.precedence import push_done
 
 
@@ -18,40 +20,6 @@ def service_ps(st: State, ln: int, size_bytes: int) -> int:
 
 
 @hot
-def is_down(st: State, ln: int) -> bool:
-    """Whether a link leads from a switch to a rack."""
-    return bool(st.ctl[c.RACKS] <= ln < 2 * st.ctl[c.RACKS])
-
-
-@hot
-def take_packet(st: State) -> int:
-    """A free packet row; the caller has seen to it that one is spare, or was promised."""
-    p = st.ctl[c.FREE]
-    st.ctl[c.FREE] = st.pkt[p, c.P_NEXT]
-    return int(p)
-
-
-@hot
-def free_packet(st: State, p: int) -> None:
-    """Give a packet row back."""
-    st.pkt[p, c.P_NEXT] = st.ctl[c.FREE]
-    st.ctl[c.FREE] = p
-    st.ctl[c.SPARE] += 1
-
-
-@hot
-def append(st: State, ln: int, p: int) -> None:
-    """Put a packet at the end of a link's queue."""
-    st.pkt[p, c.P_NEXT] = -1
-    tail = st.link[ln, c.TAIL]
-    if st.link[ln, c.HEAD] < 0:
-        st.link[ln, c.HEAD] = p
-    else:
-        st.pkt[tail, c.P_NEXT] = p
-    st.link[ln, c.TAIL] = p
-
-
-@hot
 def mark(st: State, q: int) -> None:
     """Remember that requests for room in a queue (or at its switch) must be looked at."""
     ctl, link, switch = st.ctl, st.link, st.switch
@@ -59,11 +27,11 @@ def mark(st: State, q: int) -> None:
     if switch[s, c.EAGER] == 1:
         if switch[s, c.S_MARKED] == 0:
             switch[s, c.S_MARKED] = 1
-            st.todo[ctl[c.N_GRANTS], c.GRANTED] = len(link) + s
+            st.granted[ctl[c.N_GRANTS]] = len(link) + s
             ctl[c.N_GRANTS] += 1
-    elif link[q, c.MARKED] & c.GRANT_MARK == 0:
-        link[q, c.MARKED] |= c.GRANT_MARK
-        st.todo[ctl[c.N_GRANTS], c.GRANTED] = q
+    elif link[q, c.MARKED] == 0:
+        link[q, c.MARKED] = 1
+        st.granted[ctl[c.N_GRANTS]] = q
         ctl[c.N_GRANTS] += 1
 
 
@@ -83,21 +51,18 @@ def write_trace(st: State, ln: int, p: int, start_ps: int, end_ps: int) -> None:
 
 @hot
 def leave(st: State, ln: int, p: int) -> None:
-    """Take the head packet off a switch's queue after its last bit has left, and free its room."""
+    """Take the head packet off a queue after its last bit has left, and free its room."""
     ctl, link, pkt, switch = st.ctl, st.link, st.pkt, st.switch
     size = pkt[p, c.P_BYTES]
     link[ln, c.HEAD] = pkt[p, c.P_NEXT]
-    link[ln, c.OCC] -= size
+    link[ln, c.BG_CARRIED if pkt[p, c.P_NODE] < 0 else c.CARRIED] += size
     ctl[c.HOPS] += 1
-    if pkt[p, c.P_NODE] < 0:
-        link[ln, c.BG_CARRIED] += size
-    else:
-        link[ln, c.CARRIED] += size
+    if ln < ctl[c.RACKS]:
+        link[ln, c.OCC] -= size
+        return
+    occupy(st, ln, -size)
     s = link[ln, c.SWITCH]
-    switch[s, c.TOTAL] -= size
     switch[s, c.LOAD] -= size
-    if ln >= 2 * ctl[c.RACKS]:
-        switch[s, c.INTER] -= size
     if switch[s, c.EAGER] == 0:
         if link[ln, c.WAIT_HEAD] >= 0:
             mark(st, ln)
@@ -109,7 +74,7 @@ def leave(st: State, ln: int, p: int) -> None:
 
 @hot
 def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
-    """Let every packet of a rack-facing or gliding link leave whose last bit has left by now.
+    """Let every packet of a rack-facing link leave whose last bit has left by now.
 
     Without ``deliver``, a chunk's last packet due right now stays for the link's own event, so
     that chunks complete in the order of their links.
@@ -126,5 +91,12 @@ def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
         if ctl[c.TRACING] == 1:
             write_trace(st, ln, p, max(pkt[p, c.P_READY], link[ln, c.LAST_END]), end)
         link[ln, c.LAST_END] = end
-        free_packet(st, p)
+        give(ctl, pkt, p)
         p = link[ln, c.HEAD]
+
+
+@hot
+def look(st: State, q: int, now_ps: int) -> None:
+    """Bring a switch output up to now: what has left has left."""
+    if is_down(st, q):
+        settle(st, q, now_ps, False)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thzsync.arrays import IntArray
-from thzsync.jit import bare, hot
-from thzsync.optical.layout import NEVER
+from thzsync.arrays import NEVER_PS, IntArray
+from thzsync.jit import hot
 
 
 @hot
@@ -32,17 +31,10 @@ def set_key(key: IntArray, tree: IntArray, leaf: int, time_ps: int) -> None:
         tree[position] = winner
 
 
-@bare
-def set_keys(key: IntArray, tree: IntArray, leaf: IntArray, time_ps: IntArray) -> None:
-    """Give many leaves new times [ps]."""
-    for k in range(len(leaf)):
-        set_key(key, tree, leaf[k], time_ps[k])
-
-
 def empty_tree(leaves: int) -> tuple[IntArray, IntArray]:
     """Keys and tree for at least the given number of leaves, none of them scheduled."""
     size = 1 << max(0, leaves - 1).bit_length()
-    key = np.full(size, NEVER, dtype=np.int64)
+    key = np.full(size, NEVER_PS, dtype=np.int64)
     tree = np.zeros(2 * size, dtype=np.int64)
     tree[size:] = np.arange(size)
     for position in range(size - 1, 0, -1):

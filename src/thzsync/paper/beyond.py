@@ -1,8 +1,7 @@
 """The plane of delay and energy: what was published, the same mechanisms well learnt, and ours.
 
 THz-SynC runs on the paper's mechanisms and on those beyond at five pairs of weights; the ends of
-the plane are All-Wired and All-Wireless at their best. Every point is a sweep's contender, so all
-meet the same background, channel and stragglers, and what is finished is kept.
+the plane are All-Wired and All-Wireless at their best.
 """
 
 from __future__ import annotations
@@ -10,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import hypot, inf, isnan
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_document
 from thzsync.names import PUBLISHED_POLICIES
-from thzsync.paper.contenders import Progress, facts, first_averaged, run_by_seed
+from thzsync.paper.contenders import SweepFigure, run_contenders
+from thzsync.paper.figure import Request, Row
+from thzsync.paper.pictures import draw_plane
 from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
-from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
-from thzsync.studies.sweeping import plan_sweep, prepared
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 WEIGHTS: Final = ((0.9, 0.1), (0.7, 0.3), (0.5, 0.5), (0.3, 0.7), (0.1, 0.9))
 ENDS: Final = ("all-wired-best", "all-wireless-best")
@@ -94,13 +92,11 @@ POINTS: Final = (
 )
 
 
-@dataclass(frozen=True)
-class BeyondFigure:
+class BeyondFigure(SweepFigure):
     """All points, in the same realisations."""
 
-    sweep: Sweep
-    quick: bool = False
-    """Whether it is a first look with fewer seeds and iterations."""
+    kind = "beyond"
+    picture = "delay_and_energy"
 
     def rows(self) -> list[Row]:
         """Published points first, then ours."""
@@ -124,24 +120,14 @@ class BeyondFigure:
         others = (row for row in rows if row["config"] != "beyond" or row["policy"] in ENDS)
         return {f"below {_name(row)}": _below(ours, row) for row in others}
 
-    def document(self) -> dict[str, Any]:
-        """The figure as plain values."""
-        return facts("beyond", self.sweep, self.quick) | {
-            "seeds": sorted(self.sweep.frame["seed"].unique().to_list()),
-            "rows": self.rows(),
-            "claims": self.claims(),
-        }
+    def numbers(self) -> Row:
+        """Rows and claims."""
+        seeds = sorted(self.sweep.frame["seed"].unique().to_list())
+        return {"seeds": seeds, "rows": self.rows(), "claims": self.claims()}
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the summary, the table and the picture."""
-        from thzsync.drawing import save_picture
-        from thzsync.paper.plane import draw_plane
-
-        target = self.sweep.save(folder)
-        document = self.document()
-        write_document(target / "beyond.json", document)
-        save_picture(draw_plane(document["rows"]), target / "figures" / "delay_and_energy.svg")
-        return target
+    def draw(self, document: Row) -> Picture:
+        """Energy against completion time."""
+        return draw_plane(document["rows"])
 
 
 def _published() -> Iterator[Row]:
@@ -184,25 +170,6 @@ def _half(row: Row, metric: str) -> float:
     return inf if half is None or isnan(half) else float(half)
 
 
-def reproduce_beyond(
-    seeds: int = 5,
-    iterations: int = 20,
-    workers: int | None = None,
-    scenario: Scenario | None = None,
-    progress: Progress | None = None,
-    quick: bool = False,
-    out: str | Path | None = None,
-) -> BeyondFigure:
-    """Run every point; what ``out`` holds already is not done again."""
-    setting = scenario or Scenario.preset("beyond")
-    options = {
-        "contenders": [point.contender().model_dump() for point in POINTS],
-        "seeds": list(range(seeds)),
-        "iterations": iterations,
-        "first": first_averaged(iterations),
-    }
-    plan = plan_sweep(setting, options)
-
-    with prepared(plan, out, resume=True) as store:
-        run_by_seed(plan, store, workers, "beyond", progress)
-        return BeyondFigure(gather(plan, store), quick)
+def reproduce(request: Request) -> BeyondFigure:
+    """Run every point."""
+    return run_contenders(BeyondFigure, [point.contender() for point in POINTS], request)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from statistics import fmean
 from typing import Final
 
 from thzsync.errors import ThzSyncError
@@ -78,29 +79,27 @@ class Radio:
 
 @dataclass(frozen=True)
 class _Trial:
-    scenario: Scenario
+    radio: Radio
     targets: tuple[Target, ...]
-    first_seed: int
-    seeds: int
+    seeds: range
 
 
 def mean_ms(trial: _Trial) -> tuple[float, ...]:
     """Mean completion time of every target [ms]."""
+    scenario = trial.radio.applied(Scenario.preset("single-ring"))
 
     def mean(target: Target) -> float:
-        total_ms = 0.0
-        for seed in range(trial.first_seed, trial.first_seed + trial.seeds):
-            instance = Instance(trial.scenario, target.kind, target.racks, target.stragglers, seed)
-            total_ms += instance.run(target.method).completion_ps / 1e9
-        return total_ms / trial.seeds
+        setting = (target.kind, target.racks, target.stragglers)
+        runs = (Instance(scenario, *setting, seed).run(target.method) for seed in trial.seeds)
+        return fmean(run.completion_ps / 1e9 for run in runs)
 
     return tuple(mean(target) for target in trial.targets)
 
 
 def misfit(times_ms: Sequence[float], targets: Sequence[Target] = TARGETS) -> float:
     """Root mean square of log(ours / paper): about the relative error."""
-    squares = [math.log(t / x.paper_ms) ** 2 for t, x in zip(times_ms, targets, strict=True)]
-    return math.sqrt(sum(squares) / len(squares))
+    pairs = zip(times_ms, targets, strict=True)
+    return math.sqrt(fmean(math.log(t / target.paper_ms) ** 2 for t, target in pairs))
 
 
 def calibrate(
@@ -108,26 +107,21 @@ def calibrate(
     fluctuations_db: Sequence[float],
     overheads_s: Sequence[float],
     seeds: int = 30,
-    workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[float, Radio, tuple[float, ...]]]:
     """Misfit, values and times [ms] of every grid point, best first."""
-    base = Scenario.preset("single-ring")
     radios = [Radio(*p) for p in product(noise_figures_db, fluctuations_db, overheads_s)]
-    trials = [_Trial(radio.applied(base), TARGETS, FIRST_SEED, seeds) for radio in radios]
-    times = map_runs(mean_ms, trials, workers, progress)
+    times = times_ms(radios, TARGETS, range(FIRST_SEED, FIRST_SEED + seeds), progress)
     ranked = [(misfit(t), radio, t) for radio, t in zip(radios, times, strict=True)]
     return sorted(ranked, key=lambda found: found[0])
 
 
-def sensitivity(
-    targets: Sequence[Target],
+def times_ms(
     radios: Sequence[Radio],
-    seeds: int = 30,
-    workers: int | None = None,
+    targets: Sequence[Target],
+    seeds: range,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[float, ...]]:
-    """Mean times [ms] of all targets under each of the radios, on the figure's own seeds."""
-    base = Scenario.preset("single-ring")
-    trials = [_Trial(radio.applied(base), tuple(targets), 0, seeds) for radio in radios]
-    return map_runs(mean_ms, trials, workers, progress)
+    """Mean times [ms] of all targets under each of the radios."""
+    trials = [_Trial(radio, tuple(targets), seeds) for radio in radios]
+    return map_runs(mean_ms, trials, progress=progress)

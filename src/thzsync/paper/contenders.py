@@ -1,56 +1,85 @@
-"""What figures that are made of a sweep's contenders share."""
+"""Figures that are made of a sweep's contenders: all meet the same realisations.
+
+What is finished is kept under its key and is not done again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from thzsync.records.run import environment
+from thzsync.drawing import save_picture
+from thzsync.files import write_document
+from thzsync.paper.figure import Request, Row, facts
 from thzsync.studies.execution import Tally
-from thzsync.studies.plan import Plan
-from thzsync.studies.result import Sweep
-from thzsync.studies.store import Store
-from thzsync.studies.sweeping import execute
+from thzsync.studies.result import Sweep, gather
+from thzsync.studies.specification import Contender
+from thzsync.studies.sweeping import execute, plan_sweep, prepared
 
-CONVERGED: Final = 10
-"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
-
-Progress = Callable[[str, float, int], None]
-"""Part, runs done, runs in all."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 
-def first_averaged(iterations: int) -> int:
-    """The first iteration that counts: the paper's, or the second half of a shorter run."""
-    return CONVERGED if iterations > CONVERGED else iterations // 2
+@dataclass(frozen=True)
+class SweepFigure:
+    """A figure whose numbers are a sweep's."""
+
+    sweep: Sweep
+    quick: bool = False
+
+    kind: ClassVar[str]
+    picture: ClassVar[str]
+    """Name of the picture's file."""
+
+    def numbers(self) -> Row:
+        """What the document of this figure alone holds."""
+        raise NotImplementedError
+
+    def draw(self, document: Row) -> Picture:
+        """The figure as a picture."""
+        raise NotImplementedError
+
+    def document(self) -> Row:
+        """The figure as plain values."""
+        told = {
+            "first_iteration": self.sweep.specification.first,
+            "iterations": self.sweep.specification.iterations,
+            "failures": list(self.sweep.failures),
+            "missing": self.sweep.missing,
+        }
+        return facts(self.kind, self.sweep.scenario, self.quick) | told | self.numbers()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the summary, the table and the picture."""
+        target = self.sweep.save(folder)
+        document = self.document()
+        write_document(target / f"{self.kind}.json", document)
+        save_picture(self.draw(document), target / "figures" / f"{self.picture}.svg")
+        return target
 
 
-def run_by_seed(
-    plan: Plan, store: Store, workers: int | None, name: str, progress: Progress | None
-) -> None:
-    """Do what is missing, seed by seed, so that an interruption leaves whole seeds."""
-    before = 0
-    different = list({run.key: run for run in plan.runs}.values())  # some contenders are the same
-    for seed in plan.specification.seeds:
-        runs = [run for run in different if run.seed == seed]
-
-        def watch(tally: Tally, before: int = before) -> None:
-            if progress is not None:
-                progress(name, before + tally.done, len(different))
-
-        execute(runs, store, workers, watch=watch)
-        before += len(runs)
+Made = TypeVar("Made", bound=SweepFigure)
 
 
-def facts(kind: str, sweep: Sweep, quick: bool) -> dict[str, Any]:
-    """What every such figure's document says beside its rows."""
-    return {
-        "kind": kind,
-        "quick": quick,
-        "scenario": sweep.scenario.name,
-        "scenario_sha256": sweep.scenario.digest,
-        "first_iteration": sweep.specification.first,
-        "iterations": sweep.specification.iterations,
-        "failures": list(sweep.failures),
-        "missing": sweep.missing,
-        "environment": environment(),
+def run_contenders(figure: type[Made], contenders: Sequence[Contender], request: Request) -> Made:
+    """Run what is missing, seed by seed, so that an interruption leaves whole seeds."""
+    options = {
+        "contenders": [contender.model_dump() for contender in contenders],
+        "seeds": list(range(request.seeds)),
+        "iterations": request.iterations,
+        "first": request.first,
     }
+    plan = plan_sweep(request.scenario, options)
+    show, before = request.part(figure.kind), 0
+    with prepared(plan, request.folder, resume=True) as store:
+        for seed in plan.specification.seeds:
+            runs = list({run.key: run for run in plan.runs if run.seed == seed}.values())
+
+            def watch(tally: Tally, before: int = before) -> None:
+                show(before + tally.done, len(plan.keys))
+
+            execute(runs, store, request.workers, watch=watch)
+            before += len(runs)
+        return figure(gather(plan, store), request.quick)

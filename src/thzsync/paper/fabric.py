@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
 
 from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import POLICIES, PUBLISHED_POLICIES
+from thzsync.paper.figure import Request, Row
 from thzsync.paper.oracle import SHARES, Oracle, best_choices, judge
-from thzsync.paper.published import published_gain_pct, published_value
+from thzsync.paper.published import COLUMNS, published_fabric, published_gain_pct
 from thzsync.paper.regret import QUICKER_KEYS, regret_rows
-from thzsync.scenario import Scenario
 
-COLUMNS = {"completion_ms": "completion", "energy_j": "energy", "reward": "reward"}
-SAVED = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
+SAVED: Final = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
 """What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
-CONVERGED = 10
-"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
 
 
 @dataclass(frozen=True)
@@ -32,26 +29,25 @@ class FabricFigure:
     oracle: Oracle
     first: int
     quick: bool = False
-    """Whether it is a first look with fewer seeds and iterations than the paper's."""
     quicker: Comparison | None = None
     """THz-SynC with a reckoned start, in the same realisations."""
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """One row per policy with intervals and published values."""
         rows = self.comparison.rows(self.first, against="thz-sync")
         for row in rows:
-            for column, metric in COLUMNS.items():
-                row[f"paper_{column}"] = published_value("fabric", row["policy"], metric)
+            for metric, column in COLUMNS.items():
+                row[f"paper_{column}"] = published_fabric(row["policy"], metric)
             row["paper_makespan_ms"] = None
             row["oracle_gap_pct"] = 100 * (self.oracle.reward - row["reward"]) / -self.oracle.reward
         return rows
 
-    def gains(self) -> list[dict[str, Any]]:
+    def gains(self) -> list[Row]:
         """By how much THz-SynC is faster than every rival, ours and published [%]."""
         return [self._gain(policy) for policy in self.comparison.policies[1:]]
 
-    def _gain(self, policy: str) -> dict[str, Any]:
-        row: dict[str, Any] = {"policy": policy, "paper_pct": published_gain_pct(policy)}
+    def _gain(self, policy: str) -> Row:
+        row: Row = {"policy": policy, "paper_pct": published_gain_pct(policy)}
         for name, metric in SAVED.items():
             ours, theirs = (
                 self.comparison.seed_means(p, metric, self.first) for p in ("thz-sync", policy)
@@ -77,7 +73,7 @@ class FabricFigure:
             ends = (_below(rows["all-wireless"], "energy_j"), _above(rows["all-wired"], "energy_j"))
             yield "energy between all-wireless and all-wired", _both(*ends)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Row:
         """The figure as plain values."""
         return self.comparison.document(self.first) | {
             "kind": "fabric",
@@ -94,12 +90,12 @@ class FabricFigure:
         return self.comparison.save(folder, self.document())
 
 
-def _above(row: dict[str, Any], metric: str) -> bool | None:
+def _above(row: Row, metric: str) -> bool | None:
     """Whether a rival's value is above that of THz-SynC in the same realisations."""
     return verdict(row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
 
 
-def _below(row: dict[str, Any], metric: str) -> bool | None:
+def _below(row: Row, metric: str) -> bool | None:
     return verdict(-row[f"diff_{metric}"], row[f"ci95_diff_{metric}"])
 
 
@@ -110,44 +106,40 @@ def _both(one: bool | None, other: bool | None) -> bool | None:
     return None if one is None or other is None else True
 
 
-def reproduce_fabric(
-    seeds: int = 5,
-    iterations: int = 20,
-    workers: int | None = None,
-    scenario: Scenario | None = None,
-    progress: Callable[[str, float, int], None] | None = None,
-    quick: bool = False,
-    rescue: Callable[[Comparison], None] | None = None,
-) -> FabricFigure:
+def reproduce(request: Request) -> FabricFigure:
     """Run all policies and the oracle on the same trace and realisations.
 
-    ``quick`` searches the oracle on a coarse grid and leaves its per-event part and the reckoned
-    start out; ``rescue`` gets the comparison as far as it is finished, should the rest be
-    interrupted.
+    A quick look searches the oracle on a coarse grid and leaves its per-event part and the
+    reckoned start out. Finished comparisons are kept at once, should the rest be interrupted.
     """
-    setting = scenario or Scenario.paper()
-
-    def report(part: str) -> Callable[[float, int], None]:
-        return lambda done, total: progress(part, done, total) if progress else None
-
-    settings = [(setting, POLICIES)]
+    scenario, workers, quick = request.scenario, request.workers, request.quick
+    settings = [(scenario, POLICIES)]
     if not quick:
-        settings.append((setting.with_(QUICKER_KEYS), ("thz-sync",)))
+        settings.append((scenario.with_(QUICKER_KEYS), ("thz-sync",)))
+
+    def keep(partial: Comparison) -> None:
+        if request.folder is not None:  # readable as a comparison until the figure takes its place
+            partial.save(request.folder)
+
     comparison, *quicker = compare_settings(
-        settings, seeds, iterations, workers, report("policies"), rescue
+        settings, request.seeds, request.iterations, workers, request.part("policies"), keep
     )
-    if rescue is not None:
-        rescue(comparison)
-    first = CONVERGED if iterations > CONVERGED else iterations // 2
+    keep(comparison)
     choices = best_choices(
-        setting,
+        scenario,
         iterations=1 if quick else 2,
         shares=SHARES[::2] if quick else SHARES,
         workers=workers,
-        progress=report("oracle"),
+        progress=request.part("oracle"),
     )
     oracle = judge(
-        setting, choices, comparison.seeds, iterations, first, workers, report("oracle's score"),
+        scenario,
+        choices,
+        comparison.seeds,
+        request.iterations,
+        request.first,
+        workers,
+        request.part("oracle's score"),
         by_event=not quick,
-    )  # fmt: skip
-    return FabricFigure(comparison, oracle, first, quick, *quicker)
+    )
+    return FabricFigure(comparison, oracle, request.first, quick, *quicker)

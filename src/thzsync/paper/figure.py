@@ -1,24 +1,62 @@
-"""The whole paper in one folder: every figure in a subfolder, and an index."""
+"""What figures have in common: what is asked of them, what they say, where they are kept."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from thzsync.errors import ThzSyncError
-from thzsync.files import write_atomically, write_document
-from thzsync.paper.synthesis import ablation_rows, reproduce_synthesis
+from thzsync.experiments.comparison import Comparison
+from thzsync.files import write_document
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
+
+Row = dict[str, Any]
+Progress = Callable[[str, float, int], None]
+"""Is told a part, how many of its runs are done, and how many there are."""
+
+CONVERGED: Final = 10
+"""First iteration (from 0) of the window over which the paper averages: 11 to 20."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a figure."""
+
+    scenario: Scenario
+    seeds: int
+    iterations: int = 20
+    workers: int | None = None
+    progress: Progress | None = None
+    quick: bool = False
+    """Whether it is a first look with fewer seeds, sizes and iterations than the paper's."""
+    folder: Path | None = None
+    """Where finished runs are kept, and found again."""
+    known: Comparison | None = None
+    """What an earlier figure has compared."""
+
+    @property
+    def first(self) -> int:
+        """The first iteration that counts."""
+        return first_averaged(self.iterations)
+
+    def part(self, name: str) -> Callable[[float, int], None]:
+        """Who is told how far a part of the figure is."""
+        return lambda done, total: self.progress(name, done, total) if self.progress else None
+
+
+def first_averaged(iterations: int) -> int:
+    """The first iteration that counts: the paper's, or the second half of a shorter run."""
+    return CONVERGED if iterations > CONVERGED else iterations // 2
 
 
 class Figure(Protocol):
     """A reproduced figure."""
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Row:
         """The figure as plain values."""
         ...
 
@@ -27,44 +65,15 @@ class Figure(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class SynthesisFigure:
-    """Completion times of all synthesis methods on one ring."""
-
-    scenario: Scenario
-    seeds: int
-    rows: list[dict[str, Any]]
-    quick: bool = False
-    """Whether it is a first look with fewer seeds and sizes than the paper's."""
-
-    def document(self) -> dict[str, Any]:
-        """The figure as plain values."""
-        return {
-            "kind": "synthesis",
-            "quick": self.quick,
-            "scenario": self.scenario.name,
-            "scenario_sha256": self.scenario.digest,
-            "seeds": self.seeds,
-            "rows": self.rows,
-            "ablations": ablation_rows(self.rows),
-            "environment": environment(),
-        }
-
-    def save(self, folder: str | Path) -> Path:
-        """Write the rows with the scenario they were made from."""
-        target = Path(folder)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "synthesis.json", self.document())
-        return target
-
-
-def synthesis_figure(
-    seeds: int, scenario: Scenario | None = None, quick: bool = False, **options: Any
-) -> SynthesisFigure:
-    """Run the synthesis experiment on its preset, or on a variant of it."""
-    setting = scenario or Scenario.preset("single-ring")
-    rows = reproduce_synthesis(seeds, scenario=setting, **options)
-    return SynthesisFigure(setting, seeds, rows, quick)
+def facts(kind: str, scenario: Scenario, quick: bool) -> Row:
+    """What the document of every figure says beside its rows."""
+    return {
+        "kind": kind,
+        "quick": quick,
+        "scenario": scenario.name,
+        "scenario_sha256": scenario.digest,
+        "environment": environment(),
+    }
 
 
 def read_index(folder: str | Path) -> dict[str, Any]:

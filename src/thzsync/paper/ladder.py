@@ -2,15 +2,13 @@
 
 The lowest rung is the paper to the letter. Every rung takes one departure more, for all learners
 alike, until no key is left that differs from our defaults. The rungs above leave these: bandits
-that learn what a reckoning of the costs misses. A rung is a sweep's contender: its runs are kept
-under their keys as they are finished, and are done once.
+that learn what a reckoning of the costs misses.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -18,16 +16,14 @@ import polars as pl
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95, paired_row
-from thzsync.files import write_document
-from thzsync.paper.contenders import Progress, facts, first_averaged, run_by_seed
-from thzsync.paper.published import published_fabric
-from thzsync.scenario import Scenario
-from thzsync.studies.plan import Plan
-from thzsync.studies.result import Sweep, gather
+from thzsync.paper.contenders import SweepFigure, run_contenders
+from thzsync.paper.figure import Request, Row
+from thzsync.paper.pictures import draw_ladder
+from thzsync.paper.published import COLUMNS, published_fabric
 from thzsync.studies.specification import Contender
-from thzsync.studies.store import Store
-from thzsync.studies.sweeping import plan_sweep, prepared
-from thzsync.studies.task import find_references, reference_call
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 """Policies, and where their own settings are."""
@@ -63,17 +59,11 @@ class Departure:
         return {f"coordinator.{key}": v for key, v in self.common.items()} | own
 
 
-SETTINGS: Final[dict[str, dict[str, Any]]] = {
-    "thz-sync": {
-        "learning_rate": 0.01, "weight_decay": 0.1, "train_every": 16, "flat_units": 128,
-        "units": 63, "exploration": 0.5, "ridge": 0.1,
-    },
-    "shared-bandit": {
-        "learning_rate": 0.01, "weight_decay": 0.1, "train_every": 16, "flat_units": 128,
-        "units": 63, "exploration": 0.5, "ridge": 0.1,
-    },
-    "ddqn": {},
+_FOUND: Final[dict[str, Any]] = {
+    "learning_rate": 0.01, "weight_decay": 0.1, "train_every": 16, "flat_units": 128,
+    "units": 63, "exploration": 0.5, "ridge": 0.1,
 }  # fmt: skip
+SETTINGS: Final = {"thz-sync": _FOUND, "shared-bandit": _FOUND, "ddqn": {}}
 """What the same search found best for each learner to the letter (``benchmarks/tune.py --letter``,
 docs/reproduction.md); the paper gives no values."""
 
@@ -125,13 +115,11 @@ def _changes(learner: str, taken: int) -> dict[str, Any]:
     return changes
 
 
-@dataclass(frozen=True)
-class LadderFigure:
+class LadderFigure(SweepFigure):
     """Every learner on every rung, in the same realisations."""
 
-    sweep: Sweep
-    quick: bool = False
-    """Whether it is a first look with fewer seeds and iterations."""
+    kind = "ladder"
+    picture = "ladder_by_rung"
 
     @property
     def seeds(self) -> list[int]:
@@ -141,11 +129,11 @@ class LadderFigure:
         whole = counts.filter(pl.col("policy") == len(self.sweep.policies))
         return sorted(whole["seed"].to_list())
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Row]:
         """Per learner and rung: means, what the rung's departure changed, and when it converged."""
         return [self._row(learner, place) for learner in LEARNERS for place in range(len(RUNGS))]
 
-    def _row(self, learner: str, place: int) -> dict[str, Any]:
+    def _row(self, learner: str, place: int) -> Row:
         name, below = (f"{learner} {RUNGS[p]}" for p in (place, max(0, place - 1)))
 
         def values(metric: str) -> FloatArray:
@@ -154,14 +142,13 @@ class LadderFigure:
         def pairs(metric: str) -> FloatArray:
             return values(metric) - self._means(below, metric)
 
-        row: dict[str, Any] = {"policy": learner, "rung": RUNGS[place]}
+        row: Row = {"policy": learner, "rung": RUNGS[place]}
         row |= paired_row(METRICS, values, pairs)
         first, settled = self._course(name)
         row["first_completion_ms"], row["ci95_first_completion_ms"] = interval95(first)
         row["settled_after"], row["ci95_settled_after"] = interval95(settled)
-        for key, metric in (("completion_ms", "completion"), ("energy_j", "energy")):
-            row[f"paper_{key}"] = published_fabric(learner, metric)
-        row["paper_reward"] = published_fabric(learner, "reward")
+        for metric, column in COLUMNS.items():
+            row[f"paper_{column}"] = published_fabric(learner, metric)
         return row
 
     def _means(self, name: str, metric: str) -> FloatArray:
@@ -177,25 +164,13 @@ class LadderFigure:
         rewards = (run["reward"].to_numpy() for run in runs)
         return first, np.array([settled_after(reward) for reward in rewards], dtype=np.float64)
 
-    def document(self) -> dict[str, Any]:
-        """The figure as plain values."""
-        return facts("ladder", self.sweep, self.quick) | {
-            "seeds": self.seeds,
-            "rungs": list(RUNGS),
-            "ours": OURS,
-            "rows": self.rows(),
-        }
+    def numbers(self) -> Row:
+        """Rungs and rows."""
+        return {"seeds": self.seeds, "rungs": list(RUNGS), "ours": OURS, "rows": self.rows()}
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the summary, the table and the picture."""
-        from thzsync.drawing import save_picture
-        from thzsync.paper.ladder_picture import draw_ladder
-
-        target = self.sweep.save(folder)
-        document = self.document()
-        write_document(target / "ladder.json", document)
-        save_picture(draw_ladder(document), target / "figures" / "ladder_by_rung.svg")
-        return target
+    def draw(self, document: Row) -> Picture:
+        """Time, energy and reward, rung by rung."""
+        return draw_ladder(document)
 
 
 def settled_after(rewards: FloatArray) -> int:
@@ -204,39 +179,6 @@ def settled_after(rewards: FloatArray) -> int:
     return int(np.argmax(rewards >= final - NEAR * abs(final))) + 1
 
 
-def reproduce_ladder(
-    seeds: int = 5,
-    iterations: int = 20,
-    workers: int | None = None,
-    scenario: Scenario | None = None,
-    progress: Progress | None = None,
-    quick: bool = False,
-    out: str | Path | None = None,
-) -> LadderFigure:
-    """Run every learner on every rung; what ``out`` holds already is not done again."""
-    setting = scenario or Scenario.paper()
-    options = {
-        "contenders": [c.model_dump() for c in contenders()],
-        "seeds": list(range(seeds)),
-        "iterations": iterations,
-        "first": first_averaged(iterations),
-    }
-    plan = plan_sweep(setting, options)
-    with prepared(plan, out, resume=True) as store:
-        _share_references(plan, store)
-        run_by_seed(plan, store, workers, "ladder", progress)
-        return LadderFigure(gather(plan, store), quick)
-
-
-def _share_references(plan: Plan, store: Store) -> None:
-    """Rungs differ in how a learner learns, so All-Wired costs the same on all of them."""
-    found: dict[int, bytes] = {}
-    for run in plan.runs:
-        key = run.realisation.key
-        known = store.references(key)
-        if known is None:
-            if run.seed not in found:
-                found[run.seed] = find_references(reference_call(run.realisation).payload)
-            store.commit_references(key, found[run.seed])
-        else:
-            found.setdefault(run.seed, known)
+def reproduce(request: Request) -> LadderFigure:
+    """Run every learner on every rung."""
+    return run_contenders(LadderFigure, contenders(), request)

@@ -6,9 +6,9 @@ A measurement is a function of plain values, and is kept under their digest as s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,9 +16,10 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand
-from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.single_ring import Instance
 from thzsync.files import write_document
+from thzsync.paper.published import COLUMNS
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.studies.plan import digest
@@ -27,7 +28,6 @@ from thzsync.synthesis.exchanges import Cyclic, DemandSorted
 from thzsync.synthesis.method import FlowMethod
 from thzsync.synthesis.trees import Trees
 from thzsync.transfers import TransferGraph
-from thzsync.workers import open_executor
 
 FIRST_SEED: Final = 100
 """Seeds from here on are used by no figure."""
@@ -95,18 +95,12 @@ class TraceRun:
         references = None if self.learns else UNPRICED
         work = (scenario, self.policy, self.iterations, self.seed, references)
         run = simulate(*work, detailed=False)
-        means: dict[str, float] = {}
-        for name, frame in (
-            ("", run.iterations[self.first :]),
-            ("last ", run.iterations[-LAST:]),
-        ):
-            for metric, column in (
-                ("completion", "completion_ms"),
-                ("energy", "energy_j"),
-                ("reward", "reward"),
-            ):
-                means[name + metric] = float(frame[column].to_numpy().mean())
-        return means
+        windows = {"": run.iterations[self.first :], "last ": run.iterations[-LAST:]}
+        return {
+            when + metric: float(frame[column].to_numpy().mean())
+            for when, frame in windows.items()
+            for metric, column in COLUMNS.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -143,60 +137,51 @@ def measure(task: Task) -> dict[str, float]:
     return task.measure()
 
 
-class Shelf:
-    """Measurements by task, in memory and in a folder if there is one."""
+Found = dict[Task, dict[str, float]]
+"""Measurements by task."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder
-        self.found: dict[Task, dict[str, float]] = {}
 
-    def complete(
-        self,
-        tasks: Iterable[Task],
-        workers: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        """Measure what is missing; every measurement is kept at once."""
-        asked = list(dict.fromkeys(tasks))
-        self.found |= {task: known for task in asked if (known := self._recall(task)) is not None}
-        missing = [task for task in asked if task not in self.found]
-        if progress is not None:
-            progress(len(asked) - len(missing), len(asked))
-        if not missing:
-            return
-        with open_executor(workers, most=len(missing)) as executor:
-            done = len(asked) - len(missing)
-            for position, result in stream_runs(executor, measure, missing):
-                if isinstance(result, Failure):
-                    raise result.error
-                self._keep(missing[position], result)
-                done += 1
-                if progress is not None:
-                    progress(done, len(asked))
+def complete(
+    found: Found,
+    tasks: Iterable[Task],
+    folder: Path | None = None,
+    workers: int | None = None,
+    progress: Callable[[float, int], None] = lambda done, total: None,
+) -> None:
+    """Measure what is neither found nor in the folder; every measurement is kept at once."""
+    asked = list(dict.fromkeys(tasks))
+    for task in asked:
+        if task not in found and (known := _recall(task, folder)) is not None:
+            found[task] = known
+    missing = [task for task in asked if task not in found]
+    kept = len(asked) - len(missing)
+    progress(kept, len(asked))
 
-    def __getitem__(self, task: Task) -> Mapping[str, float]:
-        return self.found[task]
+    def keep(task: Task, result: dict[str, float]) -> None:
+        found[task] = result
+        if folder is not None:
+            write_document(_path(task, folder), {"task": asdict(task), "measured": result})
 
-    def _recall(self, task: Task) -> dict[str, float] | None:
-        if task in self.found or self.folder is None:
-            return self.found.get(task)
-        try:
-            known = json.loads(self._path(task).read_text("utf-8"))["measured"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return None  # not there, or damaged: measured anew
-        return known if isinstance(known, dict) else None
+    if missing:
+        map_runs(measure, missing, workers, lambda done, _: progress(kept + done, len(asked)), keep)
 
-    def _keep(self, task: Task, result: dict[str, float]) -> None:
-        self.found[task] = result
-        if self.folder is not None:
-            write_document(self._path(task), {"task": asdict(task), "measured": result})
 
-    def _path(self, task: Task) -> Path:
-        assert self.folder is not None
-        name = digest(type(task).__name__, asdict(task), self._ring)
-        return self.folder / "measured" / f"{name}.json"
+def _recall(task: Task, folder: Path | None) -> dict[str, float] | None:
+    if folder is None:
+        return None
+    try:
+        known = json.loads(_path(task, folder).read_text("utf-8"))["measured"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not there, or damaged: measured anew
+    return known if isinstance(known, dict) else None
 
-    @cached_property
-    def _ring(self) -> str:
-        """What was measured with another preset counts as missing."""
-        return Scenario.preset("single-ring").digest
+
+def _path(task: Task, folder: Path) -> Path:
+    name = digest(type(task).__name__, asdict(task), _ring())
+    return folder / "measured" / f"{name}.json"
+
+
+@cache
+def _ring() -> str:
+    """What was measured with another preset counts as missing."""
+    return Scenario.preset("single-ring").digest

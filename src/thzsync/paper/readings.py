@@ -1,189 +1,233 @@
-"""Readings: where the paper's words leave a choice, and which choices come nearest to its numbers.
-
-Every question has answers, ours first. A set of readings answers them all. Our defaults follow the
-paper's words; this search only says which consistent set lies nearest to all published numbers at
-once, and how near. Static policies and single collectives are measured for every answer, on seeds
-that no figure uses; learners, which cost minutes, for a few sets.
-"""
+"""`thzsync reproduce readings`: every published number under every set of readings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import product
-from math import exp, log
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
-from thzsync.paper.ladder import LEARNERS
-from thzsync.paper.published import PUBLISHED, Published, published_ablation_pct
+from thzsync.files import write_document
+from thzsync.paper.figure import Request, Row, facts, first_averaged
+from thzsync.paper.ladder import LEARNERS, letter
+from thzsync.paper.questions import (
+    LETTER,
+    QUESTIONS,
+    READERS,
+    Numbers,
+    Place,
+    Readings,
+    defaults,
+    departures,
+    every_set,
+    fit,
+    interval,
+    keys_of,
+    places,
+    published,
+    score,
+)
+from thzsync.paper.reading_runs import FIRST_SEED, Found, RingRun, Task, TraceRun, complete
+from thzsync.scenario import Scenario
 
-Place = tuple[str, str, str, str]
-"""Figure, series, setting and metric of a published number."""
-Numbers = Mapping[Place, float | tuple[float, ...]]
-"""Ours by place; an ablation has one increase [%] for each of its four settings."""
-
-NEAR: Final = 0.15
-"""A number this near to the published one fits."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One way to read the paper."""
-
-    name: str
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    """What it changes in a scenario."""
-    methods: Mapping[str, str] = field(default_factory=dict)
-    """Series on the single ring that another variant stands for (see ``reading_runs``)."""
-
-
-QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
-    "sharing": (
-        Answer("events share transceivers"),
-        Answer("events one by one", {"thz.sharing": "event"}),
-    ),
-    "radiation": (
-        Answer("least powers"),
-        Answer("whole budgets radiated", {"thz.radiation": "budget"}),
-    ),
-    "power": (
-        Answer("four power levels"),
-        Answer("one power for all", {"coordinator.power_levels": [1.0]}),
-    ),
-    "background": (
-        Answer("15 % background"),
-        Answer("no background", {"optical.background.load": 0.0}),
-        Answer("30 % background", {"optical.background.load": 0.3}),
-    ),
-    "fluctuation": (
-        Answer("1.5 dB fluctuation"),
-        Answer("2.5 dB fluctuation", {"channel.fluctuation_db": 2.5}),
-    ),
-    "permutations": (
-        Answer("permutations held"),
-        Answer(
-            "permutations in rounds of a chunk",
-            methods={"a2a demand-sorted": "rounds", "a2a cyclic": "rounds"},
-        ),
-        Answer("cyclic in blind rounds of a chunk", methods={"a2a cyclic": "blind rounds"}),
-    ),
-    "single tree": (
-        Answer("single tree not told of delays"),
-        Answer("single tree told of delays", methods={"allreduce single-tree": "told"}),
-    ),
-    "blind trees": (
-        Answer("no-channel on the same trees"),
-        Answer("no-channel on blind trees", methods={"allreduce no-channel": "blind trees"}),
-    ),
-    "ablations": (
-        Answer("ablations counted from the release"),
-        Answer("ablations counted from the last data", methods={"ablations": "last data"}),
-    ),
-    "coordinator": (
-        Answer("our coordinator"),
-        Answer("coordinator to the letter"),
-    ),
-}
-"""What the paper leaves open; the first answer is our default."""
-LETTER: Final = QUESTIONS["coordinator"][1]
-
-READERS: Final[dict[str, tuple[str, ...]]] = {
-    "all-wired": ("background",),
-    "all-wireless": ("sharing", "radiation", "fluctuation"),
-    "fixed-ratio": ("sharing", "power", "background", "fluctuation"),
-    **dict.fromkeys(
-        LEARNERS, ("sharing", "radiation", "power", "background", "fluctuation", "coordinator")
-    ),
-}
-"""The questions on which a policy's published numbers depend."""
-
-Readings = dict[str, Answer]
-"""An answer to every question."""
-
-
-def defaults() -> Readings:
-    """Our own."""
-    return {question: answers[0] for question, answers in QUESTIONS.items()}
-
-
-def every_set() -> Iterator[Readings]:
-    """All combinations; the defaults come first."""
-    for answers in product(*QUESTIONS.values()):
-        yield dict(zip(QUESTIONS, answers, strict=True))
-
-
-def departures(readings: Readings) -> list[str]:
-    """The answers that are not our defaults, in words."""
-    return [a.name for question, a in readings.items() if a is not QUESTIONS[question][0]]
+STATIC: Final = tuple(policy for policy in READERS if policy not in LEARNERS)
+STATIC_ITERATIONS: Final = 2
+ABLATED: Final = ("no-channel", "equal-power")
+_TRACE: Final = READERS["thz-sync"][:-1]
+"""The questions that decide how the trace runs, whoever coordinates it."""
 
 
 @dataclass(frozen=True)
-class Score:
-    """How near a set of numbers comes to the published ones."""
+class Effort:
+    """How much is measured."""
 
-    within: int
-    """How many fit: values within 15 %, ablations whose four increases lie in the range."""
-    count: int
-    deviation_pct: float
-    """Mean factor by which numbers are off, less one [%]."""
+    scenario: Scenario
+    """What the answers change."""
+    seeds: int = 2
+    """Of static policies on the trace; learners have half as many."""
+    iterations: int = 20
+    ring_seeds: int = 30
 
+    @cached_property
+    def base(self) -> str:
+        """The scenario as tasks carry it."""
+        return self.scenario.model_dump_json(exclude_none=True)
 
-def score(ours: Numbers) -> Score:
-    """Judge the numbers that are there; of a range, those parts that lie outside count."""
-    fits, off = 0, []
-    for place, value in ours.items():
-        distance = log_distance(place, value)
-        off.append(distance)
-        fits += fit(place, value)
-    return Score(fits, len(off), 100 * (exp(sum(off) / len(off)) - 1) if off else float("nan"))
+    def static(self, policy: str, readings: Readings) -> list[Task]:
+        """A static policy's runs."""
+        keys = tuple(sorted(_plain(keys_of(readings, READERS[policy])).items()))
+        seeds = range(FIRST_SEED, FIRST_SEED + self.seeds)
+        return [TraceRun(policy, self.base, keys, s, STATIC_ITERATIONS, 0, False) for s in seeds]
 
+    def learner(self, policy: str, readings: Readings, time_weight: float = 0.7) -> list[Task]:
+        """A learner's runs."""
+        keys = keys_of(readings, _TRACE)
+        if readings["coordinator"] is LETTER:
+            keys |= letter(policy)
+        if time_weight != 0.7:
+            keys |= {"reward.time_weight": time_weight, "reward.energy_weight": 1 - time_weight}
+        asked = tuple(sorted(_plain(keys).items()))
+        seeds = range(FIRST_SEED, FIRST_SEED + max(1, self.seeds // 2))
+        first, last = first_averaged(self.iterations), self.iterations
+        return [TraceRun(policy, self.base, asked, s, last, first, True) for s in seeds]
 
-def fit(place: Place, value: float | tuple[float, ...]) -> bool:
-    """Whether one of our numbers counts as the paper's."""
-    if isinstance(value, tuple):
-        least, most = interval(place)
-        return all(least <= increase <= most for increase in value)
-    return abs(value / published(place) - 1) <= NEAR
-
-
-def log_distance(place: Place, value: float | tuple[float, ...]) -> float:
-    """|log(ours / paper)|; of times without a part, against the nearest that was published."""
-    if not isinstance(value, tuple):
-        return abs(log(value / published(place)))
-    least, most = interval(place)
-    nearest = [min(max(increase, least), most) for increase in value]
-    parts = [
-        abs(log((100 + ours) / (100 + paper))) for ours, paper in zip(value, nearest, strict=True)
-    ]
-    return sum(parts) / len(parts)
-
-
-def places() -> list[Place]:
-    """All published numbers; a range is one of them."""
-    found = [_place(row) for row in PUBLISHED]
-    return list(dict.fromkeys(found))
+    def ring(self, series: str, racks: int, late: bool, readings: Readings) -> RingRun:
+        """A series of the single ring, in the variant that the readings name."""
+        chosen = [a.methods[series] for a in readings.values() if series in a.methods]
+        keys = tuple(sorted(readings["fluctuation"].keys.items()))
+        return RingRun(series, chosen[0] if chosen else "", racks, late, keys, self.ring_seeds)
 
 
-def published(place: Place) -> float:
-    """What the paper says there."""
-    return next(row.value for row in PUBLISHED if _place(row) == place)
+def _plain(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists as tuples, so that tasks can be compared."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in keys.items()}
 
 
-def _place(row: Published) -> Place:
-    metric = "increase" if row.unit == "%" else row.metric
-    return row.figure, row.series, row.setting, metric
+@dataclass(frozen=True)
+class Assembly:
+    """Published numbers under a set of readings, from measurements."""
+
+    found: Found
+    effort: Effort
+
+    def tasks(self, readings: Readings, learners: bool) -> Iterator[Task]:
+        """Everything that a set's numbers are made of."""
+        for place in places():
+            if _learnt(place) == learners:
+                yield from self._tasks(place, readings)
+
+    def numbers(self, readings: Readings, learners: bool = True) -> Numbers:
+        """Ours by place, with or without those of the learners."""
+        return {
+            place: self._number(place, readings)
+            for place in places()
+            if learners or not _learnt(place)
+        }
+
+    def _tasks(self, place: Place, readings: Readings) -> list[Task]:
+        figure, series, setting, _ = place
+        if figure == "weights":
+            return self.effort.learner(series, readings, float(setting.split("/")[0]))
+        if figure == "fabric" and series in LEARNERS:
+            return self.effort.learner(series, readings)
+        if figure == "fabric":
+            return self.effort.static(series, readings)
+        if series in ABLATED:
+            return [run for pair in self._ablated(series, readings) for run in pair]
+        return [self._ring(series, setting, readings)]
+
+    def _number(self, place: Place, readings: Readings) -> float | tuple[float, ...]:
+        figure, series, setting, metric = place
+        if figure != "synthesis":
+            name = f"last {metric}" if figure == "weights" else metric
+            found = [self.found[task][name] for task in self._tasks(place, readings)]
+            return sum(found) / len(found)
+        if series not in ABLATED:
+            return self.found[self._ring(series, setting, readings)]["completion"]
+        counted = "since data" if readings["ablations"].methods else "completion"
+        return tuple(
+            100 * (self.found[without][counted] / self.found[whole][counted] - 1)
+            for without, whole in self._ablated(series, readings)
+        )
+
+    def _ring(self, series: str, setting: str, readings: Readings) -> RingRun:
+        racks, late = int(setting.split(maxsplit=1)[0][2:]), "no stragglers" not in setting
+        return self.effort.ring(series, racks, late, readings)
+
+    def _ablated(self, series: str, readings: Readings) -> list[tuple[RingRun, RingRun]]:
+        """Without a part, and whole, in the four settings."""
+        return [
+            (
+                self.effort.ring(f"{kind} {series}", 12, late, readings),
+                self.effort.ring(f"{kind} proposed", 12, late, readings),
+            )
+            for kind in ("a2a", "allreduce")
+            for late in (False, True)
+        ]
 
 
-def interval(place: Place) -> tuple[float, float]:
-    """Least and most increase that the paper reports for an ablation [%]."""
-    found = published_ablation_pct(place[1])
-    assert found is not None
-    return found
+def _learnt(place: Place) -> bool:
+    return place[1] in LEARNERS
 
 
-def keys_of(readings: Readings, questions: Iterable[str]) -> dict[str, Any]:
-    """The scenario's keys under some of the answers."""
-    found: dict[str, Any] = {}
-    for question in questions:
-        found |= readings[question].keys
-    return found
+@dataclass(frozen=True)
+class ReadingsFigure:
+    """Sets of readings, and how near each comes."""
+
+    sets: list[tuple[Readings, Numbers]]
+    """Fully measured, our defaults first."""
+    static_sets: int
+    """How many were compared on static policies and single collectives."""
+    effort: Effort
+    quick: bool = False
+
+    def rows(self) -> list[Row]:
+        """One row per set, in the order in which they were chosen."""
+        return [
+            {
+                "readings": departures(readings),
+                "within": judged.within,
+                "count": judged.count,
+                "deviation_pct": judged.deviation_pct,
+            }
+            for readings, ours in self.sets
+            for judged in (score(ours),)
+        ]
+
+    def numbers(self) -> list[Row]:
+        """Every published number beside that of our defaults and that of the nearest set."""
+        best = min(range(len(self.sets)), key=lambda k: score(self.sets[k][1]).deviation_pct)
+        ours, nearest = self.sets[0][1], self.sets[best][1]
+        return [
+            {
+                "figure": place[0],
+                "series": place[1],
+                "setting": place[2],
+                "metric": place[3],
+                "paper": interval(place) if isinstance(ours[place], tuple) else published(place),
+                "ours": ours[place],
+                "ours_fits": fit(place, ours[place]),
+                "nearest": nearest[place],
+                "nearest_fits": fit(place, nearest[place]),
+            }
+            for place in places()
+        ]
+
+    def document(self) -> Row:
+        """The figure as plain values."""
+        return facts("readings", self.effort.scenario, self.quick) | {
+            "seeds": list(range(FIRST_SEED, FIRST_SEED + self.effort.seeds)),
+            "iterations": self.effort.iterations,
+            "ring_seeds": self.effort.ring_seeds,
+            "questions": {q: [a.name for a in answers] for q, answers in QUESTIONS.items()},
+            "static_sets": self.static_sets,
+            "rows": self.rows(),
+            "numbers": self.numbers(),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the summary."""
+        target = Path(folder)
+        write_document(target / "readings.json", self.document())
+        return target
+
+
+def reproduce(request: Request) -> ReadingsFigure:
+    """Compare all sets on what is cheap, then the nearest and ours on everything."""
+    ring_seeds = 5 if request.quick else 30
+    effort = Effort(request.scenario, request.seeds, request.iterations, ring_seeds)
+    made = Assembly({}, effort)
+
+    def measure(sets: list[Readings], learners: bool, part: str) -> None:
+        tasks = [task for r in sets for task in made.tasks(r, learners)]
+        complete(made.found, tasks, request.folder, request.workers, request.part(part))
+
+    sets = [r for r in every_set() if r["coordinator"] is not LETTER]
+    measure(sets, False, "static readings")
+    ranked = sorted(sets, key=lambda r: score(made.numbers(r, learners=False)).deviation_pct)
+    chosen = [defaults(), next(r for r in ranked if r != defaults())]
+    chosen = [r | {"coordinator": c} for r in chosen for c in QUESTIONS["coordinator"]]
+    measure(chosen, True, "learners")
+    numbers = [(r, made.numbers(r)) for r in chosen]
+    return ReadingsFigure(numbers, len(sets), effort, request.quick)

@@ -4,93 +4,122 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.single_ring import Instance
 from thzsync.experiments.statistics import interval95
+from thzsync.files import write_atomically, write_document
+from thzsync.paper.figure import Request, Row, facts
 from thzsync.paper.published import published_ablation_pct, published_synthesis
 from thzsync.scenario import Scenario
 from thzsync.synthesis import find_method
 from thzsync.synthesis.registry import PUBLISHED
 
 RACKS: Final = (4, 6, 8, 10, 12)
-SEEDS: Final = 30
+QUICK_RACKS: Final = (4, 12)
 KINDS: Final = ("a2a", "allreduce")
 ABLATIONS: Final = ("no-channel", "equal-power")
+
+Case = tuple[str, int, bool]
+"""Collective, racks, and whether some of them are late."""
+
+
+@dataclass(frozen=True)
+class SynthesisFigure:
+    """Completion times of all synthesis methods on one ring."""
+
+    scenario: Scenario
+    seeds: int
+    rows: list[Row]
+    quick: bool = False
+
+    def document(self) -> Row:
+        """The figure as plain values."""
+        return facts("synthesis", self.scenario, self.quick) | {
+            "seeds": self.seeds,
+            "rows": self.rows,
+            "ablations": ablation_rows(self.rows),
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the rows with the scenario they were made from."""
+        target = Path(folder)
+        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
+        write_document(target / "synthesis.json", self.document())
+        return target
+
+
+def reproduce(request: Request) -> SynthesisFigure:
+    """All published methods at all sizes."""
+    rows = synthesis_rows(
+        request.scenario,
+        request.seeds,
+        QUICK_RACKS if request.quick else RACKS,
+        workers=request.workers,
+        progress=request.part("synthesis"),
+    )
+    return SynthesisFigure(request.scenario, request.seeds, rows, request.quick)
 
 
 @dataclass(frozen=True)
 class _Task:
     instance: Instance
     methods: tuple[str, ...]
-    bounds: bool
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One instance under all methods: completion times and the bound [ms]."""
-
-    completion_ms: dict[str, float]
-    bound_ms: float
-
-
-def measure(task: _Task) -> Measured:
-    """Run every method on one instance."""
+def _measure(task: _Task) -> tuple[dict[str, float], float]:
+    """Completion times of all methods on one instance, and the bound [ms]."""
     completion_ms = {m: task.instance.run(m).completion_ps / 1e9 for m in task.methods}
-    return Measured(completion_ms, task.instance.bound_ms() if task.bounds else float("nan"))
+    return completion_ms, task.instance.bound_ms()
 
 
-def reproduce_synthesis(
-    seeds: int = SEEDS,
+def synthesis_rows(
+    scenario: Scenario,
+    seeds: int,
     racks: Sequence[int] = RACKS,
     methods: Mapping[str, Sequence[str]] | None = None,
     workers: int | None = None,
-    scenario: Scenario | None = None,
-    bounds: bool = True,
     progress: Callable[[int, int], None] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows of the figure: mean, 95 % interval, bound, published number, deviation.
 
     Every method faces the same ``seeds`` instances of each setting.
     """
-    setting = scenario or Scenario.preset("single-ring")
-    chosen = {k: _published(k) if methods is None else tuple(methods.get(k, ())) for k in KINDS}
+    chosen = _published() if methods is None else methods
     for kind, names in chosen.items():
         for name in names:
             find_method(kind, name)  # refuse unknown names before any work
-    cases = [
-        (kind, n, late) for kind in KINDS if chosen[kind] for late in (False, True) for n in racks
-    ]
+    cases = [(kind, n, late) for kind in chosen for late in (False, True) for n in racks]
     # The largest instances first, so that no worker is left with one at the end.
     tasks = [
-        _Task(Instance(setting, kind, n, late, seed), chosen[kind], bounds)
-        for kind, n, late in sorted(cases, key=lambda case: -case[1])
+        _Task(Instance(scenario, *case, seed), tuple(chosen[case[0]]))
+        for case in sorted(cases, key=lambda case: -case[1])
         for seed in range(seeds)
     ]
-    found: dict[tuple[str, int, bool], list[Measured]] = {case: [] for case in cases}
-    for task, outcome in zip(tasks, map_runs(measure, tasks, workers, progress), strict=True):
+    found: dict[Case, list[tuple[dict[str, float], float]]] = {case: [] for case in cases}
+    for task, measured in zip(tasks, map_runs(_measure, tasks, workers, progress), strict=True):
         instance = task.instance
-        found[instance.kind, instance.racks, instance.stragglers].append(outcome)
+        found[instance.kind, instance.racks, instance.stragglers].append(measured)
     return [
-        _row(case, method, outcomes)
-        for case, outcomes in found.items()
+        _row(case, method, [times_ms[method] for times_ms, _ in instances], bounds_ms)
+        for case, instances in found.items()
+        for bounds_ms in ([bound_ms for _, bound_ms in instances],)
         for method in chosen[case[0]]
     ]
 
 
-def _published(kind: str) -> tuple[str, ...]:
-    """The paper's method and its baselines."""
-    return tuple(method.name for method in PUBLISHED if method.collective == kind)
+def _published() -> dict[str, list[str]]:
+    """The paper's methods and its baselines, by collective."""
+    return {k: [m.name for m in PUBLISHED if m.collective == k] for k in KINDS}
 
 
-def _row(case: tuple[str, int, bool], method: str, outcomes: list[Measured]) -> dict[str, Any]:
+def _row(case: Case, method: str, times_ms: list[float], bounds_ms: list[float]) -> Row:
     kind, racks, late = case
-    times_ms: FloatArray = np.array([outcome.completion_ms[method] for outcome in outcomes])
-    mean_ms, ci95_ms = interval95(times_ms)
+    mean_ms, ci95_ms = interval95(np.array(times_ms))
     paper_ms = published_synthesis(kind, method, racks, late)
     return {
         "collective": kind,
@@ -99,13 +128,13 @@ def _row(case: tuple[str, int, bool], method: str, outcomes: list[Measured]) -> 
         "stragglers": late,
         "mean_ms": mean_ms,
         "ci95_ms": ci95_ms,
-        "bound_ms": float(np.mean([outcome.bound_ms for outcome in outcomes])),
+        "bound_ms": float(np.mean(bounds_ms)),
         "paper_ms": paper_ms,
         "deviation_pct": None if paper_ms is None else 100 * (mean_ms / paper_ms - 1),
     }
 
 
-def ablation_rows(rows: Sequence[Mapping[str, Any]], racks: int = 12) -> list[dict[str, Any]]:
+def ablation_rows(rows: Sequence[Row], racks: int = 12) -> list[Row]:
     """By how much each ablation is slower than Proposed [%], beside the published range."""
     mean_ms = {
         (row["collective"], row["stragglers"], row["method"]): row["mean_ms"]
@@ -117,15 +146,15 @@ def ablation_rows(rows: Sequence[Mapping[str, Any]], racks: int = 12) -> list[di
         proposed = mean_ms.get((collective, late, "proposed"))
         if method not in ABLATIONS or proposed is None:
             continue
-        paper = published_ablation_pct(method)
+        least, most = published_ablation_pct(method) or (None, None)
         found.append(
             {
                 "collective": collective,
                 "stragglers": late,
                 "method": method,
                 "increase_pct": 100 * (value / proposed - 1),
-                "paper_least_pct": paper[0] if paper else None,
-                "paper_most_pct": paper[1] if paper else None,
+                "paper_least_pct": least,
+                "paper_most_pct": most,
             }
         )
     return found

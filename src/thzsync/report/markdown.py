@@ -44,37 +44,20 @@ PARTS: Final = {
 _MARKER: Final = re.compile(r"^<!-- (table:(?P<name>[\w-]+)|/table) -->$")
 
 
-def headline(document: Document) -> str:
-    """Every policy beside the paper, in few columns."""
-    keys = tables.policy_keys(deviation=False)
-    return markdown_table(_policies(document).only(*keys, "makespan_ms", "exposed_ms"))
+BESIDE_PAPER: Final = (*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms")
+"""Columns of narrow tables."""
 
 
-def fabric(document: Document) -> str:
-    """Every policy beside the paper, with deviations."""
-    keys = tables.policy_keys()
-    return markdown_table(_policies(document).only(*keys, "makespan_ms", "exposed_ms", "thz_share"))
+def _policies(document: Document, *columns: str) -> Table:
+    first, seeds = int(document["first_iteration"]) + 1, len(document["seeds"])
+    window = f"Means per iteration from iteration {first} on, ± 95 %, {seeds} paired seeds."
+    return tables.policies(document["rows"], window).only(*columns)
 
 
-def _policies(document: Document) -> Table:
-    return tables.policies(document["rows"], _window(document))
-
-
-def gains(document: Document) -> str:
-    """By how much THz-SynC completes earlier than each rival."""
-    return markdown_table(tables.gains(document["gains"]))
-
-
-def oracle(document: Document) -> str:
+def _oracle(document: Document) -> list[Table | str]:
     """The best fixed choice per collective type in hindsight, and each policy's distance."""
     best = document["oracle"]
-    return "\n\n".join(
-        (
-            markdown_table(tables.choices(best["choices"])),
-            _reach(best),
-            markdown_table(tables.regrets(document)),
-        )
-    )
+    return [tables.choices(best["choices"]), _reach(best), tables.regrets(document)]
 
 
 def _reach(best: Document) -> str:
@@ -97,85 +80,48 @@ def _reach(best: Document) -> str:
     return reach
 
 
-def synthesis(document: Document) -> str:
-    """Every published completion time beside ours."""
-    rows = (row for row in document["rows"] if row["paper_ms"] is not None)
-    return markdown_table(synthesis_tables.synthesis(rows))
+def _synthesis(document: Document, *methods: str) -> Table:
+    """Every published completion time beside ours, of some methods or all."""
+    published = (row for row in document["rows"] if row["paper_ms"] is not None)
+    return synthesis_tables.synthesis(r for r in published if not methods or r["method"] in methods)
 
 
-def proposed(document: Document) -> str:
-    """The published completion times of the proposed methods."""
-    rows = (r for r in document["rows"] if r["paper_ms"] is not None and r["method"] == "proposed")
-    return markdown_table(synthesis_tables.synthesis(rows))
-
-
-def synthesis_all(document: Document) -> str:
-    """All methods at all sizes."""
-    return markdown_table(synthesis_tables.synthesis(document["rows"]))
-
-
-def ablations(document: Document) -> str:
-    """How much slower the proposed methods are without one of their parts."""
-    return markdown_table(synthesis_tables.ablations(document["ablations"]))
-
-
-def weights(document: Document) -> str:
-    """The operating point at each pair of reward weights."""
-    return markdown_table(tables.weights(document["rows"]))
-
-
-def ladder(document: Document) -> str:
-    """Every learner from the paper's letter to ours."""
-    return markdown_table(letter_tables.ladder(document))
-
-
-def beyond(document: Document) -> str:
-    """The plane of delay and energy, point by point."""
-    return markdown_table(tables.beyond(document["rows"]))
-
-
-def readings(document: Document) -> str:
-    """Sets of readings, and every published number under the nearest."""
-    both = (letter_tables.readings(document), letter_tables.reading_numbers(document))
-    return "\n\n".join(markdown_table(table) for table in both)
-
-
-def letter(document: Document) -> str:
-    """The learners as the paper describes them, in few columns."""
-    keys = [*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms"]
-    return markdown_table(letter_tables.letter(document).only(*keys))
-
-
-def speed(document: Document) -> str:
-    """Measured speed beside the budgets; what was not measured is left out."""
-    return markdown_table(speed_table(document))
-
-
-def provenance(document: Document) -> str:
+def _provenance(document: Document) -> str:
     """What the numbers were made with."""
     made = document["environment"]
     parts = ", ".join(f"{name} {value}" for name, value in sorted(made.items()))
     return f"Scenario `{document['scenario']}` ({document['scenario_sha256'][:12]}); {parts}."
 
 
-BLOCKS: Final[dict[str, tuple[str, Callable[[Document], str]]]] = {
-    "headline": ("fabric", headline),
-    "fabric": ("fabric", fabric),
-    "gains": ("fabric", gains),
-    "oracle": ("fabric", oracle),
-    "provenance": ("fabric", provenance),
-    "synthesis": ("synthesis", synthesis),
-    "proposed": ("synthesis", proposed),
-    "synthesis-all": ("synthesis", synthesis_all),
-    "ablations": ("synthesis", ablations),
-    "weights": ("weights", weights),
-    "ladder": ("ladder", ladder),
-    "letter": ("ladder", letter),
-    "beyond": ("beyond", beyond),
-    "readings": ("readings", readings),
-    "speed": ("bench", speed),
+Block = Callable[[Document], Sequence[Table | str]]
+BLOCKS: Final[dict[str, tuple[str, Block]]] = {
+    "headline": ("fabric", lambda d: [_policies(d, *BESIDE_PAPER)]),
+    "fabric": (
+        "fabric",
+        lambda d: [_policies(d, *tables.policy_keys(), "makespan_ms", "exposed_ms", "thz_share")],
+    ),
+    "gains": ("fabric", lambda d: [tables.gains(d["gains"])]),
+    "oracle": ("fabric", _oracle),
+    "provenance": ("fabric", lambda d: [_provenance(d)]),
+    "synthesis": ("synthesis", lambda d: [_synthesis(d)]),
+    "proposed": ("synthesis", lambda d: [_synthesis(d, "proposed")]),
+    "synthesis-all": ("synthesis", lambda d: [synthesis_tables.synthesis(d["rows"])]),
+    "ablations": ("synthesis", lambda d: [synthesis_tables.ablations(d["ablations"])]),
+    "weights": ("weights", lambda d: [tables.weights(d["rows"])]),
+    "ladder": ("ladder", lambda d: [letter_tables.ladder(d)]),
+    "letter": ("ladder", lambda d: [letter_tables.letter(d).only(*BESIDE_PAPER)]),
+    "beyond": ("beyond", lambda d: [tables.beyond(d["rows"])]),
+    "readings": (
+        "readings",
+        lambda d: [letter_tables.readings(d), letter_tables.reading_numbers(d)],
+    ),
+    "speed": ("bench", lambda d: [speed_table(d)]),
 }
-"""What a block is called, the part that it needs, and how it is made."""
+"""What a block is called, the part that it needs, and what it holds."""
+
+
+def _text(block: Sequence[Table | str]) -> str:
+    return "\n\n".join(b if isinstance(b, str) else markdown_table(b) for b in block)
 
 
 def read_parts(folder: str | Path) -> dict[str, Document]:
@@ -225,7 +171,7 @@ def fill(text: str, parts: dict[str, Document], source: str = "page") -> tuple[s
             )
         part, make = BLOCKS[name]
         if part in parts:
-            lines += ["", make(parts[part]), ""]
+            lines += ["", _text(make(parts[part])), ""]
             lines += [QUICK, ""] if parts[part].get("quick") else []
             filled.append(name)
     if inside is not None:
@@ -250,11 +196,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"thzsync: error: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def _window(document: Document) -> str:
-    first, seeds = int(document["first_iteration"]) + 1, len(document["seeds"])
-    return f"Means per iteration from iteration {first} on, ± 95 %, {seeds} paired seeds."
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ _PLAIN: Final = {
 }
 """Our words where Pydantic's speak of Python's types."""
 _MOST_SHOWN: Final = 60
+SIMILAR: Final = 0.75
+"""Share of letters that two words have in common if one is a misspelling of the other."""
 
 
 def explain(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
@@ -38,7 +40,7 @@ def closest(word: str, known: Iterable[str]) -> str | None:
     """A remark on the known word that this one probably was meant to be, if there is one."""
     import difflib
 
-    close = difflib.get_close_matches(word, list(known), n=1)
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=SIMILAR)
     return f"did you mean {close[0]!r}?" if close else None
 
 
@@ -51,19 +53,23 @@ def _explain_one(problem: ErrorDetails, model: type[BaseModel] | None) -> list[s
     """One line, or several where one check has found several mistakes."""
     location = problem["loc"]
     key = _key(location)
+    context = problem.get("ctx", {})
     match problem["type"]:
         case "extra_forbidden":
-            return [f"{key}: unknown key; {_allowed_keys(location, model)}"]
+            line = f"{key}: unknown key; {_allowed_keys(location, model)}"
         case "missing":
-            return [f"{key}: this key is required"]
+            line = f"{key}: this key is required"
+        case "tuple_type" if isinstance(problem["input"], dict):
+            line = f"{key}: write [[{key}]], since there may be several such tables"
         case "union_tag_not_found":
-            return [f"{key}.kind: this key is required; it says which fault this is"]
+            line = f"{key}.kind: this key is required; it says which fault this is"
         case "too_long":
-            return [f"{key}: list at most {problem['ctx']['max_length']} entries"]
+            line = f"{key}: list at most {context['max_length']} entries"
         case "union_tag_invalid":
-            context = problem["ctx"]
-            return [f"{key}.kind: found {context['tag']!r}; use one of {context['expected_tags']}"]
-    return [_at(key, problem["input"], line) for line in _message(problem).split("\n")]
+            line = f"{key}.kind: found {context['tag']!r}; use one of {context['expected_tags']}"
+        case _:
+            return [_at(key, problem["input"], line) for line in _message(problem).split("\n")]
+    return [line]
 
 
 def _message(problem: ErrorDetails) -> str:

@@ -10,13 +10,15 @@ from pydantic import Field, model_validator
 from thzsync.scenario.base import (
     Bytes,
     Count,
-    Decibels,
+    EnergyPerBit,
     FileName,
     Fraction,
+    Gain,
     Hertz,
     Loss,
     Metres,
     Model,
+    NoiseDensity,
     Rate,
     Real,
     Seconds,
@@ -99,7 +101,7 @@ class Optical(Model):
     """C_acc, rate of the fibre between a rack and its ring's switch [bit/s]."""
     inter_bps: Rate = 100e9
     """C_inter, rate of the fibre between two ring switches [bit/s]."""
-    energy_j_per_bit_hop: Annotated[Real, Field(ge=0, le=1)] = 40e-12
+    energy_j_per_bit_hop: EnergyPerBit = 40e-12
     """epsilon^O, transmission energy per bit and link on the path [J/bit/hop]."""
     switch_delay_s: Annotated[Seconds, Field(le=1)] = 500e-9
     """tau^sw, processing delay of a switch per packet [s]."""
@@ -149,15 +151,15 @@ class Thz(Model):
     """B_c, bandwidth of one subband [Hz]."""
     band_start_hz: Hertz = 290e9
     """Lower edge of the band [Hz]; subbands follow each other without gaps."""
-    receive_gain_db: Decibels = 25.0
+    receive_gain_db: Gain = 25.0
     """G, gain of the receiving antenna [dBi]."""
-    max_power_w: Watts = 0.1
+    max_power_w: Annotated[Watts, Field(ge=1e-15)] = 0.1
     """P^max, transmit power of a rack over all its subbands [W]."""
-    noise_psd_dbm_per_hz: Decibels = -174.0
+    noise_psd_dbm_per_hz: NoiseDensity = -174.0
     """N_0, thermal noise density [dBm/Hz]."""
-    noise_figure_db: Loss = 2.0
+    noise_figure_db: Annotated[Loss, Field(le=50)] = 2.0
     """Receiver noise figure, added to N_0 [dB]."""
-    interference_w: Annotated[Real, Field(ge=0, le=1e6)] = 0.0
+    interference_w: Watts = 0.0
     """I, residual interference of other beams, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
     """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""

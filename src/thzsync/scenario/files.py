@@ -9,23 +9,27 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.files import escape_controls, read_bounded
 from thzsync.scenario.explain import closest, explain
+from thzsync.scenario.units import quantity_of
 
 if TYPE_CHECKING:
     from thzsync.scenario.scenario import Scenario
 
+_PLAIN: Final = ("db", "dbm_per_hz")
+"""Dimensions of one unit, which the key's name has."""
 LARGEST_FILE_BYTES: Final = 4 * 2**20
 """No scenario written by hand or program comes near this [bytes]."""
 
 
 def _presets() -> dict[str, str]:
     folder = resources.files("thzsync.scenario") / "presets"
-    files = {f.name: f for f in folder.iterdir() if f.name.endswith(".toml")}
-    return {name.removesuffix(".toml"): files[name].read_text("utf-8") for name in sorted(files)}
+    files = {f.name.removesuffix(".toml"): f for f in folder.iterdir() if f.name.endswith(".toml")}
+    return {name: files[name].read_text("utf-8") for name in sorted(files)}
 
 
 def preset_names() -> list[str]:
@@ -75,14 +79,19 @@ def parse_scenario(text: str, source: str) -> Scenario:
 
 def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
     """A scenario from plain values; a ``preset`` key names the scenario it starts from."""
+    return validated(_resolved(raw, source), source)
+
+
+def _resolved(raw: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """All keys of a file, those of the preset that it starts from included."""
     values = dict(raw)
     base = values.pop("preset", None)
-    if base is not None:
-        presets = _presets()
-        if not isinstance(base, str) or base not in presets:
-            raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
-        values = _merged(tomllib.loads(presets[base]), values)
-    return validated(values, source)
+    if base is None:
+        return values
+    presets = _presets()
+    if not isinstance(base, str) or base not in presets:
+        raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
+    return _merged(_resolved(tomllib.loads(presets[base]), source), values)
 
 
 def validated(values: Mapping[str, Any], source: str) -> Scenario:
@@ -106,28 +115,41 @@ def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def dump_toml(scenario: Scenario) -> str:
     """TOML that loads to an equal scenario (absent optional keys stay absent)."""
-    values = scenario.model_dump(mode="json", exclude_none=True)
-    return "\n".join(_toml_lines(values, ())).lstrip("\n") + "\n"
+    return "\n".join(_toml_lines(scenario, ())).lstrip("\n") + "\n"
 
 
-def _toml_lines(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    plain = {k: v for k, v in table.items() if not _is_table(v)}
-    for key, value in plain.items():
-        yield f"{key} = {toml_value(value)}"
-    for key, value in table.items():
+def _toml_lines(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
+    """Plain keys first, since TOML gives every key to the table named last."""
+    tables = {}
+    for name, field in type(model).model_fields.items():
+        value = getattr(model, name)
+        if isinstance(value, (BaseModel, dict)) or _items(value):
+            tables[name] = value
+        elif value is not None:
+            yield f"{name} = {field_text(field, value)}"
+    for name, value in tables.items():
+        header = ".".join((*path, name))
         if isinstance(value, dict):
-            yield f"\n[{'.'.join((*path, key))}]"
-            yield from _toml_lines(value, (*path, key))
-        elif _is_table(value):
-            for item in value:
-                yield f"\n[[{'.'.join((*path, key))}]]"
-                yield from _toml_lines(item, (*path, key))
+            yield f"\n[{header}]"
+            yield from (f"{toml_value(key)} = {toml_value(v)}" for key, v in value.items())
+            continue
+        for item in _items(value) or (value,):
+            yield f"\n[[{header}]]" if _items(value) else f"\n[{header}]"
+            yield from _toml_lines(item, (*path, name))
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-    )
+def _items(value: Any) -> tuple[BaseModel, ...]:
+    """The tables of a list of tables."""
+    tables = isinstance(value, tuple) and all(isinstance(item, BaseModel) for item in value)
+    return value if tables else ()
+
+
+def field_text(field: FieldInfo, value: Any) -> str:
+    """The value of a key as TOML, with the unit that a person would choose."""
+    unit = quantity_of(field)
+    if unit is not None and unit.dimension not in _PLAIN and (text := unit.text(value)):
+        return toml_value(text)
+    return toml_value(list(value) if isinstance(value, tuple) else value)
 
 
 def toml_value(value: Any) -> str:

@@ -109,8 +109,10 @@ class Job(Model):
     def _one_source(self) -> Job:
         given = [k for k in ("training", "model", "trace") if getattr(self, k) is not None]
         if len(given) != 1:
+            found = " and ".join(given) or "none"
+            remedy = f"; remove one, as --set jobs.{self.name}.{given[0]}= does" if given else ""
             raise ValueError(
-                f"give exactly one of training, model and trace; found {', '.join(given) or 'none'}"
+                f"give exactly one of training, model and trace; found {found}{remedy}"
             )
         return self
 
@@ -176,6 +178,12 @@ class Collectives(Model):
     """Synthesis method of any other collective, by name, such as { all-gather = "proposed" }."""
     stall_limit_s: Annotated[Seconds, Field(ge=1e-3)] = 10.0
     """A run in which nothing moves for this long ends with an error [s]."""
+
+    def with_methods(self, methods: dict[str, str]) -> Collectives:
+        """The same settings with these synthesis methods, by collective."""
+        own = {name: method for name, method in methods.items() if name in _OWN_KEYS}
+        others = {name: method for name, method in methods.items() if name not in _OWN_KEYS}
+        return self.model_copy(update=own | {"methods": self.methods | others})
 
     def method(self, collective: str) -> str | None:
         """The synthesis method named for a collective, if any."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from thzsync.scenario.base import UNITS, Model
+from thzsync.scenario.base import Model
 from thzsync.scenario.described import describe
-from thzsync.scenario.files import load_preset, toml_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from thzsync.scenario.files import field_text, load_preset, toml_value
 
 WIDTH: Final = 96
 
@@ -27,7 +23,7 @@ def starter(preset: str = "paper") -> str:
     scenario = load_preset(preset)
     head = f"""\
 # A scenario of thzsync, started from the preset "{preset}". A key behind a '#' is not set.
-# Numbers may carry a unit, as in "16 MiB" or "100 Gbps".
+# Numbers may carry a unit, as in "16 MiB" or "100 Gb/s".
 # A file may also say  preset = "{preset}"  and list only what differs from it.
 """
     return "\n".join([head, *_table(scenario, ())]) + "\n"
@@ -50,8 +46,7 @@ def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
 def _assignment(model: Model, name: str, value: Any) -> str:
     if value is None:
         return f"# {name} ="
-    plain = list(value) if isinstance(value, tuple) else value
-    return f"{name} = {_with_unit(model, name, value) or toml_value(plain)}"
+    return f"{name} = {field_text(type(model).model_fields[name], value)}"
 
 
 def _nested(name: str, field: FieldInfo, value: Any, path: tuple[str, ...]) -> Iterator[str]:
@@ -94,27 +89,6 @@ def _default(field: FieldInfo) -> str:
     if value is None or value is PydanticUndefined:
         return ""
     return toml_value(list(value) if isinstance(value, tuple) else value)
-
-
-def _with_unit(model: Model, name: str, value: Any) -> str | None:
-    """The value with the largest unit that shows it exactly; None where units do not apply."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value == 0:
-        return None
-    for text in _candidates(name, value):
-        try:
-            loaded = type(model).model_validate({**model.model_dump(), name: text})
-        except ValidationError:
-            continue
-        if getattr(loaded, name) == value:
-            return toml_value(text)
-    return None
-
-
-def _candidates(name: str, value: float) -> Iterable[str]:
-    for dimension in set(name.split("_")) & UNITS.keys() - {"db"}:
-        for unit, scale in sorted(UNITS[dimension].items(), key=lambda item: -item[1]):
-            if abs(value) >= scale and unit != "µs":
-                yield f"{value / scale:.6g} {unit}"
 
 
 def _models_in(annotation: Any) -> list[type[Model]]:

@@ -9,6 +9,7 @@ from thzsync.display.table import Column, Table
 from thzsync.scenario.fabric import Channel, Floor, Optical, Thz
 from thzsync.scenario.job import Job, Stragglers
 from thzsync.scenario.scenario import Scenario
+from thzsync.scenario.units import rate_text
 
 
 def summary_table(scenario: Scenario) -> Table:
@@ -36,7 +37,7 @@ def _floor(floor: Floor) -> str:
 
 
 def _fibre(optical: Optical) -> str:
-    access, inter = (f"{bps / 1e9:g} Gbit/s" for bps in (optical.access_bps, optical.inter_bps))
+    access, inter = (rate_text(bps) for bps in (optical.access_bps, optical.inter_bps))
     load = optical.background.load
     return f"{access} to racks, {inter} between rings, {100 * load:g} % background traffic"
 

@@ -29,9 +29,9 @@ from thzsync.simulation.metrics import (
     last_arrivals_s,
     wired_bytes_per_flow,
 )
+from thzsync.simulation.packet_check import PacketCheck
 from thzsync.simulation.rows import iteration_row, write_event, write_task
 from thzsync.simulation.sampling import LinkSampler
-from thzsync.simulation.witness import Witness
 from thzsync.simulation.world import World
 from thzsync.workload import Compute, Event, job_graph
 
@@ -84,7 +84,7 @@ class Engine:
             to_ps(scenario.thz.fallback_timeout_s),
             self.world.cut,
         )
-        self.witness = Witness(self.world) if in_flows(scenario) else None
+        self.packet_check = PacketCheck(self.world) if in_flows(scenario) else None
         """Has events replayed packet by packet, where the fibres carry flows."""
         self.outcomes: list[Outcome] = []
         """What became of earlier decisions; whoever reads them takes them out."""
@@ -142,8 +142,8 @@ class Engine:
         budget_w = action.power * world.scenario.thz.max_power_w
         work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
         self._decided[work.number] = Decided(pending, action)
-        if self.witness is not None:
-            self.witness.started(work)
+        if self.packet_check is not None:
+            self.packet_check.started(work)
         self.pending = None
         self._faults.leave_dead_fibres(work)
 
@@ -252,8 +252,8 @@ class Engine:
 
     def _event_done(self, done: Finished) -> None:
         decided = self._decided.pop(done.work.number)
-        if self.witness is not None:
-            self.witness.finished(done)
+        if self.packet_check is not None:
+            self.packet_check.finished(done)
         pending, world = decided.pending, self.world
         run, event = pending.job, pending.event
         graph, wired = done.work.graph, wired_bytes_per_flow(done)
@@ -306,6 +306,6 @@ class Engine:
         """All finished iterations as a run."""
         world, tables = self.world, until_last_iteration(self.recorder.frames())
         run = Run(world.scenario, policy, world.streams.seed, self.references, tables)
-        if self.witness is None:
+        if self.packet_check is None:
             return run
-        return replace(run, fidelity=self.witness.fidelity(run.events["number"].to_numpy()))
+        return replace(run, fidelity=self.packet_check.fidelity(run.events["number"].to_numpy()))

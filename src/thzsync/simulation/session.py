@@ -75,8 +75,8 @@ class Session:
         graphs = (run.graph for run in engine.jobs if run.iteration >= 0)
         memo: dict[int, object] = {id(part): part for part in (*shared, *graphs)}
         memo[id(engine.recorder)] = Recorder(keep=())
-        if engine.witness is not None:
-            memo[id(engine.witness)] = None
+        if engine.packet_check is not None:
+            memo[id(engine.packet_check)] = None
         memo |= {id(run.recorder): Recorder(keep=()) for run in engine.jobs}
         twin = object.__new__(Session)
         twin._engine = copy.deepcopy(engine, memo)

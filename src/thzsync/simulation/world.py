@@ -15,12 +15,12 @@ from thzsync.elementary import log10
 from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.scenario.fidelity import in_flows
-from thzsync.simulation.lateness import delays_ps
+from thzsync.simulation.stragglers import delays_ps
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.cutting import Cut, cut_of
+from thzsync.transfers.coarsening import Cut, cut_of
 from thzsync.wireless import Overlay
 from thzsync.workload import Event
 

@@ -46,8 +46,8 @@ def complete(
 
     tell()
     _find_references(missing, store, executor, tell)
-    able = [run for run in missing if store.references(run.realisation.key) is not None]
-    calls = [run_call(run, store.references(run.realisation.key) or b"") for run in able]
+    able = [run for run in missing if store.references(run.realisation.reference_key) is not None]
+    calls = [run_call(run, store.references(run.realisation.reference_key) or b"") for run in able]
     before = len(wanted) - len(able)
 
     def watched(done: float) -> None:
@@ -65,7 +65,7 @@ def _find_references(
     runs: Sequence[PlannedRun], store: Store, executor: Executor, tell: Callable[..., None]
 ) -> None:
     """The runs of one realisation share their references, so these come first."""
-    needed = {run.realisation.key: run.realisation for run in runs}
+    needed = {run.realisation.reference_key: run.realisation for run in runs}
     unknown = [r for key, r in needed.items() if store.references(key) is None]
     calls = [reference_call(r) for r in unknown]
 
@@ -73,10 +73,10 @@ def _find_references(
         tell(prepared=prepared, to_prepare=len(unknown))
 
     for position, answer in followed(executor, calls, watched):
-        key = unknown[position].key
+        key = unknown[position].reference_key
         if answer.error is None:
             store.commit_references(key, answer.payload)
             continue
         for run in runs:
-            if run.realisation.key == key:
+            if run.realisation.reference_key == key:
                 store.fail(run.key, answer.error, answer.traceback)

@@ -12,6 +12,7 @@ from typing import Any
 
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import known_policies
+from thzsync.experiments.references import reference_digest
 from thzsync.feasibility import check_scenario
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed, value_at
@@ -34,8 +35,13 @@ class Realisation:
 
     @cached_property
     def key(self) -> str:
-        """Names the references of this realisation."""
+        """Names the realisation."""
         return digest(self.scenario.digest, _files(self.scenario), self.seed)
+
+    @cached_property
+    def reference_key(self) -> str:
+        """Names its references, which realisations share that differ in learning alone."""
+        return digest(reference_digest(self.scenario), _files(self.scenario), self.seed)
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def prepared(
 
 def recall(plan: Plan, store: Store) -> None:
     """Let the store know what of a plan its folder holds."""
-    realisations = {run.realisation.key for run in plan.runs}
+    realisations = {run.realisation.reference_key for run in plan.runs}
     store.recall(plan.keys, realisations, plan.specification.iterations)
 
 

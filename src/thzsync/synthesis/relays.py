@@ -18,9 +18,9 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.collectives import Demand
 from thzsync.synthesis.exchanges import Rotation
-from thzsync.synthesis.late import air_times
 from thzsync.synthesis.method import Setting
 from thzsync.synthesis.offer import Offer
+from thzsync.synthesis.stragglers import air_times
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
 Way = tuple[int, ...]

@@ -18,41 +18,10 @@ def strongest_route(cost: FloatArray, closed: bool) -> IntArray:
     best, best_cost = np.arange(n), np.inf
     for start in range(min(n, 16)):
         order = _nearest(cost, start * n // min(n, 16))
-        total = _turned(cost, order, closed, 0)
+        total = _turned(cost, order, closed)
         if total < best_cost:
             best, best_cost = order, total
     return best
-
-
-@kernel
-def strongest_between(cost: FloatArray, one: int, other: int) -> IntArray:
-    """A Hamiltonian path from one rack to another whose costly links are few."""
-    n = len(cost)
-    best, best_cost = np.arange(n), np.inf
-    for second in range(n):
-        if second in (one, other):
-            continue
-        order = _nearest_between(cost, one, second, other)
-        total = _turned(cost, order, False, 1)
-        if total < best_cost:
-            best, best_cost = order, total
-    return best
-
-
-@kernel
-def _nearest_between(cost: FloatArray, one: int, second: int, other: int) -> IntArray:
-    n = len(cost)
-    order, used = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
-    order[0], order[1], order[n - 1] = one, second, other
-    used[one] = used[second] = used[other] = True
-    for k in range(2, n - 1):
-        nearest = -1
-        for v in range(n):
-            if not used[v] and (nearest < 0 or cost[order[k - 1], v] < cost[order[k - 1], nearest]):
-                nearest = v
-        order[k] = nearest
-        used[nearest] = True
-    return order
 
 
 @kernel
@@ -72,17 +41,14 @@ def _nearest(cost: FloatArray, start: int) -> IntArray:
 
 
 @kernel
-def _turned(cost: FloatArray, order: IntArray, closed: bool, fixed: int) -> float:
-    """Turn pieces of the route round in place (2-opt) until none helps; the route's cost.
-
-    So many places at either end stay as they are.
-    """
+def _turned(cost: FloatArray, order: IntArray, closed: bool) -> float:
+    """Turn pieces of the route round in place (2-opt) until none helps; the route's cost."""
     n = len(order)
     improved = True
     while improved:
         improved = False
-        for i in range(fixed, n - 1):
-            for j in range(i + 1, n - fixed):
+        for i in range(n - 1):
+            for j in range(i + 1, n):
                 if i == 0 and j == n - 1:
                     continue  # the whole route turned round is the same route
                 old = new = 0.0

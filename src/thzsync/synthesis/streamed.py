@@ -4,7 +4,7 @@ Round a cycle every link carries 2(N - 1)/N of the tensor in one direction and e
 the first moment to the last, which is all that its subbands can do. It needs everybody's data from
 the start and an even number of racks (neighbours send on disjoint halves of the band). Along a
 path every link carries the whole tensor both ways, but all that is ready is summed before the
-late rack's data is there. Several late racks let their data meet first (``late.Meeting``), unless
+late rack's data is there. Several late racks let their data meet first (``stragglers.Meeting``), unless
 one is so much later that the others' has passed by then.
 """
 
@@ -17,10 +17,10 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand, find_collective
-from thzsync.synthesis.late import Meeting, meeting, path_load
 from thzsync.synthesis.method import Setting
 from thzsync.synthesis.paths import link_rates, path_and_root, path_flows, route_cost
 from thzsync.synthesis.rings import ring_flows
+from thzsync.synthesis.stragglers import Meeting, meeting, path_load
 from thzsync.transfers import Flow, TransferGraph, graph_of
 
 MOST_CLOSED: Final = 32

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.jit import kernel
 from thzsync.ordering import topological_order
-from thzsync.transfers.graph import TransferGraph
-from thzsync.transfers.laying import lay_out, rows_of
 from thzsync.transfers.precedence import JOIN
+
+
+@kernel
+def rows_of(before: IntArray, after: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Pairs as rows of successors, each in the order of the pairs: row starts and entries."""
+    start = np.zeros(count + 1, dtype=np.int64)
+    for k in before:
+        start[k + 1] += 1
+    for k in range(count):
+        start[k + 1] += start[k]
+    place, rows = start.copy(), np.empty(len(after), dtype=np.int64)
+    for e in range(len(after)):
+        rows[place[before[e]]] = after[e]
+        place[before[e]] += 1
+    return start, rows
 
 
 @dataclass(frozen=True)
@@ -106,57 +120,3 @@ def _waiting_for_itself(batch: ChunkBatch) -> int:
     start = np.concatenate(([0], np.cumsum(batch.predecessors)))
     order = topological_order(start, before[np.argsort(batch.succ, kind="stable")])
     return int(np.setdiff1d(np.arange(len(batch)), order)[0])
-
-
-def event_batch(transfers: TransferGraph, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
-    """An event as nodes: all chunks, a timer per late sender, and a join of chunks at the end.
-
-    A late rack that only receives has no timer: it delays nobody.
-    """
-    plan = transfers
-    nodes = Nodes(plan.chunk_flow, plan.chunk_sizes, plan.on_thz, *plan.chunk_edges)
-    return batch_of(plan, nodes, delays_ps, release_ps)
-
-
-class Nodes(NamedTuple):
-    """What stands for the chunks of an event: a node each, or a node for several."""
-
-    flow: IntArray
-    size_bytes: IntArray
-    on_air: BoolArray
-    sooner: IntArray
-    later: IntArray
-    """Which nodes wait for which others."""
-
-
-def batch_of(plan: TransferGraph, nodes: Nodes, delays_ps: IntArray, release_ps: int) -> ChunkBatch:
-    """Nodes for chunks, then a timer per late sender, then the join of all."""
-    late = _late(plan, delays_ps)
-    chunks = len(nodes.flow)
-    join = chunks + len(late)
-    columns, succ_ptr, succ = lay_out(
-        *nodes, plan.src, plan.dst, _timer_of_flow(plan, late), len(late)
-    )
-    node_release = np.zeros(join + 1, dtype=np.int64)
-    node_release[chunks:join] = release_ps + delays_ps[late]
-    notify = np.zeros(join + 1, dtype=np.bool_)
-    notify[join] = True
-    kind, src, dst, size_bytes, flow = columns
-    return ChunkBatch(kind, src, dst, size_bytes, flow, succ_ptr, succ, node_release, notify)
-
-
-def _late(plan: TransferGraph, delays_ps: IntArray) -> IntArray:
-    """Positions of the racks that are late with data of their own."""
-    late = np.flatnonzero(delays_ps > 0)
-    return late[np.isin(plan.racks[late], plan.src[plan.local])] if len(late) else late
-
-
-def _timer_of_flow(plan: TransferGraph, late: IntArray) -> IntArray:
-    """Position among the late racks of the one whose own data a flow carries; -1 without."""
-    if not len(late):
-        return np.full(plan.flows, -1, dtype=np.int64)
-    timer_of_rack = np.full(len(plan.racks), -1, dtype=np.int64)
-    timer_of_rack[late] = np.arange(len(late))
-    timer_of_flow = timer_of_rack[np.searchsorted(plan.racks, plan.src)]
-    timer_of_flow[~plan.local] = -1
-    return timer_of_flow

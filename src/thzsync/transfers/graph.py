@@ -149,7 +149,3 @@ class TransferGraph:
         found = replace(self, thz_chunks=thz_chunks)
         found.__dict__["_whole"] = self.whole  # no field: a graph made by ``replace`` has none
         return found
-
-    def all_on_thz(self) -> TransferGraph:
-        """The same flows, all of them on THz."""
-        return self.split(self.chunks)

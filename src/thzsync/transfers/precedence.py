@@ -226,6 +226,17 @@ def to_fibre(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
     return -1
 
 
+@hot
+def to_air(clock: IntArray, task: IntArray, slots: IntArray, node: int) -> bool:
+    """A chunk of the fibre that has not begun to leave changes its owner; whether it does."""
+    if not exists(task, node) or task[node, OWNER] != FIBRE or task[node, START_AT] >= 0:
+        return False
+    task[node, OWNER] = AIR
+    if task[node, READY_AT] >= 0:
+        report(clock, slots, node, READY)
+    return True
+
+
 @bare
 def run_clock(
     clock: IntArray, task: IntArray, edge: IntArray, slots: IntArray, until_ps: int

@@ -13,7 +13,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
@@ -25,7 +25,6 @@ from thzsync.wireless.party import Party, Stages
 from thzsync.wireless.round import CHUNKS, COLUMNS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Air, Begun, Radio, Room
 
-NEVER_PS = int(np.iinfo(np.int64).max)
 EVERYBODY = -1
 _turn = attrgetter("rank", "number", "index")
 

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import NEVER_PS, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.wireless.bookkeeping import (
@@ -30,7 +30,6 @@ from thzsync.wireless.bookkeeping import (
 from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Seat, Web
 
 _PS = 1e12
-_NEVER_PS = np.iinfo(np.int64).max
 
 
 @kernel
@@ -122,7 +121,7 @@ def _better_ps(
     """
     u, snr_per_w = web.sender[flow], frontier.snr_per_w[flow]
     src, dst = frontier.racks[u], frontier.racks[web.receiver[flow]]
-    better_ps = _NEVER_PS
+    better_ps = NEVER_PS
     for c in range(len(snr_per_w)):
         more = snr_per_w[c] - snr_per_w[subband]
         if more > 0.0 or (more == 0.0 and c < subband):

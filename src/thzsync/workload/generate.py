@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -16,50 +17,31 @@ from thzsync.topology import Partition, Topology
 from thzsync.workload.graph import TrainingGraph, merge
 from thzsync.workload.one_f_one_b import training_graph
 
-
-class Generator(Protocol):
-    """Where a job's graph comes from."""
-
-    def graph(
-        self, job: Job, partition: Partition, streams: Streams, iteration: int
-    ) -> TrainingGraph:
-        """The job's nodes in one iteration, with ids from 0, on racks of its partition."""
+Generator = Callable[[Job, Partition, Streams, int], TrainingGraph]
+"""Makes a job's nodes in one iteration, with ids from 0, on racks of its partition."""
 
 
-class TrainingGenerator:
+def _from_training(
+    job: Job, partition: Partition, streams: Streams, iteration: int
+) -> TrainingGraph:
     """1F1B from bytes and seconds in the scenario."""
-
-    def graph(
-        self, job: Job, partition: Partition, streams: Streams, iteration: int
-    ) -> TrainingGraph:
-        """The iteration that ``job.training`` states."""
-        assert job.training is not None
-        return training_graph(job.training, partition, streams, iteration)
+    assert job.training is not None
+    return training_graph(job.training, partition, streams, iteration)
 
 
-class ModelGenerator:
-    """1F1B from a model of the zoo."""
+def _from_model(job: Job, partition: Partition, streams: Streams, iteration: int) -> TrainingGraph:
+    """1F1B from the dimensions of a model of the zoo."""
+    from thzsync.workload.zoo import derive
 
-    def graph(
-        self, job: Job, partition: Partition, streams: Streams, iteration: int
-    ) -> TrainingGraph:
-        """The iteration that follows from ``job.model``'s dimensions."""
-        from thzsync.workload.zoo import derive
-
-        assert job.model is not None
-        return training_graph(derive(job.model, partition), partition, streams, iteration)
+    assert job.model is not None
+    return training_graph(derive(job.model, partition), partition, streams, iteration)
 
 
-class TraceGenerator:
-    """A recorded iteration, the same every time."""
-
-    def graph(
-        self, job: Job, partition: Partition, streams: Streams, iteration: int
-    ) -> TrainingGraph:
-        """The iteration in the file ``job.trace``, under the job's own name."""
-        assert job.trace is not None
-        racks = tuple(partition.racks.ravel().tolist())
-        return _replayed(job.trace, _stamp(job.trace), job.name, racks)
+def _from_trace(job: Job, partition: Partition, streams: Streams, iteration: int) -> TrainingGraph:
+    """A recorded iteration, the same every time, under the job's own name."""
+    assert job.trace is not None
+    racks = tuple(partition.racks.ravel().tolist())
+    return _replayed(job.trace, _stamp(job.trace), job.name, racks)
 
 
 def _stamp(path: str) -> tuple[int, int]:
@@ -88,9 +70,9 @@ def _replayed(path: str, stamp: tuple[int, int], job: str, racks: tuple[int, ...
 
 
 GENERATORS: Final[dict[str, Generator]] = {
-    "training": TrainingGenerator(),
-    "model": ModelGenerator(),
-    "trace": TraceGenerator(),
+    "training": _from_training,
+    "model": _from_model,
+    "trace": _from_trace,
 }
 """By the key of a job's table that asks for it."""
 
@@ -98,7 +80,7 @@ GENERATORS: Final[dict[str, Generator]] = {
 def job_graph(job: Job, topology: Topology, streams: Streams, iteration: int = 0) -> TrainingGraph:
     """One iteration of one job."""
     source = next(key for key in GENERATORS if getattr(job, key) is not None)
-    graph = GENERATORS[source].graph(job, topology.partition(job), streams, iteration)
+    graph = GENERATORS[source](job, topology.partition(job), streams, iteration)
     return graph.on_floor(topology.racks)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,16 +54,19 @@ def stage_order(stage: int, stages: int, microbatches: int) -> list[tuple[Phase,
     return order + [(Phase.BACKWARD, b) for b in range(microbatches - warm_up, microbatches)]
 
 
-@dataclass(frozen=True)
-class _Exchange:
+class _Pass(NamedTuple):
+    """A micro-batch's way through a stage."""
+
+    stage: int
+    phase: Phase
+    microbatch: int
+
+
+class _Exchange(NamedTuple):
     """A dispatch or combine of one MoE layer."""
 
     layer: int
     combine: bool
-
-    @property
-    def label(self) -> str:
-        return f"{'combine' if self.combine else 'dispatch'} {self.layer}"
 
 
 @dataclass
@@ -70,7 +74,7 @@ class _Cut:
     """A point inside a stage's pass at which communication starts."""
 
     exchange: _Exchange | None = None
-    buckets: tuple[tuple[int, Bucket], ...] = ()
+    buckets: list[tuple[int, Bucket]] = field(default_factory=list)
 
 
 class _Generator:
@@ -85,147 +89,113 @@ class _Generator:
         self.last_compute: dict[int, int] = {}
         self.last_handover: dict[tuple[int, Phase], int] = {}
         self.last_bucket: dict[int, tuple[int, ...]] = {}
-        self.handed_over: dict[tuple[int, Phase, int], int] = {}
+        self.handed_over: dict[_Pass, int] = {}
         self.even = cache(self._even)
         self.handover = cache(self._handover)
 
     def run(self) -> list[Node]:
         """Emit every step as soon as what it needs is there, so ids are a topological order."""
         stages, microbatches = self.partition.stages, self.pipeline.microbatches
-        pending = [deque(stage_order(s, stages, microbatches)) for s in range(stages)]
+        pending = [
+            deque(_Pass(s, *step) for step in stage_order(s, stages, microbatches))
+            for s in range(stages)
+        ]
         while any(pending):
-            for stage, steps in enumerate(pending):
-                if steps and self._inputs(stage, *steps[0]) is not None:
-                    self._emit_pass(stage, *steps.popleft())
+            for steps in pending:
+                if steps and self._inputs(steps[0]) is not None:
+                    self._emit_pass(steps.popleft())
         return self.nodes
 
-    def _inputs(self, stage: int, phase: Phase, microbatch: int) -> tuple[int, ...] | None:
+    def _inputs(self, at: _Pass) -> tuple[int, ...] | None:
         """The P2P event a pass waits for, none at the pipe's ends; None if not yet emitted."""
-        first = 0 if phase is Phase.FORWARD else self.partition.stages - 1
-        if stage == first:
+        if at.stage == (0 if at.phase is Phase.FORWARD else self.partition.stages - 1):
             return ()
-        event = self.handed_over.get((stage, phase, microbatch))
+        event = self.handed_over.get(at)
         return None if event is None else (event,)
 
-    def _emit_pass(self, stage: int, phase: Phase, microbatch: int) -> None:
-        work = self.pipeline.stages[stage]
-        whole_s = work.forward_s if phase is Phase.FORWARD else work.backward_s
-        gates = self._inputs(stage, phase, microbatch) or ()
+    def _emit_pass(self, at: _Pass) -> None:
+        work = self.pipeline.stages[at.stage]
+        whole_s = work.forward_s if at.phase is Phase.FORWARD else work.backward_s
+        gates = self._inputs(at) or ()
         begin = Fraction(0)
-        cuts = self._cuts(stage, phase, microbatch)
+        cuts = self._cuts(at)
         for end in sorted(cuts):
-            slice_s = whole_s * float(end - begin)
-            done = self._compute(stage, phase, microbatch, slice_s, gates)
+            done = self._compute(at, whole_s * float(end - begin), gates)
             gates, begin = (), end
             if end == 1:  # the next stage waits for the handover, nobody yet for the buckets
-                self._hand_over(stage, phase, microbatch)
+                self._hand_over(at, done)
             for number, bucket in cuts[end].buckets:
-                self._reduce(stage, microbatch, number, bucket, done)
+                self._reduce(at, number, bucket, done)
             exchange = cuts[end].exchange
             if exchange is not None:
-                gates = (self._exchange(stage, phase, microbatch, exchange, done),)
+                gates = (self._exchange(at, exchange, done),)
 
-    def _cuts(self, stage: int, phase: Phase, microbatch: int) -> dict[Fraction, _Cut]:
+    def _cuts(self, at: _Pass) -> dict[Fraction, _Cut]:
         """Where a pass is cut, as shares of its time: equal slices around every exchange, and in
         the last backward pass the end of each bucket, or of all where they do not overlap it."""
         cuts = {Fraction(1): _Cut()}
-        exchanges = self._exchanges(stage, phase)
+        exchanges = self._exchanges(at)
         for k, exchange in enumerate(exchanges, start=1):
-            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange=exchange)
-        if phase is Phase.BACKWARD and microbatch == self.pipeline.microbatches - 1:
-            buckets = self._buckets(stage)
+            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange)
+        if at.phase is Phase.BACKWARD and at.microbatch == self.pipeline.microbatches - 1:
+            of_stage, lanes = self.pipeline.stages[at.stage].buckets, self.partition.lanes
+            buckets = [bucket for bucket in of_stage if lanes > bucket.stride]
             for k, bucket in enumerate(buckets):
                 overlapping = self.pipeline.overlap_allreduce
                 end = Fraction(k + 1, len(buckets)) if overlapping else Fraction(1)
-                cut = cuts.setdefault(end, _Cut())
-                cut.buckets = (*cut.buckets, (k, bucket))
+                cuts.setdefault(end, _Cut()).buckets.append((k, bucket))
         return cuts
 
-    def _exchanges(self, stage: int, phase: Phase) -> list[_Exchange]:
-        if self.pipeline.expert_group == 1:
+    def _exchanges(self, at: _Pass) -> list[_Exchange]:
+        forward = at.phase is Phase.FORWARD
+        if self.pipeline.expert_group == 1 or not (forward or self.pipeline.backward_a2a):
             return []
-        if phase is Phase.BACKWARD and not self.pipeline.backward_a2a:
-            return []
-        layers = range(self.pipeline.stages[stage].moe_layers)
-        forward = [_Exchange(layer, combine) for layer in layers for combine in (False, True)]
-        return forward if phase is Phase.FORWARD else forward[::-1]
+        layers = range(self.pipeline.stages[at.stage].moe_layers)
+        found = [_Exchange(layer, combine) for layer in layers for combine in (False, True)]
+        return found if forward else found[::-1]
 
-    def _buckets(self, stage: int) -> list[Bucket]:
-        lanes = self.partition.lanes
-        return [b for b in self.pipeline.stages[stage].buckets if lanes > b.stride]
-
-    def _compute(
-        self, stage: int, phase: Phase, microbatch: int, duration_s: float, gates: tuple[int, ...]
-    ) -> int:
-        previous = self.last_compute.get(stage)
+    def _compute(self, at: _Pass, duration_s: float, gates: tuple[int, ...]) -> int:
+        previous = self.last_compute.get(at.stage)
         after = gates if previous is None else (previous, *gates)
-        node = Compute(
-            id=len(self.nodes),
-            job=self.partition.job,
-            stage=stage,
-            phase=phase,
-            microbatch=microbatch,
-            racks=self.partition.racks[stage],
-            duration_s=duration_s,
-            after=after,
-        )
-        self.nodes.append(node)
-        self.last_compute[stage] = node.id
-        return node.id
+        racks, number = self.partition.racks[at.stage], len(self.nodes)
+        self.nodes.append(Compute(number, self.partition.job, *at, racks, duration_s, after))
+        self.last_compute[at.stage] = number
+        return number
 
-    def _hand_over(self, stage: int, phase: Phase, microbatch: int) -> None:
-        receiver = stage + 1 if phase is Phase.FORWARD else stage - 1
+    def _hand_over(self, at: _Pass, done: int) -> None:
+        forward = at.phase is Phase.FORWARD
+        receiver = at.stage + 1 if forward else at.stage - 1
         if not 0 <= receiver < self.partition.stages:
             return
-        previous = self.last_handover.get((stage, phase))
-        after = (self.last_compute[stage], *(() if previous is None else (previous,)))
-        racks = np.sort(self.partition.racks[[stage, receiver]], axis=None)
-        label = "activation" if phase is Phase.FORWARD else "gradient"
-        demand = self.handover(stage, receiver)
-        event = self._event("p2p", stage, phase, microbatch, label, racks, demand, after)
-        self.last_handover[stage, phase] = event
-        self.handed_over[receiver, phase, microbatch] = event
+        previous = self.last_handover.get((at.stage, at.phase))
+        after = (done,) if previous is None else (done, previous)
+        racks = np.sort(self.partition.racks[[at.stage, receiver]], axis=None)
+        demand = self.handover(at.stage, receiver)
+        label = "activation" if forward else "gradient"
+        event = self._event("p2p", at, label, racks, demand, after)
+        self.last_handover[at.stage, at.phase] = event
+        self.handed_over[at._replace(stage=receiver)] = event
 
-    def _exchange(
-        self, stage: int, phase: Phase, microbatch: int, exchange: _Exchange, done: int
-    ) -> int:
-        demand = self.even(stage)
-        if self.pipeline.a2a_skew > 0:
-            demand = self._skewed(stage, phase, microbatch, exchange)
-        racks = self.partition.racks[stage]
-        return self._event("a2a", stage, phase, microbatch, exchange.label, racks, demand, (done,))
+    def _exchange(self, at: _Pass, exchange: _Exchange, done: int) -> int:
+        skewed = self.pipeline.a2a_skew > 0
+        demand = self._skewed(at, exchange) if skewed else self.even(at.stage)
+        label = f"{'combine' if exchange.combine else 'dispatch'} {exchange.layer}"
+        return self._event("a2a", at, label, self.partition.racks[at.stage], demand, (done,))
 
-    def _reduce(self, stage: int, microbatch: int, number: int, bucket: Bucket, done: int) -> None:
-        after = (done, *self.last_bucket.get(stage, ()))
-        demand = Tensor(bucket.tensor_bytes)
-        self.last_bucket[stage] = tuple(
-            self._event(
-                "allreduce",
-                stage,
-                Phase.BACKWARD,
-                microbatch,
-                f"bucket {number}",
-                self.partition.racks[stage, lane :: bucket.stride],
-                demand,
-                after,
-            )
-            for lane in range(bucket.stride)
+    def _reduce(self, at: _Pass, number: int, bucket: Bucket, done: int) -> None:
+        after = (done, *self.last_bucket.get(at.stage, ()))
+        groups = (self.partition.racks[at.stage, k :: bucket.stride] for k in range(bucket.stride))
+        demand, label = Tensor(bucket.tensor_bytes), f"bucket {number}"
+        self.last_bucket[at.stage] = tuple(
+            self._event("allreduce", at, label, racks, demand, after) for racks in groups
         )
 
     def _event(
-        self,
-        kind: str,
-        stage: int,
-        phase: Phase,
-        microbatch: int,
-        label: str,
-        racks: IntArray,
-        demand: Demand,
+        self, kind: str, at: _Pass, label: str, racks: IntArray, demand: Demand,
         after: tuple[int, ...],
-    ) -> int:
+    ) -> int:  # fmt: skip
         job, number = self.partition.job, len(self.nodes)
-        event = Event(number, job, kind, stage, phase, microbatch, label, racks, demand, after)
-        self.nodes.append(event)
+        self.nodes.append(Event(number, job, kind, *at, label, racks, demand, after))
         return number
 
     def _handover(self, sender: int, receiver: int) -> Transfer:
@@ -237,21 +207,17 @@ class _Generator:
         racks = self.partition.racks[stage]
         return even_exchange(racks, pipeline.expert_group, pipeline.a2a_bytes_per_rack)
 
-    def _skewed(self, stage: int, phase: Phase, microbatch: int, exchange: _Exchange) -> Transfer:
+    def _skewed(self, at: _Pass, exchange: _Exchange) -> Transfer:
         """Tokens of one layer and micro-batch: drawn once, and the way back is the way out.
 
         A combine returns what its dispatch sent; gradients retrace both in reverse.
         """
-        pipeline, racks = self.pipeline, self.partition.racks
+        pipeline, racks, (stage, phase, microbatch) = self.pipeline, self.partition.racks, at
         # Partitions are disjoint, so the first rack tells jobs apart.
         path = (self.iteration, int(racks[0, 0]), stage, microbatch, exchange.layer)
-        rng = self.streams.generator("demand", *path)
+        rng, group = self.streams.generator("demand", *path), pipeline.expert_group
         sent = skewed_exchange(
-            racks[stage],
-            pipeline.expert_group,
-            pipeline.a2a_bytes_per_rack,
-            pipeline.a2a_skew,
-            rng,
+            racks[stage], group, pipeline.a2a_bytes_per_rack, pipeline.a2a_skew, rng
         )
         outbound = exchange.combine == (phase is Phase.BACKWARD)
         return sent if outbound else returned(sent)

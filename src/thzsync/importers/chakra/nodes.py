@@ -22,17 +22,8 @@ from thzsync.importers.chakra.schema import (
     WANTED,
     Layout,
     NodeKind,
-)
-from thzsync.importers.wire import (
-    BYTES,
-    FIXED64,
-    VARINT,
-    WireError,
-    fields,
-    frames,
-    packed,
-    signed,
-)
+)  # fmt: skip
+from thzsync.importers.wire import BYTES, FIXED64, VARINT, WireError, fields, frames, packed, signed
 
 Value = int | float | str | tuple[int, ...]
 _LOOKED_AT = 64

@@ -61,30 +61,18 @@ METADATA_VERSION: Final = 1
 METADATA_ATTRIBUTE: Final = 2
 
 _TYPES: Final = {
-    1: NodeKind.METADATA,
-    2: NodeKind.MEMORY,
-    3: NodeKind.MEMORY,
-    4: NodeKind.COMPUTE,
-    5: NodeKind.SEND,
-    6: NodeKind.RECEIVE,
-    7: NodeKind.COLLECTIVE,
-}
+    1: NodeKind.METADATA, 2: NodeKind.MEMORY, 3: NodeKind.MEMORY, 4: NodeKind.COMPUTE,
+    5: NodeKind.SEND, 6: NodeKind.RECEIVE, 7: NodeKind.COLLECTIVE,
+}  # fmt: skip
 
+_COLLECTIVES: Final = (
+    "allreduce", "reduce", "all-gather", "gather", "scatter", "broadcast", "a2a", "reduce-scatter",
+    "reduce-scatter", "barrier",
+)  # fmt: skip
 CURRENT: Final = Layout(
     "0.0.4 and later",
     _TYPES,
-    {
-        0: "allreduce",
-        1: "reduce",
-        2: "all-gather",
-        3: "gather",
-        4: "scatter",
-        5: "broadcast",
-        6: "a2a",
-        7: "reduce-scatter",
-        8: "reduce-scatter",
-        9: "barrier",
-    },
+    dict(enumerate(_COLLECTIVES)),
     data_deps=5,
     ctrl_deps=4,
     duration=7,
@@ -110,15 +98,10 @@ FIRST: Final = Layout(
     data_deps=4,
     duration=7,
     plain={
-        12: "num_ops",
-        13: "comm_type",
-        15: "pg_name",
-        16: "comm_src",
-        17: "comm_dst",
-        18: "comm_size",
-        19: "comm_tag",
+        12: "num_ops", 13: "comm_type", 15: "pg_name", 16: "comm_src", 17: "comm_dst",
+        18: "comm_size", 19: "comm_tag",
     },
-)
+)  # fmt: skip
 
 WANTED: Final = {
     name.encode(): name

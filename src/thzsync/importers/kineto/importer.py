@@ -12,7 +12,16 @@ from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import by_rank, rank_in_name, read_json
 from thzsync.importers.groups import configured
 from thzsync.importers.kineto.names import collective_kind, element_bytes, whole_elements
-from thzsync.importers.kineto.spans import Span, Traffic, busy, read_spans, steps, traffic, within
+from thzsync.importers.kineto.spans import (
+    Span,
+    Traffic,
+    busy,
+    first_shape,
+    read_spans,
+    steps,
+    traffic,
+    within,
+)
 from thzsync.importers.kineto.timeline import operations
 from thzsync.importers.options import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, known_kind
@@ -105,7 +114,7 @@ class _Profile:
             into, out = (_whole(arguments, f"{end} msg nelems", place) for end in ("In", "Out"))
             dtype = str(arguments.get("dtype", ""))
         else:
-            into = out = _product(arguments.get("Input Dims"), place)
+            into = out = _product(first_shape(arguments), place)
             types = arguments.get("Input type")
             dtype = str(types[0]) if isinstance(types, list) and types else ""
         size = self.options.element_bytes or element_bytes(dtype)
@@ -155,9 +164,7 @@ def _whole(arguments: Mapping[str, Any], key: str, place: str) -> int:
 
 
 def _product(dims: Any, place: str) -> int:
-    """Elements of the first tensor, from its dimensions."""
-    while isinstance(dims, list) and dims and isinstance(dims[0], list):
-        dims = dims[0]
+    """Elements of a tensor, from its dimensions."""
     count = 1
     for size in dims if isinstance(dims, list) else [None]:
         if type(size) is not int or size < 0:

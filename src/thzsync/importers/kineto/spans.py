@@ -127,12 +127,8 @@ def traffic(spans: list[Span], path: Path) -> list[Traffic]:
 
 
 def _sends(span: Span) -> bool:
-    return str(span.arguments[_COLLECTIVE]) not in (
-        "wait",
-        "init",
-        "startCoalescing",
-        "endCoalescing",
-    )
+    idle = ("wait", "init", "startCoalescing", "endCoalescing")
+    return str(span.arguments[_COLLECTIVE]) not in idle
 
 
 def _gloo(spans: list[Span]) -> Iterator[Traffic]:
@@ -150,12 +146,16 @@ def _gloo(spans: list[Span]) -> Iterator[Traffic]:
             yield Traffic(min(issued, span.begin_us), span, name)
 
 
-def _shape(span: Span) -> str:
+def first_shape(arguments: Mapping[str, Any]) -> Any:
     """The first tensor's dimensions, however deep in lists they stand."""
-    dims = span.arguments.get("Input Dims")
+    dims = arguments.get("Input Dims")
     while isinstance(dims, list) and dims and isinstance(dims[0], list):
         dims = dims[0]
-    return str(dims)[:100]
+    return dims
+
+
+def _shape(span: Span) -> str:
+    return str(first_shape(span.arguments))[:100]
 
 
 def busy(spans: list[Span], traffic_lanes: set[str]) -> Busy:

@@ -9,30 +9,26 @@ collective did not wait for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from thzsync.importers.kineto.spans import Busy, Traffic
-from thzsync.importers.ranks import Operation, Work
+from thzsync.importers.ranks import Operation, Track, Work
 
 Described = Callable[[Traffic, tuple[int, ...]], Operation]
 """Makes the operation of some traffic, given what it waits for."""
 
 
-@dataclass
-class _Line:
-    """Operations so far, and where the rank stands."""
+class _Line(Track):
+    """A rank, and how far its time is told."""
 
-    operations: list[Operation]
-    now_us: float
-    last: tuple[int, ...] = ()
-    """What the next piece of work waits for."""
+    def __init__(self, now_us: float) -> None:
+        super().__init__()
+        self.now_us = now_us
 
     def work_until(self, time_us: float) -> None:
         """Time since the last cut as work; nothing where none has passed."""
         if time_us > self.now_us:
             seconds = (time_us - self.now_us) * 1e-6
-            self.operations.append(Work(self.last, seconds, "compute"))
-            self.last = (len(self.operations) - 1,)
+            self.then(Work(self.last, seconds, "compute"))
             self.now_us = time_us
 
 
@@ -40,7 +36,7 @@ def operations(
     found: Sequence[Traffic], busy: Busy, begin_us: float, end_us: float, described: Described
 ) -> list[Operation]:
     """The rank's work, cut where it asked for traffic and where it waited for it."""
-    line = _Line([], begin_us)
+    line = _Line(begin_us)
     position: dict[int, int] = {}
     before: dict[str, int] = {}
     # Asking comes before ending at the same instant, or an end would come without its traffic.
@@ -51,8 +47,8 @@ def operations(
         if not ends:
             line.work_until(time_us)
             queued = (before[asked.run.lane],) if asked.run.lane in before else ()
-            line.operations.append(described(asked, tuple(dict.fromkeys(line.last + queued))))
-            position[number] = before[asked.run.lane] = len(line.operations) - 1
+            added = line.add(described(asked, tuple(dict.fromkeys(line.last + queued))))
+            position[number] = before[asked.run.lane] = added
             continue
         stopped_us = busy.last_end(time_us)
         if stopped_us is not None and time_us > line.now_us:

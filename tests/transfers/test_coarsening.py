@@ -9,9 +9,9 @@ from thzsync.collectives import Tensor
 from thzsync.scenario import Thz
 from thzsync.synthesis import Setting, find_method
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import ChunkBatch, event_batch
-from thzsync.transfers.cutting import Cut, grid
-from thzsync.transfers.grouping import Numbering, grouped_batch
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.coarsening import Coarsening, Cut, grid
+from thzsync.transfers.lowering import event_batch
 from thzsync.transfers.precedence import AIR
 
 CUT = Cut(32, 4096)
@@ -37,34 +37,34 @@ def test_a_grid_covers_a_flow_with_short_runs_at_both_ends(chunks: int) -> None:
 
 
 def test_few_chunks_are_nodes_of_their_own() -> None:
-    assert Numbering.of(tree(256 * 20), CUT) is None
+    assert Coarsening.of(tree(256 * 20), CUT) is None
 
 
 @pytest.mark.parametrize("thz", [0, 1, 7, 100, 250])
 def test_every_chunk_belongs_to_one_node(thz: int) -> None:
     graph = tree(thz=thz)
-    numbering = Numbering.of(graph, CUT)
-    assert numbering is not None
-    assert numbering.chunks.sum() == len(graph.chunk_flow)
-    assert numbering.size_bytes.sum() == graph.flow_bytes.sum()
-    node = numbering.node(graph.chunk_flow, graph.chunk_number)
-    assert (node == numbering.spread(np.arange(numbering.nodes))).all()
-    assert (numbering.chunks[node[graph.on_thz]] == 1).all()
-    single = np.flatnonzero(numbering.chunks == 1)
-    rows = numbering.rows(single)
-    assert (numbering.node(graph.chunk_flow[rows], graph.chunk_number[rows]) == single).all()
+    coarse = Coarsening.of(graph, CUT)
+    assert coarse is not None
+    assert coarse.chunks.sum() == len(graph.chunk_flow)
+    assert coarse.size_bytes.sum() == graph.flow_bytes.sum()
+    node = coarse.node(graph.chunk_flow, graph.chunk_number)
+    assert (node == coarse.spread(np.arange(coarse.nodes))).all()
+    assert (coarse.chunks[node[graph.on_thz]] == 1).all()
+    single = np.flatnonzero(coarse.chunks == 1)
+    rows = coarse.rows(single)
+    assert (coarse.node(graph.chunk_flow[rows], graph.chunk_number[rows]) == single).all()
 
 
 @pytest.mark.parametrize("thz", [[0], [0, 5, 40, 250], [3, 0, 0, 100]])
 def test_nodes_wait_for_each_other_like_their_chunks(thz: list[int]) -> None:
     graph = tree()
     graph = graph.split(np.minimum(graph.chunks, np.resize(thz, graph.flows)))
-    numbering = Numbering.of(graph, CUT)
-    assert numbering is not None
+    coarse = Coarsening.of(graph, CUT)
+    assert coarse is not None
     sooner, later = graph.chunk_edges
-    node = numbering.node(graph.chunk_flow, graph.chunk_number)
+    node = coarse.node(graph.chunk_flow, graph.chunk_number)
     expected = set(zip(node[sooner].tolist(), node[later].tolist(), strict=True))
-    found = [pair.tolist() for pair in numbering.edges()]
+    found = [pair.tolist() for pair in coarse.edges()]
     assert set(zip(*found, strict=True)) == expected
 
 
@@ -76,16 +76,16 @@ def reached(batch: ChunkBatch) -> dict[int, int]:
 def test_a_grouped_event_has_the_timers_the_join_and_the_bytes_of_a_plain_one() -> None:
     graph = tree(thz=9)
     delays = np.array([0, 5000, 0, 0, 7000, 0])
-    numbering = Numbering.of(graph, CUT)
-    assert numbering is not None
-    grouped, plain = grouped_batch(numbering, delays, 100), event_batch(graph, delays, 100)
+    coarse = Coarsening.of(graph, CUT)
+    assert coarse is not None
+    grouped, plain = event_batch(graph, delays, 100, coarse), event_batch(graph, delays, 100)
     assert grouped.size_bytes.sum() == plain.size_bytes.sum()
     assert (grouped.release_ps[-3:] == plain.release_ps[-3:]).all()
     assert reached(grouped)[AIR] == reached(plain)[AIR]
     assert len(grouped) < len(plain) / 2
     # a timer gates exactly the nodes of the chunks that it gates
-    nodes, chunks = numbering.nodes, len(graph.chunk_flow)
-    node = numbering.node(graph.chunk_flow, graph.chunk_number)
+    nodes, chunks = coarse.nodes, len(graph.chunk_flow)
+    node = coarse.node(graph.chunk_flow, graph.chunk_number)
     for k in range(2):
         of_plain = plain.succ[plain.succ_ptr[chunks + k] : plain.succ_ptr[chunks + k + 1]]
         of_grouped = grouped.succ[grouped.succ_ptr[nodes + k] : grouped.succ_ptr[nodes + k + 1]]
@@ -94,14 +94,14 @@ def test_a_grouped_event_has_the_timers_the_join_and_the_bytes_of_a_plain_one() 
 
 def test_chunks_arrive_evenly_while_their_node_lands() -> None:
     graph = tree()
-    numbering = Numbering.of(graph, CUT)
-    assert numbering is not None
-    end = np.arange(1, numbering.nodes + 1) * 1000
-    ends = numbering.chunk_ends(end, end - 800)
-    assert (ends == numbering.spread(end))[numbering.chunks[numbering.node(
+    coarse = Coarsening.of(graph, CUT)
+    assert coarse is not None
+    end = np.arange(1, coarse.nodes + 1) * 1000
+    ends = coarse.chunk_ends(end, end - 800)
+    assert (ends == coarse.spread(end))[coarse.chunks[coarse.node(
         graph.chunk_flow, graph.chunk_number)] == 1].all()  # fmt: skip
-    longest = int(numbering.chunks.argmax())
-    inside = ends[numbering.spread(np.arange(numbering.nodes)) == longest]
+    longest = int(coarse.chunks.argmax())
+    inside = ends[coarse.spread(np.arange(coarse.nodes)) == longest]
     assert inside[-1] == end[longest]
     assert np.ptp(np.diff(inside)) <= 1
     assert inside[0] > end[longest] - 800

@@ -1,7 +1,7 @@
-"""What every fabric of fibres has at its doors: batches come in, nodes change owners, rates change.
+"""The interface of both fabrics of fibres: batches come in, nodes change owners, rates change.
 
-Behind the doors a fabric is a tuple of arrays and the kernels that know their columns. The packet
-fabric and the flow fabric differ in these and in nothing else.
+Behind it a fabric is a tuple of arrays and the kernels that know their columns. The packet fabric
+and the flow fabric differ in these and in nothing else.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.jit.held import hold
+from thzsync.optical import layout as c
 from thzsync.optical.chunks import check_chunks
 from thzsync.optical.flow_layout import State as FlowState
 from thzsync.optical.layout import State as PacketState
+from thzsync.optical.lists import add_rows
 from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import Runs, doubled
 from thzsync.transfers.precedence import AIR
+
+_EMPTY_FLOW = (-1, -1, -1, 0, 0, 0, 0, 0)
 
 
 class LinkBytes(NamedTuple):
@@ -52,12 +56,10 @@ S = TypeVar("S", PacketState, FlowState)
 """Arrays of a fabric."""
 
 
-class Doors(Generic[S]):
+class BaseFabric(Generic[S]):
     """A fabric as its users see it; time only moves in ``advance``."""
 
     kernels: Kernels
-    empty_flow: tuple[int, ...]
-    """The row of a flow that has sent nothing."""
 
     def __init__(self, network: Network, ledger: Ledger, state: S) -> None:
         self.network, self.ledger = network, ledger
@@ -79,7 +81,15 @@ class Doors(Generic[S]):
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
         """Fill the rows of a batch's nodes, whose flows begin at ``flow``."""
-        raise NotImplementedError
+        carried = batch.kind <= AIR
+        src, dst = batch.src * carried, batch.dst * carried
+        node[:, c.SRC] = src
+        node[:, c.FIRST] = self.network.first_hop(src, dst)
+        node[:, c.DOWN] = self.network.racks + dst
+        node[:, c.BYTES] = batch.size_bytes
+        node[:, c.SENT] = 0
+        node[:, c.N_NEXT] = -1
+        node[:, c.FLOW] = flow + batch.flow
 
     @property
     def now_ps(self) -> int:
@@ -100,7 +110,7 @@ class Doors(Generic[S]):
         flow = self._take_flows(flows)
         self._taken[base] = (flow, flows)
         self._st = self._with_ledger()
-        self._st.flow[flow : flow + flows] = self.empty_flow
+        self._st.flow[flow : flow + flows] = _EMPTY_FLOW
         self._write_nodes(self._st.node[base : base + len(batch)], batch, flow)
         self.ledger.begin(base, at_ps)
         return base
@@ -185,6 +195,13 @@ class Doors(Generic[S]):
         return st._replace(
             clock=ledger.clock, task=ledger.task, edge=ledger.edge, slots=ledger.slots, node=node
         )
+
+    def _add_packets(self) -> None:
+        """Double the pool of packets."""
+        rows = len(self._st.pkt)
+        pkt = doubled(self._st.pkt, 2 * rows)
+        add_rows(self._st.ctl, pkt, rows)
+        self._st = self._st._replace(pkt=pkt)
 
     def _take_flows(self, count: int) -> int:
         start = self._flows.take(count)

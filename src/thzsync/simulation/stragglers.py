@@ -8,12 +8,13 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import IntArray, all_to_ps, to_ps
-from thzsync.scenario import ComputeFrozen, Stragglers
+from thzsync.scenario import ComputeFrozen, Job, Stragglers
 from thzsync.streams import Streams, name_key
 from thzsync.workload import Event
 
-DEFAULT_JOB: Final = "train"
-"""The job whose draws need no name: all presets have just this one."""
+DEFAULT_JOB: Final = str(Job.model_fields["name"].default)
+"""A job that keeps the default name draws without a name. Numbers that were recorded before jobs
+had names depend on this, and so do all presets: naming these draws would change every result."""
 
 
 def delays_ps(
@@ -43,5 +44,5 @@ def delays_ps(
 
 
 def job_path(name: str) -> tuple[int, ...]:
-    """What tells a job's draws from another's: its own name, whatever other jobs there are."""
+    """What tells a job's draws from another's: its name, whatever other jobs there are."""
     return () if name == DEFAULT_JOB else (name_key(name),)

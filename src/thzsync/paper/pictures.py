@@ -1,16 +1,59 @@
-"""The plane of delay and energy as a picture."""
+"""Pictures of the ladder, and of the plane of delay and energy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from thzsync.drawing import COLOURS, legend_above, new_figure, styled
+import numpy as np
+
+from thzsync.drawing import COLOURS, legend_above, look, new_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
+
+PANELS: Final = {
+    "completion_ms": "Completion time [ms]",
+    "energy_j": "Energy [J]",
+    "reward": "Reward",
+}
+
+
+def draw_ladder(document: Row) -> Figure:
+    """Rungs from the paper's letter (left) to ours (right), ± 95 % where there are several seeds.
+
+    A dashed line is what the paper reports for the learner of its colour.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with styled():
+        figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = list(figure.subplots(1, len(PANELS)))
+        for axes, (metric, title) in zip(panels, PANELS.items(), strict=True):
+            _draw_rungs(axes, document, metric)
+            axes.set_ylabel(title)
+        legend_above(figure, panels[0])
+    return figure
+
+
+def _draw_rungs(axes: Axes, document: Row, metric: str) -> None:
+    rungs = document["rungs"]
+    for position, policy in enumerate(dict.fromkeys(row["policy"] for row in document["rows"])):
+        rows = {row["rung"]: row for row in document["rows"] if row["policy"] == policy}
+        mean = np.array([rows[rung][metric] for rung in rungs])
+        half = np.array([rows[rung][f"ci95_{metric}"] for rung in rungs], dtype=np.float64)
+        place = np.arange(len(rungs)) + 0.08 * (position - 1)
+        style = look(position)
+        axes.errorbar(place, mean, np.nan_to_num(half), label=policy, capsize=2, **style)
+        paper = rows[rungs[0]].get(f"paper_{metric}")
+        if paper is not None:
+            axes.axhline(paper, color=style["color"], linestyle="--", linewidth=0.9)
+    axes.set_xticks(np.arange(len(rungs)), rungs, rotation=40, ha="right", fontsize=7)
+
 
 _SETS: Final = {
     "published": ("published", {"color": COLOURS[6], "marker": "o", "mfc": "none", "ls": "none"}),
@@ -30,11 +73,7 @@ def draw_plane(rows: list[Row]) -> Figure:
         for config, (title, style) in _SETS.items():
             mine = [r for r in rows if r["config"] == config and r["energy_j"] is not None]
             _draw(axes, [r for r in mine if _joined(r)], title, style)
-            loose = {
-                **style,
-                "ls": "none",
-                "marker": "x" if config == "beyond" else style["marker"],
-            }
+            loose = style | {"ls": "none"} | ({"marker": "x"} if config == "beyond" else {})
             _draw(axes, [r for r in mine if not _joined(r)], None, loose)
             drawn += mine
         axes.set_xlabel("Sum of event completion times per iteration [ms], less is better")

@@ -1,4 +1,4 @@
-"""The witness of a run in flow fidelity: it has some events carried out again packet by packet.
+"""The packet-level check of a run in flow fidelity: it carries out some events again.
 
 Of the events that had chunks on fibre a share is drawn, and several of every collective type, so
 that errors have intervals (`picking.py`). A replay has the event itself and all that shared a ring
@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, BoolArray, IntArray, to_ps
 from thzsync.execution import Finished, Work
-from thzsync.optical import Background, Network
+from thzsync.optical import Background, Network, degraded_bps, degraded_links
 from thzsync.optical.flow_window import Window
 from thzsync.records.fidelity import Fidelity, Replayed
 from thzsync.scenario import FibreDegraded
@@ -25,10 +25,10 @@ from thzsync.simulation.picking import Picker
 from thzsync.simulation.world import World, background_of
 from thzsync.streams import name_key
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import ChunkBatch, event_batch
+from thzsync.transfers.batch import ChunkBatch
+from thzsync.transfers.lowering import event_batch
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
 
-FOREVER_PS: Final = 2**61
 WARM_UP_SERVICES: Final = 16
 """Times that a queue needs to forget how it began."""
 
@@ -62,7 +62,7 @@ class _Case:
     beside: list[Carried] = field(default_factory=list)
 
 
-class Witness:
+class PacketCheck:
     """Picks events, keeps what happened beside them, and replays them."""
 
     def __init__(self, world: World) -> None:
@@ -167,7 +167,7 @@ class Replay:
         firsts = [action[0] for action in self._actions[:1]]
         firsts += [change[0] for change in self._rates[:1]]
         firsts += [arrival[0] for arrival in self._coming[:1]]
-        return min(firsts, default=FOREVER_PS)
+        return min(firsts, default=NEVER_PS - 1)
 
     def _act(self) -> None:
         """Do all that is due now: new rates, then THz arrivals, then releases."""
@@ -225,23 +225,7 @@ def _rate_changes(world: World, from_ps: int) -> list[tuple[int, int, float]]:
     for fault in faults:
         for edge_s in (fault.start_s, fault.end_s):
             at_ps = to_ps(edge_s)
-            for link in fault_links(fault, world).tolist():
-                shares = [
-                    other.rate_share
-                    for other in faults
-                    if to_ps(other.start_s) <= at_ps < to_ps(other.end_s)
-                    and link in fault_links(other, world)
-                ]
-                rate = float(network.rate_bps[link]) * min(shares, default=1.0)
-                changes.append((at_ps - from_ps, link, rate))
+            acting = [f for f in faults if to_ps(f.start_s) <= at_ps < to_ps(f.end_s)]
+            for link in degraded_links(network, fault).tolist():
+                changes.append((at_ps - from_ps, link, degraded_bps(network, link, acting)))
     return sorted(changes)
-
-
-def fault_links(fault: FibreDegraded, world: World) -> IntArray:
-    """The links that a fault slows down."""
-    network = world.fabric.network
-    if fault.rack is not None:
-        return np.array([fault.rack, network.racks + fault.rack])
-    assert fault.rings is not None
-    a, b = fault.rings
-    return np.array([network.inter_link(a, b), network.inter_link(b, a)])

@@ -1,0 +1,165 @@
+"""The tables of one run, whole or part by part.
+
+Chunks are by far the most rows. What is said of single events is checked for some of them at a
+time, so that the memory of an audit is that of the record and of one part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.auditor.rows import (
+    Blocks,
+    Chunks,
+    Events,
+    Flows,
+    Iterations,
+    Links,
+    Nodes,
+    Rounds,
+    Tasks,
+    Transmissions,
+)
+from thzsync.auditor.tables import complete, runs_of, spread, sum_by
+from thzsync.scenario import FibreDegraded
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from thzsync.channel import ChannelModel
+    from thzsync.records import Run
+
+PART_ROWS: Final = 2**18
+"""A part has about so many chunks, unless a single event has more."""
+
+
+class Survey(NamedTuple):
+    """What is asked of all chunks at once."""
+
+    chunks: int
+    """Chunks of recorded flows."""
+    orphans: list[tuple[int, int, int]]
+    """Event number, flow and chunk of the others."""
+    wired_bytes: IntArray
+    """Of every flow what came by fibre."""
+    moved: BoolArray
+    """Of every event whether a chunk came by another fabric than was decided."""
+
+
+class Record:
+    """All tables of one run, or those of some of its events."""
+
+    first_event = first_flow = 0
+    """Rows of the whole record with which a part of it begins."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.scenario = run, run.scenario
+        self.racks = self.scenario.floor.racks
+        jobs, faults = self.scenario.jobs, self.scenario.faults
+        self.many_jobs = len(jobs) > 1
+        """Whether jobs run side by side, each with a clock of its own."""
+        self.has_traces = any(job.trace is not None for job in jobs)
+        """Whether a job comes from a trace, whose nominal releases are not recorded."""
+        self.broken_fibres = [fault for fault in faults if isinstance(fault, FibreDegraded)]
+        self.iterations = Iterations(run.tables["iterations"])
+        self.cut = len(self.iterations) > 0 and 0 not in self.iterations.iteration
+        """Whether the record begins in the middle of a run."""
+        self.tasks, self.links = Tasks(run.tables["tasks"]), Links(run.tables["links"])
+        self._read_events(run.tables, complete(run.tables["chunks"]))
+        self.nodes = Nodes(self.tasks, self.events, self.iterations)
+        self.task_owner, self.event_owner = np.split(self.nodes.owner, [len(self.tasks)])
+        """Rows of the iterations of tasks and events, -1 for one that is not recorded."""
+
+    def _read_events(self, tables: Mapping[str, pl.DataFrame], chunks: pl.DataFrame) -> None:
+        self.events = Events(tables["events"])
+        self.blocks = Blocks(tables["blocks"], self.events)
+        self.flows = Flows(tables["flows"], self.events)
+        self.rounds = Rounds(tables["rounds"], self.events)
+        self.transmissions = Transmissions(tables["transmissions"], self.rounds, self.flows)
+        self._chunk_rows = chunks
+        self.__dict__.pop("chunks", None)
+
+    @cached_property
+    def chunks(self) -> Chunks:
+        """Chunks of flows."""
+        return Chunks(self._chunk_rows, self.flows)
+
+    @property
+    def incomplete(self) -> dict[str, int]:
+        """Rows with missing values, by table."""
+        rows = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
+        tables = {name: getattr(self, name) for name in self.run.tables if name != "chunks"}
+        return {name: table.incomplete for name, table in tables.items()} | rows
+
+    @cached_property
+    def channel(self) -> ChannelModel:
+        """The channel of the run, as its seed and scenario make it."""
+        from thzsync.channel import ChannelModel
+        from thzsync.streams import Streams
+        from thzsync.topology import Topology
+
+        scenario, streams = self.scenario, Streams(self.run.seed)
+        topology = Topology(scenario.floor)
+        return ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
+
+    @cached_property
+    def survey(self) -> Survey:
+        """A look at all chunks."""
+        chunks, orphans = 0, []
+        wired, moved = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.bool_)]
+        for part in self.parts():
+            of = part.chunks
+            chunks += len(of)
+            orphans += of.orphans
+            wired.append(sum_by(of.flow, np.where(of.thz, 0, of.bytes), len(part.flows)))
+            events = of.event[of.thz != of.decided_thz]
+            moved.append(np.bincount(events[events >= 0], minlength=len(part.events)) > 0)
+        return Survey(chunks, orphans, np.concatenate(wired), np.concatenate(moved))
+
+    @cached_property
+    def _cuts(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Rows of the chunks' table in the order of event numbers: where stretches of one number
+        begin, how long they are, and the first stretch and number of every part."""
+        number = self._chunk_rows["number"].to_numpy()
+        first, count = runs_of(number)
+        order = np.argsort(number[first], kind="stable")
+        first, count, number = first[order], count[order], number[first[order]]
+        part = (np.cumsum(count) - count) // PART_ROWS
+        start, _ = runs_of(part)
+        start = np.unique(np.searchsorted(number, number[start]))  # events stay whole
+        return first, count, start, number[start].astype(np.int64)
+
+    @property
+    def part_count(self) -> int:
+        """How many parts there are."""
+        return max(len(self._cuts[2]), 1)
+
+    def parts(self) -> Iterator[Record]:
+        """The record in parts: all that belongs to some events, in the order of their numbers."""
+        first, count, start, number = self._cuts
+        bounds = [0, *start[1:].tolist(), len(first)]
+        ends = [*number[1:].tolist(), np.iinfo(np.int64).max]
+        since = np.iinfo(np.int64).min
+        for k, until in enumerate(ends):
+            own = slice(bounds[k], bounds[k + 1])
+            _, rows = spread(first[own], count[own])
+            yield self._part((since, until), self._chunk_rows[rows])
+            since = until
+
+    def _part(self, numbers: tuple[int, int], chunks: pl.DataFrame) -> Record:
+        """The events of some numbers, their flows, chunks, rounds and transmissions."""
+        tables, begins = {}, {}
+        for name in ("events", "blocks", "flows", "rounds", "transmissions"):
+            frame = getattr(self, name).frame
+            begins[name], end = np.searchsorted(frame["number"].to_numpy(), numbers).tolist()
+            tables[name] = frame[begins[name] : end]
+        part = copy(self)
+        part.first_event, part.first_flow = begins["events"], begins["flows"]
+        part._read_events(tables, chunks)
+        return part

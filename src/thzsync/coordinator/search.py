@@ -1,0 +1,212 @@
+"""Coordinate-wise beam search over chunk counts and power levels (eq:bandit_ucb_selection).
+
+The structured candidate set A_e of one event: first every uniform action (one share, one power
+level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
+count of each flow and the level of each active sender, tries all its values in every survivor and
+again the best stay. A partial action is scored with its open coordinates as the uniform action
+left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
+estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
+otherwise be turned by noise alone. The paper's own search (``partial``) begins with the empty
+action instead. Ties go to the earlier survivor and the smaller value: the result is a function of
+the arguments.
+
+The encoders differ in how a candidate is scored (pooled_scoring.py, flat_scoring.py), and in
+nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.beam import (
+    Beam,
+    Candidates,
+    charge,
+    empty_beam,
+    empty_candidates,
+    insert,
+    survive,
+)
+from thzsync.coordinator.encoder import Encoder, context_sums, is_flat
+from thzsync.coordinator.features import Events, Features, alone
+from thzsync.coordinator.flat_scoring import (
+    action_rows,
+    score_flat_action,
+    score_flat_counts,
+    score_flat_levels,
+)
+from thzsync.coordinator.pooled_scoring import (
+    context_units,
+    score_pooled_action,
+    score_pooled_counts,
+    score_pooled_levels,
+)
+from thzsync.coordinator.scoring import Event, Head, Scratch, by_sender, empty_scratch, padded
+from thzsync.jit import bare, inner, inner_bare, kernel
+
+
+class Search(NamedTuple):
+    """How the candidates are made."""
+
+    count_levels: int
+    """Chunk counts tried per flow, evenly spread from none to all."""
+    beam_width: int
+    """Survivors of every step."""
+    deviation_cost: float
+    """What a coordinate must gain to leave the uniform action."""
+    partial: bool = False
+    """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
+
+
+def search(
+    encoder: Encoder, head: Head, features: Features, levels: FloatArray, how: Search
+) -> tuple[IntArray, IntArray, float]:
+    """THz chunks per flow, level index per sender, and the score of the best action found."""
+    counts, level, score = search_each(encoder, head, alone(features), levels, how)
+    return counts[0], level[0, : features.senders], float(score[0])
+
+
+@kernel
+def search_each(
+    encoder: Encoder, head: Head, events: Events, levels: FloatArray, how: Search
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """What a search finds for each of many events, by event and flow, event and sender, event."""
+    shape, flat = events.group.shape, is_flat(encoder)
+    counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    scores = np.empty(shape[0])
+    hidden, size, width = len(encoder.flow_bias), len(encoder.dense_bias) + 1, how.beam_width
+    scratch = empty_scratch(hidden, size)
+    candidates = empty_candidates(width, max(how.count_levels, len(levels)), hidden)
+    dense, bias = padded(encoder.dense, encoder.dense_bias)
+    for n in range(shape[0]):
+        event = _event(encoder, head, events, n, levels, dense, bias)
+        flows, senders = len(event.chunks), len(event.start) - 1
+        rows = 1 if flat else senders
+        new = empty_beam(1, flows + senders, rows, hidden)
+        beam = empty_beam(width, flows + senders, rows, hidden)
+        spare = beam if width == 1 else empty_beam(width, flows + senders, rows, hidden)
+        _seed(event, flat, new, beam, scratch, how)
+        _climb(event, flat, beam, spare, candidates, scratch, how)
+        best = spare if (flows + senders) % 2 else beam
+        for f in range(flows):
+            counts[n, f] = best.choice[0, f]
+        for s in range(senders):
+            level[n, s] = best.choice[0, flows + s]
+        scores[n] = best.score[0] + how.deviation_cost * best.deviations[0]
+    return counts, level, scores
+
+
+@inner
+def _event(
+    encoder: Encoder,
+    head: Head,
+    events: Events,
+    n: int,
+    levels: FloatArray,
+    dense: FloatArray,
+    bias: FloatArray,
+) -> Event:
+    flows, contexts = 0, events.contexts
+    while flows < events.group.shape[1] and events.group[n, flows] >= 0:
+        flows += 1
+    group, rows = events.group[n, :flows], events.rows[n, :flows]
+    members, start = by_sender(group)
+    if is_flat(encoder):
+        base = context_sums(encoder, rows, contexts)
+        effect = action_rows(encoder, flows, contexts)
+    else:
+        base, effect = context_units(encoder, rows, contexts), encoder.flow[contexts:]
+    chunks, air = events.chunks[n, :flows], events.air[n, :flows]
+    return Event(group, chunks, air, members, start, base, effect, dense, bias, head, levels)
+
+
+@inner_bare
+def _seed(event: Event, flat: bool, new: Beam, beam: Beam, scratch: Scratch, how: Search) -> None:
+    """Fill the beam with the best uniform actions, or with the empty one."""
+    chunks, choice, top = event.chunks, new.choice[0], len(event.levels) - 1
+    flows = len(chunks)
+    if how.partial:
+        # A sender's level is open until its turn. Where power fades out with the last THz chunk,
+        # full power is assumed.
+        for s in range(flows, len(choice)):
+            choice[s] = -1 if flat else top
+        new.score[0] = _score_action(event, flat, new, scratch)
+        insert(beam, new)
+        return
+    for step in range(how.count_levels):
+        changed, silent = step == 0, True
+        for f in range(flows):
+            if f > 0 and chunks[f] == chunks[f - 1]:
+                count = choice[f - 1]
+            else:
+                count = spread_count(chunks[f], step, how.count_levels)
+            changed, silent = changed or count != choice[f], silent and count == 0
+            choice[f] = count
+        for level in range(top + 1):
+            # Without THz chunks every power is the same action.
+            if changed and (level == top or not silent):
+                for s in range(flows, len(choice)):
+                    choice[s] = level
+                new.score[0] = _score_action(event, flat, new, scratch)
+                insert(beam, new)
+
+
+@inner_bare
+def _score_action(event: Event, flat: bool, new: Beam, scratch: Scratch) -> float:
+    if flat:
+        return score_flat_action(event, new.choice[0], new.sums[0], scratch)
+    return score_pooled_action(event, new.choice[0], new.sums[0], scratch)
+
+
+@inner_bare
+def _climb(
+    event: Event,
+    flat: bool,
+    beam: Beam,
+    spare: Beam,
+    candidates: Candidates,
+    scratch: Scratch,
+    how: Search,
+) -> None:
+    """Take one coordinate after the other; every step leaves its survivors in the other beam."""
+    flows, tried = len(event.chunks), 0
+    for coordinate in range(beam.choice.shape[1]):
+        if coordinate < flows:
+            sender = event.group[coordinate]
+            if coordinate == 0 or event.chunks[coordinate] != event.chunks[coordinate - 1]:
+                tried = _list_counts(event.chunks[coordinate], how.count_levels, candidates.value)
+            if flat:
+                score_flat_counts(event, beam, coordinate, tried, scratch, candidates)
+            else:
+                score_pooled_counts(event, beam, coordinate, tried, scratch, candidates)
+        else:
+            sender, tried = coordinate - flows, len(event.levels)
+            for level in range(tried):
+                candidates.value[level] = level
+            if flat:
+                score_flat_levels(event, beam, sender, scratch, candidates)
+            else:
+                score_pooled_levels(event, beam, sender, scratch, candidates)
+        charge(beam, candidates, tried, coordinate, how.deviation_cost)
+        survive(beam, spare, candidates, tried, coordinate, 0 if flat else sender)
+        beam, spare = spare, beam
+
+
+@inner_bare
+def _list_counts(chunks: int, count_levels: int, value: IntArray) -> int:
+    """The counts that a flow tries: all if they are few, otherwise an even spread; how many."""
+    tried = min(chunks, count_levels - 1) + 1
+    for option in range(tried):
+        few = chunks < count_levels
+        value[option] = option if few else spread_count(chunks, option, count_levels)
+    return tried
+
+
+@bare
+def spread_count(chunks: int, step: int, count_levels: int) -> int:
+    """Chunks at ``step`` of ``count_levels - 1`` even steps from none to all, halves rounded up."""
+    steps = count_levels - 1
+    return (2 * step * chunks + steps) // (2 * steps)
