@@ -11,11 +11,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
+    "docs/api.md",
     "docs/architecture.md",
     "docs/environment.md",
     "docs/extending.md",
+    "docs/gallery.md",
+    "docs/glossary.md",
     "docs/index.md",
     "docs/model.md",
+    "docs/my-cluster.md",
     "docs/records.md",
     "docs/report.md",
     "docs/reproduction.md",
