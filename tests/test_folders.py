@@ -97,7 +97,7 @@ def test_no_finished_record_is_replaced_without_force_and_its_report_goes_with_i
 def test_a_reproduction_grows_and_is_made_again_but_not_with_other_seeds_unless_forced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("thzsync.cli.reproduce.QUICK_RACKS", (3,))
+    monkeypatch.setattr("thzsync.paper.synthesis.QUICK_RACKS", (3,))
     part = ["reproduce", "synthesis", "--quick", "--out", str(tmp_path), "--json"]
     assert main([*part, "--seeds", "1"]) == 0
     assert main(["report", str(tmp_path)]) == 0
