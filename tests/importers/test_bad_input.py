@@ -20,7 +20,8 @@ from tests.importers.files import (
 )
 from thzsync.cli import main
 from thzsync.errors import ThzSyncError
-from thzsync.importers import ReadOptions, import_trace
+from thzsync.importers import Call, Placement, ReadOptions, Recording, Work, import_trace
+from thzsync.importers.imported import merge_ranks
 from thzsync.importers.wire import put_bytes, put_frame, put_varint
 
 
@@ -169,3 +170,13 @@ def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
 
 def test_a_simai_workload_of_several_stages_says_what_is_missing() -> None:
     refused("pp: 12", shared("simai/workload_an*.txt"))
+
+
+def test_a_rank_outside_a_group_that_calls_it_is_refused() -> None:
+    """An absent rank that does as the lowest one does would call that one's small groups."""
+    call = Call((), "allreduce", (0, 1), 64, "pair")
+    after = Work((0,), 1.0)
+    recording = Recording("trace", {rank: [call, after] for rank in range(3)})
+    with pytest.raises(ThzSyncError, match="rank 2 takes part") as caught:
+        merge_ranks(recording, Placement())
+    assert "\n" not in str(caught.value)

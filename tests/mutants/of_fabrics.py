@@ -151,7 +151,7 @@ MUTANTS = (
         "a farsighted train overlooks older flows towards its racks",
     ),
     Mutant(
-        "thzsync.wireless.streams",
+        "thzsync.wireless.disciplines",
         "Streaming.start",
         "party.farsighted and self.in_turn",
         "party.farsighted",

@@ -63,8 +63,8 @@ MUTANTS = (
     Mutant(
         "thzsync.auditor.causality",
         "chunk_precedence",
-        "chunks.ready_ps[row] < told_ps",
-        "chunks.end_ps[row] < told_ps",
+        "ready_ps = chunks.ready_ps[row]",
+        "ready_ps = chunks.end_ps[row]",
         AUDIT,
         "a chunk that leaves before its predecessor has come passes",
     ),

@@ -10,7 +10,7 @@ from thzsync.paper.questions import (
     places,
     published,
 )
-from thzsync.paper.readings import Effort, ReadingsFigure
+from thzsync.paper.readings import Assembly, ReadingsFigure
 from thzsync.scenario import Scenario
 
 
@@ -28,4 +28,4 @@ def made_up() -> ReadingsFigure:
     """Our defaults, a tenth and a fifth off, and a set that hits every number."""
     other = defaults() | {"sharing": QUESTIONS["sharing"][1]}
     sets = [(defaults(), as_published(1.2)), (other, as_published())]
-    return ReadingsFigure(sets, 2, Effort(Scenario.paper()))
+    return ReadingsFigure(sets, 2, Assembly(Scenario.paper()))

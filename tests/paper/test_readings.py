@@ -24,7 +24,7 @@ from thzsync.paper.questions import (
     score,
 )
 from thzsync.paper.reading_runs import VARIANTS, Found, RingRun, TraceRun, complete
-from thzsync.paper.readings import Assembly, Effort
+from thzsync.paper.readings import Assembly
 from thzsync.report.answer import answer
 from thzsync.report.headline import page_tables
 from thzsync.report.source import open_results
@@ -79,20 +79,20 @@ def test_every_other_answer_is_a_valid_scenario_or_a_known_variant(question: str
 
 
 def test_a_policy_is_measured_anew_only_where_an_answer_concerns_it() -> None:
-    effort = Effort(Scenario.paper())
+    made = Assembly(Scenario.paper())
     ours, alone = defaults(), with_answer("sharing", 1)
-    assert effort.static("all-wired", ours) == effort.static("all-wired", alone)
-    assert effort.static("all-wireless", ours) != effort.static("all-wireless", alone)
-    assert effort.learner("ddqn", ours) != effort.learner("ddqn", alone)
-    letter = effort.learner("ddqn", with_answer("coordinator", 1))[0]
+    assert made.trace("all-wired", ours) == made.trace("all-wired", alone)
+    assert made.trace("all-wireless", ours) != made.trace("all-wireless", alone)
+    assert made.trace("ddqn", ours) != made.trace("ddqn", alone)
+    letter = made.trace("ddqn", with_answer("coordinator", 1))[0]
     assert isinstance(letter, TraceRun)
     assert dict(letter.keys)["coordinator.encoder"] == "flat"
 
 
 def test_a_variant_stands_for_its_series_only() -> None:
-    effort, rounds = Effort(Scenario.paper()), with_answer("permutations", 2)
-    assert effort.ring("a2a cyclic", 12, False, rounds).variant == "blind rounds"
-    assert effort.ring("a2a demand-sorted", 12, False, rounds).variant == ""
+    made, rounds = Assembly(Scenario.paper()), with_answer("permutations", 2)
+    assert made.ring("a2a cyclic", 12, False, rounds).variant == "blind rounds"
+    assert made.ring("a2a demand-sorted", 12, False, rounds).variant == ""
 
 
 def test_a_round_per_chunk_takes_longer_than_links_that_are_held() -> None:
@@ -121,7 +121,7 @@ def test_what_was_measured_is_not_measured_again(
 
 
 def test_numbers_are_put_together_from_measurements() -> None:
-    made = Assembly({}, Effort(Scenario.paper()))
+    made = Assembly(Scenario.paper())
     for learners in (False, True):
         for number, task in enumerate(made.tasks(defaults(), learners), start=1):
             names = ("completion", "energy", "reward", "since data")

@@ -9,7 +9,7 @@ import pytest
 
 from thzsync.errors import ThzSyncError
 from thzsync.wireless.discipline import find_discipline, register_discipline
-from thzsync.wireless.streams import Streaming
+from thzsync.wireless.disciplines import Streaming
 
 WHOLE = {
     "name": "mine", "common": True, "guarded": True, "steers": False, "in_turn": True,

@@ -21,21 +21,20 @@ from thzsync.wireless import (
     Round,
     assignment,
     bookkeeping,
+    disciplines,
     forming,
     matching,
     overlay,
     party,
     pipelining,
     power,
-    rounds,
     streaming,
-    streams,
     sustaining,
 )
 
 KERNELS = (
-    assignment, bookkeeping, forming, matching, overlay, party, pipelining, power, rounds,
-    streaming, streams, sustaining,
+    assignment, bookkeeping, disciplines, forming, matching, overlay, party, pipelining, power,
+    streaming, sustaining,
 )  # fmt: skip
 
 CHUNK = 2**19

@@ -18,7 +18,7 @@ def half_duplex(record: Record, findings: Findings) -> None:
     findings.test(
         (sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands),
         sent.name,
-        lambda row: "there is no such subband",
+        "there is no such subband",
     )
     rack, row = _both_ends(record)
     start, end = sent.taken_ps[row], sent.end_ps[row]
@@ -30,10 +30,7 @@ def half_duplex(record: Record, findings: Findings) -> None:
     findings.test(
         same & (start[b] < end[a]),
         lambda k: sent.name(int(row[b[k]])),
-        lambda k: (
-            f"rack {rack[b[k]]} is busy until {end[a[k]]} ps with {sent.name(int(row[a[k]]))}, "
-            f"but begins at {start[b[k]]} ps"
-        ),
+        lambda k: f"begins at {start[b[k]]} ps, {sent.name(int(row[a[k]]))} ends {end[a[k]]} ps",
     )
 
 
@@ -47,9 +44,7 @@ def rf_chains(record: Record, findings: Findings) -> None:
             _sharing(record, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
         ),
         sent.at(row),
-        lambda k: (
-            f"rack {rack[k]} has more than {chains} transmissions at {sent.taken_ps[row[k]]} ps"
-        ),
+        lambda k: f"rack {rack[k]} has more than {chains} at {sent.taken_ps[row[k]]} ps",
     )
 
 
@@ -65,9 +60,7 @@ def power_cap(record: Record, findings: Findings) -> None:
     findings.test(
         _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit),
         sent.name,
-        lambda row: (
-            f"rack {sent.src[row]} sends with more than {most:g} W at {sent.start_ps[row]} ps"
-        ),
+        lambda row: f"its rack sends with more than {most:g} W at {sent.start_ps[row]} ps",
     )
 
 
@@ -88,10 +81,7 @@ def power_budget(record: Record, findings: Findings) -> None:
     findings.test(
         _exceeds_power(record, place, limit),
         sent.name,
-        lambda row: (
-            f"rack {sent.src[row]} sends with more than its budget of {limit[row]:g} W "
-            f"at {sent.start_ps[row]} ps"
-        ),
+        lambda k: f"its rack exceeds its budget of {limit[k]:g} W at {sent.start_ps[k]} ps",
     )
 
 

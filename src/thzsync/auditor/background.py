@@ -70,10 +70,7 @@ class Output:
         findings.test(
             carried < due,
             lambda k: f"link {self.link}, until {end[row[k]]} ps",
-            lambda k: (
-                f"had time to spare and carried {carried[k]} bytes of background; "
-                f"{due[k]} had come before {start[row[k]]} ps"
-            ),
+            lambda k: f"had time to spare, carried {carried[k]} bytes of a background of {due[k]}",
         )
 
     def _silent_at_some_instant(self) -> BoolArray:
@@ -113,7 +110,7 @@ def background(record: Record, findings: Findings) -> None:
     findings.test(
         (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0)),
         links.name,
-        lambda row: "carried background that no switch output was offered",
+        "carried background that no switch output was offered",
     )
     edges = np.append(0, np.unique(links.end_ps))
     if load == 0 or record.cut or len(edges) == 1:

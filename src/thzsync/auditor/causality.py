@@ -19,9 +19,8 @@ def chunk_times(record: Record, findings: Findings) -> None:
     findings.test(
         (chunks.ready_ps < release) | (chunks.end_ps < chunks.ready_ps),
         chunks.name,
-        lambda row: (
-            f"event released at {release[row]} ps, ready at {chunks.ready_ps[row]} ps, "
-            f"ended at {chunks.end_ps[row]} ps: out of order"
+        lambda k: (
+            f"ready at {chunks.ready_ps[k]} ps, released {release[k]}, end {chunks.end_ps[k]}"
         ),
     )
 
@@ -32,11 +31,7 @@ def event_end(record: Record, findings: Findings) -> None:
     last = events.release_ps.copy()
     known = chunks.event >= 0
     np.maximum.at(last, chunks.event[known], chunks.end_ps[known])
-    findings.test(
-        events.end_ps != last,
-        events.name,
-        lambda row: f"ended at {events.end_ps[row]} ps, its last chunk at {last[row]} ps",
-    )
+    findings.equal(events.end_ps, last, events.name, "end [ps]")
 
 
 def iteration_span(record: Record, findings: Findings) -> None:
@@ -64,10 +59,7 @@ def iteration_span(record: Record, findings: Findings) -> None:
     findings.test(
         (start < earliest) | (end > latest),
         table.name,
-        lambda row: (
-            f"lasts from {start[row]} to {end[row]} ps, "
-            f"its nodes from {earliest[row]} to {latest[row]} ps"
-        ),
+        lambda k: f"{start[k]} to {end[k]} ps, its nodes from {earliest[k]} to {latest[k]} ps",
     )
 
 
@@ -92,42 +84,24 @@ def graph_precedence(record: Record, findings: Findings) -> None:
     )
     known = np.flatnonzero(nodes.predecessor >= 0)
     later, earlier = nodes.successor[known], nodes.predecessor[known]
-    findings.test(
-        nodes.begin_ps[later] < nodes.end_ps[earlier],
-        nodes.at(later),
-        lambda edge: (
-            f"begins at {nodes.begin_ps[later[edge]]} ps, but node {nodes.node[earlier[edge]]} "
-            f"ended at {nodes.end_ps[earlier[edge]]} ps"
-        ),
-    )
+    begin_ps, end_ps = nodes.begin_ps[later], nodes.end_ps[earlier]
+    findings.not_before(begin_ps, end_ps, nodes.at(later), "begins", "what it waits for ends")
     if record.has_traces:
         return  # their events may be held back
     # Nothing else is waited for: a node begins at the instant at which the last one ends.
     last_ps = np.full(len(nodes.node), -1, dtype=np.int64)
-    np.maximum.at(last_ps, later, nodes.end_ps[earlier])
+    np.maximum.at(last_ps, later, end_ps)
     row = np.flatnonzero(last_ps >= 0)
-    findings.test(
-        nodes.begin_ps[row] > last_ps[row],
-        nodes.at(row),
-        lambda k: (
-            f"begins at {nodes.begin_ps[row[k]]} ps, though all it waits for had ended "
-            f"at {last_ps[row[k]]} ps"
-        ),
-    )
+    begin_ps = nodes.begin_ps[row]
+    findings.not_before(last_ps[row], begin_ps, nodes.at(row), "may begin", "but begins")
 
 
 def chunk_precedence(record: Record, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
-    flows, chunks = record.flows, record.chunks
-    row, before, told_ps = _waits(record)
-    findings.test(
-        chunks.ready_ps[row] < told_ps,
-        chunks.at(row),
-        lambda pair: (
-            f"ready at {chunks.ready_ps[row[pair]]} ps, but the chunk of flow "
-            f"{flows.flow[chunks.flow[before[pair]]]} had arrived at {told_ps[pair]} ps"
-        ),
-    )
+    chunks = record.chunks
+    row, told_ps = _waits(record)
+    ready_ps = chunks.ready_ps[row]
+    findings.not_before(ready_ps, told_ps, chunks.at(row), "ready", "what it waits for")
 
 
 def local_release(record: Record, findings: Findings) -> None:
@@ -137,14 +111,8 @@ def local_release(record: Record, findings: Findings) -> None:
     row = np.flatnonzero(flows.local[chunks.flow] & (member[chunks.flow] >= 0))
     flow = chunks.flow[row]
     release = events.release_ps[flows.event[flow]] + events.delay_ps[member[flow]]
-    findings.test(
-        chunks.ready_ps[row] < release,
-        chunks.at(row),
-        lambda k: (
-            f"ready at {chunks.ready_ps[row[k]]} ps, but rack {flows.src[flow[k]]} "
-            f"has its data at {release[k]} ps"
-        ),
-    )
+    ready_ps = chunks.ready_ps[row]
+    findings.not_before(ready_ps, release, chunks.at(row), "ready", "its rack has the data")
 
 
 def ready_time(record: Record, findings: Findings) -> None:
@@ -158,34 +126,22 @@ def ready_time(record: Record, findings: Findings) -> None:
     latest = chunks.ready_ps.copy()
     own = np.where(flows.local[flow], events.delay_ps[member[flow]], 0)
     latest[row] = events.release_ps[flows.event[flow]] + own
-    later, _, told_ps = _waits(record)
+    later, told_ps = _waits(record)
     np.maximum.at(latest, later, told_ps)
-    findings.test(
-        chunks.ready_ps[row] > latest[row],
-        chunks.at(row),
-        lambda k: (
-            f"ready at {chunks.ready_ps[row[k]]} ps, though all it waits for was there at "
-            f"{latest[row[k]]} ps"
-        ),
-    )
+    ready_ps = chunks.ready_ps[row]
+    findings.not_before(latest[row], ready_ps, chunks.at(row), "could be ready", "is ready")
 
 
 def round_start(record: Record, findings: Findings) -> None:
     """A round starts when all chunks that it carries are ready."""
     chunks, sent = record.chunks, record.transmissions
     owner, row = spread(*sent.carried(chunks))
-    findings.test(
-        sent.taken_ps[owner] < chunks.ready_ps[row],
-        chunks.at(row),
-        lambda k: (
-            f"ready at {chunks.ready_ps[row[k]]} ps, "
-            f"but its round began at {sent.taken_ps[owner[k]]} ps"
-        ),
-    )
+    taken_ps, ready_ps = sent.taken_ps[owner], chunks.ready_ps[row]
+    findings.not_before(taken_ps, ready_ps, chunks.at(row), "its round begins", "ready")
 
 
-def _waits(record: Record) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows of chunks, of the chunks that they wait for, and when they hear of those [ps]."""
+def _waits(record: Record) -> tuple[IntArray, IntArray]:
+    """Rows of chunks that wait for another, and when they are told that it is there [ps]."""
     flows, chunks = record.flows, record.chunks
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
@@ -195,11 +151,7 @@ def _waits(record: Record) -> tuple[IntArray, IntArray, IntArray]:
     before = _place(record, start, predecessor[edge], chunks.chunk[row])
     # Absent chunks are the business of chunks_once and flow_graph.
     row, before = row[before >= 0], before[before >= 0]
-    return (
-        row,
-        before,
-        Runs(record).told_ps(row, before) if in_runs(record) else chunks.end_ps[before],
-    )
+    return row, Runs(record).told_ps(row, before) if in_runs(record) else chunks.end_ps[before]
 
 
 def _place(record: Record, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:

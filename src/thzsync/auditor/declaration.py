@@ -46,7 +46,7 @@ def completeness(record: Record, findings: Findings) -> None:
     findings.test(
         np.array([name not in known for name in table.jobs], dtype=np.bool_),
         lambda k: f"job {table.jobs[k]!r}",
-        lambda _: "is not in the scenario",
+        "is not in the scenario",
     )
     a, b = table.consecutive()
     findings.test(
@@ -56,7 +56,7 @@ def completeness(record: Record, findings: Findings) -> None:
     )
     owner = record.nodes.owner
     nodes = np.bincount(owner[owner >= 0], minlength=len(table))
-    findings.test(nodes == 0, table.name, lambda _: "holds no task and no event")
+    findings.test(nodes == 0, table.name, "holds no task and no event")
     if len(known) == 1:  # with several jobs, events of unfinished iterations lie in between
         number = np.sort(record.events.number)
         findings.test(

@@ -22,7 +22,7 @@ def thz_faults(record: Record, findings: Findings) -> None:
             findings.test(
                 hit & during(fault, sent.taken_ps),
                 sent.name,
-                lambda row, kind=fault.kind: f"its round begins during {kind}",  # type: ignore[misc]
+                f"its round begins during {fault.kind}",
             )
 
 

@@ -47,18 +47,14 @@ def link_bytes(record: Record, findings: Findings) -> None:
     findings.test(
         ~known | (links.bytes < 0) | (links.background_bytes < 0),
         links.name,
-        lambda row: "is no fibre of this fabric or carried less than nothing",
+        "is no fibre of this fabric or carried less than nothing",
     )
     if record.cut and record.many_jobs:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links.bytes[known], size)
     wired = record.survey.wired_bytes
     expected = bytes_per_link(record, np.arange(len(wired)), wired)
-    findings.test(
-        told != expected,
-        lambda link: f"link {link}",
-        lambda link: f"carried {told[link]} bytes, its wired chunks have {expected[link]}",
-    )
+    findings.equal(told, expected, lambda link: f"link {link}", "sum of the wired chunks' bytes")
 
 
 def link_rate(record: Record, findings: Findings) -> None:
@@ -72,7 +68,7 @@ def link_rate(record: Record, findings: Findings) -> None:
     findings.test(
         (link[1:] == link[:-1]) & (start[1:] < end[:-1]),
         lambda row: links.name(row + 1),
-        lambda row: "overlaps the span before",
+        "overlaps the span before",
     )
     bits, onsets = _capacity(record, link, start, end)
     carried = links.bytes + links.background_bytes

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.auditor import tables
 from thzsync.display import counted
 from thzsync.display.html import notebook_view
@@ -94,6 +94,10 @@ Describe = Callable[[int], str]
 """Text about one row of the facts under test."""
 
 
+def _said(text: Describe | str, row: int) -> str:
+    return text if isinstance(text, str) else text(row)
+
+
 class Findings:
     """Collects facts while the checks run."""
 
@@ -104,17 +108,33 @@ class Findings:
         self._found: dict[str, list[Violation]] = {name: [] for name in self._facts}
         self._more = dict.fromkeys(self._facts, 0)
 
-    def test(self, broken: BoolArray, place: Describe, message: Describe) -> None:
+    def test(self, broken: BoolArray, place: Describe | str, message: Describe | str) -> None:
         """Count one fact per entry; entries that are True broke, and are described."""
         self._facts[self.check] += len(broken)
         rows, found = np.flatnonzero(broken).tolist(), self._found[self.check]
         spelled = rows[: REPORTED_PER_CHECK - len(found)]
-        found += [Violation(self.check, place(row), message(row)) for row in spelled]
+        found += [Violation(self.check, _said(place, row), _said(message, row)) for row in spelled]
         self._more[self.check] += len(rows) - len(spelled)
 
     def require(self, holds: bool, place: str, message: str) -> None:
         """Count a single fact."""
-        self.test(np.array([not holds]), lambda _: place, lambda _: message)
+        self.test(np.array([not holds]), place, message)
+
+    def equal(self, told: AnyArray, found: AnyArray, place: Describe, what: str) -> None:
+        """Count one fact per recorded value, which must be the one found."""
+        self.test(
+            told != found, place, lambda row: f"{what} is {told[row]}, should be {found[row]}"
+        )
+
+    def not_before(
+        self, later: IntArray, earlier: IntArray, place: Describe, what: str, than: str
+    ) -> None:
+        """Count one fact per two instants, the first of which must not lie before the second."""
+        self.test(
+            later < earlier,
+            place,
+            lambda row: f"{what} at {later[row]} ps, {than} at {earlier[row]} ps",
+        )
 
     def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
         """Count one fact per number of a column, which must be the one found but for rounding."""

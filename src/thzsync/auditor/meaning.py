@@ -70,11 +70,7 @@ def blocks(record: Record, findings: Findings) -> None:
     )
     asked, total = events["payload_bytes"], sum_by(event, size, len(events))
     exact = np.flatnonzero(np.isin(events.kind, _EXACT))
-    findings.test(
-        total[exact] != asked[exact],
-        events.at(exact),
-        lambda k: f"asks for {asked[exact[k]]} bytes, its blocks hold {total[exact[k]]}",
-    )
+    findings.equal(asked[exact], total[exact], events.at(exact), "sum of the blocks' bytes")
 
 
 def postcondition(record: Record, findings: Findings) -> None:

@@ -82,19 +82,12 @@ def transmission_bytes(record: Record, findings: Findings) -> None:
     findings.test(
         (sent.flow >= 0) & (carried == 0),
         sent.name,
-        lambda row: (
-            f"carries {sent.chunks[row]} chunks from chunk {sent.first_chunk[row]}, "
-            f"which its flow does not have"
-        ),
+        lambda k: f"its flow lacks some of {sent.chunks[k]} chunks from {sent.first_chunk[k]} on",
     )
     owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
     whole = np.flatnonzero(carried)
-    findings.test(
-        size[whole] != sent.bytes[whole],
-        sent.at(whole),
-        lambda k: f"recorded {sent.bytes[whole[k]]} bytes, its chunks have {size[whole[k]]}",
-    )
+    findings.equal(sent.bytes[whole], size[whole], sent.at(whole), "sum of the chunks' bytes")
     known = np.flatnonzero(sent.flow >= 0)
     flow = sent.flow[known]
     findings.test(
@@ -120,10 +113,7 @@ def round_span(record: Record, findings: Findings) -> None:
     findings.test(
         wrong | (rounds.end_ps < rounds.start_ps + rounds.overhead_ps),
         rounds.name,
-        lambda row: (
-            f"lasts from {rounds.start_ps[row]} to {rounds.end_ps[row]} ps with an overhead of "
-            f"{rounds.overhead_ps[row]} ps; its discipline is {rounds.discipline[row]}"
-        ),
+        lambda k: f"overhead of {rounds.overhead_ps[k]} ps does not fit {rounds.discipline[k]}",
     )
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
@@ -133,18 +123,11 @@ def round_span(record: Record, findings: Findings) -> None:
         | (ends < begins)
         | (ends > rounds.end_ps[owner]),
         sent.at(known),
-        lambda k: (
-            f"sends from {begins[k]} to {ends[k]} ps in a round from {rounds.start_ps[owner[k]]} "
-            f"to {rounds.end_ps[owner[k]]} ps"
-        ),
+        lambda k: f"sends from {begins[k]} to {ends[k]} ps, outside its round",
     )
     last = rounds.start_ps.copy()
     np.maximum.at(last, owner, ends)
-    findings.test(
-        rounds.end_ps > last,
-        rounds.name,
-        lambda row: f"ends at {rounds.end_ps[row]} ps, its last transmission at {last[row]} ps",
-    )
+    findings.not_before(last, rounds.end_ps, rounds.name, "last transmission ends", "round")
     found = np.bincount(owner, minlength=len(rounds))
     findings.test(
         (rounds.transmissions != found) | (found == 0),
@@ -176,11 +159,7 @@ def round_order(record: Record, findings: Findings) -> None:
     known = np.flatnonzero(sent.round >= 0)
     known = known[rounds.common[sent.round[known]]]
     owner = sent.round[known]
-    findings.test(
-        sent.end_ps[known] != rounds.end_ps[owner],
-        sent.at(known),
-        lambda k: f"ends at {sent.end_ps[known[k]]} ps, its round at {rounds.end_ps[owner[k]]} ps",
-    )
+    findings.equal(sent.end_ps[known], rounds.end_ps[owner], sent.at(known), "its end [ps]")
 
 
 def discipline(record: Record, findings: Findings) -> None:
@@ -219,11 +198,7 @@ def steering(record: Record, findings: Findings) -> None:
     row = np.flatnonzero(np.isin(rounds.discipline.astype(str), PINNED))
     turned = _turned(record)[row]
     owed = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
-    findings.test(
-        rounds.overhead_ps[row] != owed,
-        rounds.at(row),
-        lambda k: f"has a guard time of {rounds.overhead_ps[row[k]]} ps, owes {owed[k]} ps",
-    )
+    findings.equal(rounds.overhead_ps[row], owed, rounds.at(row), "guard time [ps]")
 
 
 def _turned(record: Record) -> BoolArray:

@@ -35,7 +35,7 @@ def link_spans(record: Record, findings: Findings) -> None:
         wrong = ~known | (
             end != np.minimum(grid, np.append(ends, np.iinfo(np.int64).max)[following])
         )
-    findings.test(wrong, links.name, lambda row: "is no sample of this run")
+    findings.test(wrong, links.name, "is no sample of this run")
 
 
 def link_progress(record: Record, findings: Findings) -> None:

@@ -33,7 +33,7 @@ def _unique(record: Record, findings: Findings) -> None:
         findings.test(
             np.diff(key) == 0,
             lambda row, what=what, key=key: f"{what} {_unpacked(key[row])}",  # type: ignore[misc]
-            lambda _: "stands twice",
+            "stands twice",
         )
 
 
@@ -59,13 +59,13 @@ def _references(record: Record, findings: Findings) -> None:
         findings.test(
             row < 0,
             lambda number, what=what: f"{what} in row {number} (sorted)",  # type: ignore[misc]
-            lambda _, target=target: f"names a {target} that is not recorded",  # type: ignore[misc]
+            f"names a {target} that is not recorded",
         )
     orphans = record.survey.orphans
     findings.test(
         np.arange(record.survey.chunks + len(orphans)) < len(orphans),
         lambda row: "event {}, flow {}, chunk {}".format(*orphans[row]),
-        lambda _: "belongs to no recorded flow",
+        "belongs to no recorded flow",
     )
 
 
@@ -79,9 +79,7 @@ def _tasks(record: Record, findings: Findings) -> None:
         tasks.at(owner),
         lambda k: f"rack {rack[k]} does not exist, or racks do not rise",
     )
-    findings.test(
-        (tasks.racks.lengths == 0) | (tasks.rank < -1), tasks.name, lambda _: "nobody computes it"
-    )
+    findings.test((tasks.racks.lengths == 0) | (tasks.rank < -1), tasks.name, "nobody computes it")
 
 
 def _members(record: Record, findings: Findings) -> None:
@@ -94,9 +92,7 @@ def _members(record: Record, findings: Findings) -> None:
             "an event has not one value per rack",
         )
     rack = events.racks.values
-    findings.test(
-        (rack < 0) | (rack >= record.racks), events.member_name, lambda _: "there is no such rack"
-    )
+    findings.test((rack < 0) | (rack >= record.racks), events.member_name, "there is no such rack")
     findings.test(
         events.delay_ps < 0,
         events.member_name,

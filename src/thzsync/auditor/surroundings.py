@@ -27,12 +27,7 @@ def stragglers(record: Record, findings: Findings) -> None:
         racks = events.racks.values[members]
         draw = streams.generator("stragglers", *path).random((2, len(racks)))
         expected[members] = _delays_ps(record, racks, draw, int(events.release_ps[row]))
-    owner, rack = events.racks.owner, events.racks.values
-    findings.test(
-        events.delay_ps != expected,
-        events.at(owner),
-        lambda k: f"rack {rack[k]} is {events.delay_ps[k]} ps late, was drawn {expected[k]} ps",
-    )
+    findings.equal(events.delay_ps, expected, events.member_name, "delay [ps]")
 
 
 def _delays_ps(record: Record, racks: IntArray, draw: FloatArray, release_ps: int) -> IntArray:

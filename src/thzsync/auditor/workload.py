@@ -126,10 +126,7 @@ def _check_events(
     findings.test(
         np.array([expected[name] != found[name] for name in names], dtype=np.bool_),
         lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} {names[k][3]!r}",
-        lambda k: (
-            f"of stage {names[k][1]}, micro-batch {names[k][2]} and {names[k][5]} bytes: "
-            f"{found[names[k]]} recorded, the scenario asks for {expected[names[k]]}"
-        ),
+        lambda k: f"{names[k]}: {found[names[k]]} recorded, {expected[names[k]]} asked for",
     )
 
 
@@ -155,7 +152,6 @@ def _check_tasks(
         np.array(wrong, np.bool_),
         lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}",
         lambda k: (
-            f"micro-batch {names[k][2]}: {slices[names[k]]} slices of {total_ps[names[k]]} ps, "
-            f"the scenario asks for {expected.get(names[k])}"
+            f"{slices[names[k]]} slices, {total_ps[names[k]]} ps, not {expected.get(names[k])}"
         ),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 import numpy as np
 
@@ -85,12 +85,11 @@ def _look_up(
 
 def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
     """Read and check a gains file; whatever it lacks is refused with its row and the remedy."""
-    columns = _read(path)
-    rack_a = _whole_numbers(path, columns, "rack_a", racks, "rack")
-    rack_b = _whole_numbers(path, columns, "rack_b", racks, "rack")
-    subband = _whole_numbers(path, columns, "subband", subbands, "subband")
-    gain_db, time_ps = _decibels(path, columns), _instants(path, columns)
-    _refuse(path, rack_a == rack_b, "links a rack to itself", "remove the row")
+    told = _Columns(path)
+    rack_a, rack_b = (told.whole(name, racks, "racks") for name in ("rack_a", "rack_b"))
+    subband = told.whole("subband", subbands, "subbands")
+    gain_db, time_ps = told.decibels(), told.instants_ps()
+    told.refuse(rack_a == rack_b, "links a rack to itself", "remove the row")
     low, high = np.minimum(rack_a, rack_b), np.maximum(rack_a, rack_b)
     link = (low * racks + high) * subbands + subband
     order = np.lexsort((time_ps, link))
@@ -99,12 +98,8 @@ def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
     # Both directions of a pair may be listed, since gains are reciprocal; but they must agree.
     clash = np.zeros(len(link), dtype=np.bool_)
     clash[order[1:]] = same & (gain_db[1:] != gain_db[:-1])
-    _refuse(
-        path,
-        clash,
-        "gives a pair, subband and time a second, different gain",
-        "keep one: gains are reciprocal",
-    )
+    second = "gives a pair, subband and time a second, different gain"
+    told.refuse(clash, second, "keep one: gains are reciprocal")
     keep = np.concatenate((np.ones(min(len(link), 1), dtype=np.bool_), ~same))
     link, time_ps, gain_db = link[keep], time_ps[keep], gain_db[keep]
     first_row = np.searchsorted(link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
@@ -169,62 +164,59 @@ def _check_rows(rows: int) -> None:
         raise ValueError(f"it would unpack to {rows} rows, and {MOST_ROWS} are the most")
 
 
-def _numbers(path: Path, columns: dict[str, AnyArray], name: str) -> FloatArray:
-    """A column as floats, text that is no number refused; missing values become NaN."""
-    values = columns[name]
-    if values.dtype.kind in "biuf":
+class _Columns:
+    """Columns of a gains file, checked as they are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.columns = path, _read(path)
+
+    def _numbers(self, name: str) -> FloatArray:
+        """A column as floats, text that is no number refused; missing values become NaN."""
+        values = self.columns[name]
+        if values.dtype.kind in "biuf":
+            return values.astype(np.float64)
+        for row, value in enumerate(values, start=1):
+            try:
+                float(value)
+            except (OverflowError, TypeError, ValueError):
+                raise ThzSyncError(
+                    f"{self.path}: row {row} has {name} = {value!r}, which is no number; "
+                    "write a number"
+                ) from None
         return values.astype(np.float64)
-    for row, value in enumerate(values, start=1):
-        try:
-            float(value)
-        except (OverflowError, TypeError, ValueError):
-            _refuse_row(path, row, f"has {name} = {value!r}, which is no number", "write a number")
-    return values.astype(np.float64)
 
+    def whole(self, name: str, count: int, noun: str) -> IntArray:
+        """A column of whole numbers below a count."""
+        values = self._numbers(name)
+        bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
+        self.refuse(bad, f"has {name} = {{:g}}", f"{noun} here are 0..{count - 1}", values)
+        return values.astype(np.int64)
 
-def _whole_numbers(
-    path: Path, columns: dict[str, AnyArray], name: str, count: int, noun: str
-) -> IntArray:
-    values = _numbers(path, columns, name)
-    bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
-    if bad.any():
-        row = int(np.argmax(bad))
-        _refuse_row(
-            path, row + 1, f"has {name} = {values[row]:g}", f"{noun}s here are 0..{count - 1}"
-        )
-    return values.astype(np.int64)
+    def decibels(self) -> FloatArray:
+        """Gains [dB]."""
+        gain_db = self._numbers("gain_db")
+        self.refuse(np.isnan(gain_db), "has no gain_db (NaN)", "give it, or -inf for no link")
+        remedy = "a channel cannot amplify: write path loss with a minus sign"
+        self.refuse(gain_db > 0, "has gain_db = {:g}, above 0 dB", remedy, gain_db)
+        return gain_db
 
+    def instants_ps(self) -> IntArray:
+        """Since when gains hold [ps]; 0 where the file does not say."""
+        if "time_s" not in self.columns:
+            return np.zeros(len(self.columns["gain_db"]), dtype=np.int64)
+        time_s = self._numbers("time_s")
+        bad = ~(np.isfinite(time_s) & (np.abs(time_s) < 1e6))
+        self.refuse(bad, "has no usable time_s", "give seconds below 1e6")
+        return all_to_ps(time_s)
 
-def _decibels(path: Path, columns: dict[str, AnyArray]) -> FloatArray:
-    gain_db = _numbers(path, columns, "gain_db")
-    _refuse(path, np.isnan(gain_db), "has no gain_db (NaN)", "give it, or -inf for no link")
-    if (gain_db > 0).any():
-        row = int(np.argmax(gain_db > 0))
-        _refuse_row(
-            path,
-            row + 1,
-            f"has gain_db = {gain_db[row]:g}, above 0 dB",
-            "a channel cannot amplify: write path loss with a minus sign",
-        )
-    return gain_db
-
-
-def _instants(path: Path, columns: dict[str, AnyArray]) -> IntArray:
-    if "time_s" not in columns:
-        return np.zeros(len(columns["gain_db"]), dtype=np.int64)
-    time_s = _numbers(path, columns, "time_s")
-    bad = ~(np.isfinite(time_s) & (np.abs(time_s) < 1e6))
-    _refuse(path, bad, "has no usable time_s", "give seconds below 1e6")
-    return all_to_ps(time_s)
-
-
-def _refuse(path: Path, bad: BoolArray, what: str, remedy: str) -> None:
-    if bad.any():
-        _refuse_row(path, int(np.argmax(bad)) + 1, what, remedy)
-
-
-def _refuse_row(path: Path, row: int, what: str, remedy: str) -> NoReturn:
-    raise ThzSyncError(f"{path}: row {row} {what}; {remedy}")
+    def refuse(
+        self, bad: BoolArray, what: str, remedy: str, values: FloatArray | None = None
+    ) -> None:
+        """Refuse the first bad row; ``what`` has a place for its value."""
+        if bad.any():
+            row = int(np.argmax(bad))
+            found = what if values is None else what.format(values[row])
+            raise ThzSyncError(f"{self.path}: row {row + 1} {found}; {remedy}")
 
 
 def _refuse_missing(

@@ -141,7 +141,8 @@ def _explain(error: Any) -> None:
         error.show()
         return
     place = error.ctx.command_path if error.ctx is not None else "thzsync"
-    _say(f"thzsync: error: {error.format_message()} See `{place} --help`.")
+    message = error.format_message().rstrip(".")
+    _say(f"thzsync: error: {message}. See `{place} --help`.")
 
 
 def _stopped() -> int:

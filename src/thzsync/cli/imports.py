@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.output import JsonOption, note, progress
+from thzsync.cli.output import JsonOption, emit_lines, progress
 from thzsync.display import quantity
 from thzsync.errors import ThzSyncError
-from thzsync.files import dump_json
 
 if TYPE_CHECKING:
     from thzsync.importers import Imported
@@ -88,11 +87,7 @@ def import_files(
         imported = import_trace(files, format, options, where, Rescaling(data_parallel, joined))
         write_trace(out, imported.trace)
     document = _document(out, imported)
-    if as_json:
-        typer.echo(dump_json(document))
-        return
-    for line in _lines(document):
-        note(line)
+    emit_lines(document, as_json, _lines(document))
 
 
 def _document(out: Path, imported: Imported) -> dict[str, Any]:
@@ -157,14 +152,9 @@ def export_file(
         raise ThzSyncError(f"--prefix: found {prefix!r}; use letters, digits, - and _")
     exported = export_chakra(read_trace(file).graph, prefix)
     exported.write(out, force)
-    document = {
-        "folder": str(out), "files": sorted(exported.files), "lost_dependencies": exported.lost
-    }  # fmt: skip
-    if as_json:
-        typer.echo(dump_json(document))
-        return
-    note(f"wrote {len(exported.files)} files to {out}")
+    lines = [f"wrote {len(exported.files)} files to {out}"]
     if exported.lost:
-        note(
-            f"{exported.lost} dependencies join nodes that share no rack; the format has none such"
-        )
+        lost = f"{exported.lost} dependencies join nodes that share no rack"
+        lines.append(f"{lost}; the format has none such")
+    document = {"folder": str(out), "files": sorted(exported.files)}
+    emit_lines(document | {"lost_dependencies": exported.lost}, as_json, lines)

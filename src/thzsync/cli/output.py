@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,6 +48,17 @@ JsonOption = Annotated[
     bool, typer.Option("--json", help="Print the result as one JSON document on stdout.")
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
+IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
+OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the record.")]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
+]
+SchedulerOption = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
+]
+POLICIES_HELP = "Names separated by commas, or all. The first is the reference."
+SEEDS_HELP = "Number of paired realisations (seeds 0 to N-1)."
+FIRST_HELP = "First iteration (from 0) that the means include."
 
 PIPE_WIDTH = 400
 PATIENCE_S = 1.0
@@ -76,6 +87,16 @@ def change_scenario(
     for remark in check_scenario(scenario, source):
         note(f"thzsync: warning: {remark}")
     return scenario
+
+
+def policies_named(text: str) -> list[str]:
+    """The policies of an option; all where it says so."""
+    from thzsync.coordinator import policy_names
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ThzSyncError(f"--policies: found {text!r}; name a policy, or all")
+    return policy_names() if names == ["all"] else names
 
 
 def results() -> Console:
@@ -115,6 +136,15 @@ def emit(
         typer.echo(dump_json(document))
         return
     show(table() if callable(table) else table)
+
+
+def emit_lines(document: object, as_json: bool, lines: Iterable[str]) -> None:
+    """Print ``document`` as JSON, or say what was done, on stderr."""
+    if as_json:
+        typer.echo(dump_json(document))
+        return
+    for line in lines:
+        note(line)
 
 
 def show(table: RenderableType) -> None:
@@ -199,9 +229,3 @@ def progress(
             patience.join()  # it may be starting the bar right now
         if bar.live.is_started:
             bar.stop()
-
-
-def refuse_overwrite(path: str, force: bool) -> None:
-    """Raise when ``path`` exists and the user did not ask to replace it."""
-    if Path(path).exists() and not force:
-        raise ThzSyncError(f"{path}: exists already; name another file, or replace it with --force")

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from thzsync.cli.output import JsonOption, notes, progress
+from thzsync.cli.output import JsonOption, emit_lines, progress
 from thzsync.errors import ThzSyncError
-from thzsync.files import dump_json
 
 
 def report(
@@ -58,15 +57,7 @@ def report(
         except OSError as error:
             place = error.filename or out or folder
             raise ThzSyncError(f"{place}: cannot be written ({error.strerror})") from None
-    if as_json:
-        typer.echo(dump_json(document))
-        return
-    for path in _written(document):
-        notes().print(f"wrote {path}", markup=False, soft_wrap=True)
-
-
-def _written(document: dict[str, object]) -> list[str]:
-    listed = document.get("figures", [])
-    assert isinstance(listed, list)
-    single = [str(document[key]) for key in ("report", "perfetto") if key in document]
-    return [*single, *map(str, listed)]
+    drawn = document.get("figures", [])
+    assert isinstance(drawn, list)
+    written = [document[key] for key in ("report", "perfetto") if key in document]
+    emit_lines(document, as_json, (f"wrote {path}" for path in (*written, *drawn)))

@@ -12,15 +12,23 @@ from thzsync.cli.announcement import FLOWS, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import following, watching
 from thzsync.cli.output import (
+    FIRST_HELP,
+    POLICIES_HELP,
+    SEEDS_HELP,
     ForceOption,
+    IterationsOption,
     JsonOption,
+    OutOption,
     ScenarioArgument,
+    SchedulerOption,
     SeedOption,
     SetOption,
+    WorkersOption,
     change_scenario,
     emit,
     load_scenario,
     note,
+    policies_named,
     prepare_kernels,
     table,
     with_interval,
@@ -56,10 +64,6 @@ COLUMNS = (
 )
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
-
-IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
-OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the record.")]
-
 
 WITH_RESUME = frozenset({"resume", "save", "json"})
 """Parameters of `run` that may be given with --resume; everything else lies in its folder."""
@@ -300,22 +304,12 @@ def _run_table(record: Run) -> TerminalTable:
 
 def compare(
     scenario: ScenarioArgument = "paper",
-    policies: Annotated[
-        str, typer.Option(help="Names separated by commas, or all. The first is the reference.")
-    ] = "all",
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Number of paired realisations (seeds 0 to N-1).")
-    ] = 5,
+    policies: Annotated[str, typer.Option(help=POLICIES_HELP)] = "all",
+    seeds: Annotated[int, typer.Option(min=1, help=SEEDS_HELP)] = 5,
     iterations: IterationsOption = 20,
-    first: Annotated[
-        int, typer.Option(min=0, help="First iteration (from 0) that the means include.")
-    ] = 0,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
-    ] = None,
+    first: Annotated[int, typer.Option(min=0, help=FIRST_HELP)] = 0,
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     changes: SetOption = None,
     out: OutOption = None,
     force: ForceOption = False,
@@ -333,17 +327,17 @@ def compare(
     setting = load_scenario(scenario, changes)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
-    names = () if policies == "all" else tuple(p.strip() for p in policies.split(","))
+    names = known_policies(policies_named(policies))
 
     def rescue(partial: Comparison) -> None:
         if out is not None:
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
     if scheduler is None:
-        _announce_comparison(setting, known_policies(names), seeds, iterations, workers)
+        _announce_comparison(setting, names, seeds, iterations, workers)
         prepare_kernels(workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
-        total = seeds * len(known_policies(names))
+        total = seeds * len(names)
         result = run_all(
             setting,
             names,

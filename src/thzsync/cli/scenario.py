@@ -14,9 +14,8 @@ from thzsync.cli.output import (
     ScenarioArgument,
     SetOption,
     emit,
+    emit_lines,
     load_scenario,
-    note,
-    refuse_overwrite,
     table,
 )
 from thzsync.errors import ThzSyncError
@@ -79,15 +78,14 @@ def new(
     from thzsync.scenario.starter import starter
 
     text = starter(preset)
-    refuse_overwrite(str(file), force)
+    if file.exists() and not force:
+        raise ThzSyncError(f"{file}: exists already; name another file, or replace it with --force")
     try:
         file.write_text(text, "utf-8")
     except OSError as error:
         raise ThzSyncError(f"{file}: cannot be written ({error.strerror})") from None
-    if as_json:
-        typer.echo(dump_json({"file": str(file), "preset": preset}))
-    else:
-        note(f"wrote {file}; edit it, then try `thzsync run {file}`")
+    line = f"wrote {file}; edit it, then try `thzsync run {file}`"
+    emit_lines({"file": str(file), "preset": preset}, as_json, [line])
 
 
 @scenario_app.command("list")

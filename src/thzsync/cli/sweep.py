@@ -13,10 +13,16 @@ from thzsync.cli.announcement import FLOWS, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import span, watching
 from thzsync.cli.output import (
+    FIRST_HELP,
+    POLICIES_HELP,
+    SEEDS_HELP,
     ForceOption,
     JsonOption,
+    SchedulerOption,
+    WorkersOption,
     emit,
     note,
+    policies_named,
     prepare_kernels,
     table,
     with_interval,
@@ -55,25 +61,14 @@ def sweep(
         list[str] | None,
         typer.Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
-    policies: Annotated[
-        str | None,
-        typer.Option(help="Names separated by commas, or all. The first is the reference."),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of paired realisations (seeds 0 to N-1).")
-    ] = None,
+    policies: Annotated[str | None, typer.Option(help=POLICIES_HELP)] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help=SEEDS_HELP)] = None,
     iterations: Annotated[
         int | None, typer.Option(min=1, help="Training iterations per run.")
     ] = None,
-    first: Annotated[
-        int | None, typer.Option(min=0, help="First iteration (from 0) that the means include.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
-    ] = None,
+    first: Annotated[int | None, typer.Option(min=0, help=FIRST_HELP)] = None,
+    workers: WorkersOption = None,
+    scheduler: SchedulerOption = None,
     shard: Annotated[
         str | None,
         typer.Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge."),
@@ -141,13 +136,11 @@ def _options(
     first: int | None,
 ) -> dict[str, Any]:
     """What the options say, in the words of a specification; what is absent stays as it is."""
-    from thzsync.coordinator import policy_names
     from thzsync.studies.assignments import read_assignments
 
     options = read_assignments(changes, zipped)
     if policies is not None:
-        named = [name.strip() for name in policies.split(",")]
-        options["policies"] = policy_names() if policies == "all" else named
+        options["policies"] = policies_named(policies)
     given = {"seeds": seeds, "iterations": iterations, "first": first}
     return options | {key: value for key, value in given.items() if value is not None}
 

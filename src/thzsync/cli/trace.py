@@ -14,13 +14,13 @@ from thzsync.cli.output import (
     SeedOption,
     SetOption,
     emit,
+    emit_lines,
     load_scenario,
     note,
     progress,
     table,
 )
 from thzsync.errors import ThzSyncError
-from thzsync.files import dump_json
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
@@ -67,13 +67,9 @@ def generate(
         }
         trace = Trace(graph, topology.racks, origin)
         write_trace(out, trace)
-    if as_json:
-        typer.echo(dump_json({"file": str(out), **summarize(trace)}))
-    else:
-        note(
-            f"wrote {out}: {len(graph.events)} events and {len(graph.computes)} compute tasks; "
-            f"look at it with `thzsync trace show {out}`",
-        )
+    counts = f"{len(graph.events)} events and {len(graph.computes)} compute tasks"
+    line = f"wrote {out}: {counts}; look at it with `thzsync trace show {out}`"
+    emit_lines({"file": str(out), **summarize(trace)}, as_json, [line])
 
 
 @trace_app.command()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import IntArray
 
 Racks = Sequence[int] | IntArray
 
@@ -85,38 +85,28 @@ class Blocks:
             size = np.where(self.source == self.target, 0, self.size_bytes)
             ends = (np.bincount(rack, size) for rack in (self.source, self.target))
             return max((float(load.max(initial=0)) for load in ends), default=0.0)
-        racks = np.union1d(self.source, self.target)
-        sent = self._loads(racks, self.source_start, self.source, self.target_start, self.target)
-        got = self._loads(racks, self.target_start, self.target, self.source_start, self.source)
-        spread = self.volume_bytes / max(1, len(racks))
-        return max(float(sent.max(initial=0)), float(got.max(initial=0)), spread)
+        spread = self.volume_bytes / max(1, len(np.union1d(self.source, self.target)))
+        got = self._most_bytes(self.target_start, self.target, self.source_start, self.source)
+        return max(self.own_bytes, got, spread)
 
-    def _loads(
-        self, racks: IntArray, start: IntArray, here: IntArray, far_start: IntArray, far: IntArray
-    ) -> FloatArray:
-        """Bytes of every rack's blocks, but for those that stay where they are."""
+    @property
+    def own_bytes(self) -> float:
+        """Most bytes of its own that a source must send, unless it alone is to have them."""
+        return self._most_bytes(self.source_start, self.source, self.target_start, self.target)
+
+    def _most_bytes(
+        self, start: IntArray, here: IntArray, far_start: IntArray, far: IntArray
+    ) -> float:
+        """Most bytes of one rack's blocks, but for those that stay where they are."""
         block = np.repeat(np.arange(len(self)), np.diff(start))
         stays = (np.diff(far_start)[block] == 1) & (far[far_start[:-1][block]] == here)
-        place = np.searchsorted(racks, here[~stays])
-        loads = np.zeros(len(racks))
-        np.add.at(loads, place, self.size_bytes[block[~stays]])
-        return loads
+        return float(np.bincount(here[~stays], self.size_bytes[block[~stays]]).max(initial=0))
 
     def _keys(self, start: IntArray, racks: IntArray) -> IntArray:
         """One number per block and rack."""
         block = np.repeat(np.arange(len(self)), np.diff(start))
         width = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
         return block * width + racks
-
-    def own_bytes(self) -> dict[int, int]:
-        """Bytes that every source must send of its own, unless it alone is to have them."""
-        sent: dict[int, int] = {}
-        for b, size in enumerate(self.size_bytes.tolist()):
-            targets = self.targets(b).tolist()
-            for rack in self.sources(b).tolist():
-                if targets != [rack]:
-                    sent[rack] = sent.get(rack, 0) + size
-        return sent
 
     @property
     def single(self) -> IntArray:

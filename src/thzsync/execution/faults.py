@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,26 +18,7 @@ from thzsync.scenario import (
     SubbandJammed,
     TransceiverDown,
 )
-
-
-class Switchable(Protocol):
-    """Something parts of which can be taken out of use and put back."""
-
-    def expect(self, faults_ps: Sequence[int]) -> None:
-        """Learn the instants at which that will happen [ps]."""
-        ...
-
-    def disable(
-        self, *, rack: int | None, subband: int | None, pair: tuple[int, int] | None
-    ) -> None:
-        """Take a part out of use."""
-        ...
-
-    def enable(
-        self, *, rack: int | None, subband: int | None, pair: tuple[int, int] | None
-    ) -> None:
-        """Undo one ``disable``."""
-        ...
+from thzsync.wireless import Overlay
 
 
 class FaultTimeline:
@@ -54,7 +34,7 @@ class FaultTimeline:
         agenda: Agenda,
         executor: Executor,
         fabric: Fabric,
-        overlay: Switchable,
+        overlay: Overlay,
     ) -> None:
         self._executor, self._fabric, self._overlay = executor, fabric, overlay
         self._reroutes = scenario.coordinator.wired_to_thz
@@ -65,7 +45,7 @@ class FaultTimeline:
             start_ps, end_ps = to_ps(fault.start_s), to_ps(fault.end_s)
             agenda.add(start_ps, Priority.FAULT, self._begin, fault)
             agenda.add(end_ps, Priority.FAULT, self._end, fault)
-            if any(part is not None for part in _overlay_part(fault).values()):
+            if _overlay_part(fault):
                 overlay.expect((start_ps, end_ps))
 
     def _begin(self, fault: Fault) -> None:
@@ -118,14 +98,12 @@ class FaultTimeline:
 
 def _overlay_part(fault: Fault) -> dict[str, Any]:
     """The part of the overlay that a fault takes out of use; nothing for frozen compute."""
-    part: dict[str, Any] = {"rack": None, "subband": None, "pair": None}
     match fault:
         case TransceiverDown():
-            part["rack"] = fault.rack
+            return {"rack": fault.rack}
         case SubbandJammed():
-            part["subband"] = fault.subband
+            return {"subband": fault.subband}
         case PairBlocked():
-            part["pair"] = fault.racks
+            return {"pair": fault.racks}
         case _:
-            pass
-    return part
+            return {}

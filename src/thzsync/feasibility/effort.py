@@ -8,10 +8,8 @@ beside what was measured. Times are those of a machine of pace 1 (`pace.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from thzsync.coordinator import Policy, own_scenario
-from thzsync.feasibility.air import air_of
 from thzsync.feasibility.estimate import Load, floor_bytes, load_of
 from thzsync.feasibility.remarks import bursts_per_s
 from thzsync.scenario import Scenario
@@ -19,6 +17,9 @@ from thzsync.scenario.fidelity import in_flows
 from thzsync.streams import Streams
 from thzsync.topology import Topology
 from thzsync.workload import TrainingGraph, job_graph
+
+if TYPE_CHECKING:
+    from thzsync.coordinator import Policy
 
 _START_S: Final = 1.1
 _EVENT_S: Final = 7e-4
@@ -72,6 +73,8 @@ class Asked:
         frozen: bool = False,
     ) -> Asked:
         """A run of this policy, on the methods that it brings along."""
+        from thzsync.coordinator import own_scenario
+
         learns = hasattr(policy, "save") and not frozen
         share = getattr(policy, "thz_share", DECIDED_SHARE)
         return cls(own_scenario(policy, scenario), iterations, learns, kept, seed, share)
@@ -128,6 +131,8 @@ def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load, thz_share: 
     if not in_flows(scenario):
         seconds += _bursts(scenario, graph) * _BURST_S
     if thz_share:
+        from thzsync.feasibility.air import air_of  # needs the overlay's kernels
+
         air = air_of(graph.events, scenario)
         seconds += thz_share * (air.rounds * _ROUND_S + air.transmissions * _TRANSMISSION_S)
     return seconds

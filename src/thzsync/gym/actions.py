@@ -7,7 +7,7 @@ have are ignored, and so is the level of a sender whose units all stay on fibre.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from gymnasium import spaces
@@ -16,19 +16,6 @@ from thzsync.arrays import IntArray
 from thzsync.coordinator import Action, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.gym.room import Room, at_least
-
-
-class Coding(Protocol):
-    """A space, and what its elements mean."""
-
-    @property
-    def space(self) -> spaces.MultiDiscrete | spaces.Discrete:
-        """The numbers to choose from."""
-        ...
-
-    def action(self, situation: Situation, given: object) -> Action:
-        """What an element of the space means for an event; anything else is refused."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ CODINGS: Final = ("full", "uniform")
 """What may be given as ``actions``."""
 
 
-def coding_of(name: str, room: Room, steps: int, levels: int) -> Coding:
+def coding_of(name: str, room: Room, steps: int, levels: int) -> Full | Uniform:
     """The coding of this name."""
     at_least(2, steps, "count_levels")
     if name not in CODINGS:

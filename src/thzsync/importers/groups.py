@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_json
 
-Groups = Mapping[str, tuple[int, ...]]
+Groups = dict[str, tuple[int, ...]]
 
 _CONFIGURATION = re.compile(r"\[\s*\{.*\}\s*\]", re.DOTALL)
 _MOST_RANKS = 1 << 31

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.assemble import Assembled, Dropped, assemble
 from thzsync.importers.importer import find_importer
 from thzsync.importers.matching import join
 from thzsync.importers.options import Placement, ReadOptions, Rescaling
-from thzsync.importers.placement import Floor, place
+from thzsync.importers.placement import place
 from thzsync.importers.ranks import Recording
 from thzsync.importers.rescale import fill, rescale
 from thzsync.version import __version__
@@ -82,15 +81,7 @@ def merge_ranks(
         raise ThzSyncError(f"{recording.source}: holds no operation; is it the right file?")
     floor = place(recording.ranks, placement)
     made = assemble(recording, join(recording), floor, skip_empty)
-    origin = _origin(recording, made, floor, format_name)
-    trace = Trace(made.graph, floor.racks, origin)
-    return Imported(trace, made.dropped, made.passed_over, made.recorded_s, recording.recorded_s)
-
-
-def _origin(
-    recording: Recording, made: Assembled, floor: Floor, format_name: str
-) -> dict[str, Any]:
-    return {
+    origin = {
         "format": format_name,
         "source": Path(recording.source).name,
         "ranks": len(recording.ranks),
@@ -100,6 +91,8 @@ def _origin(
         "recorded_event_s": _event_seconds(made),
         "thzsync": __version__,
     }
+    trace = Trace(made.graph, floor.racks, origin)
+    return Imported(trace, made.dropped, made.passed_over, made.recorded_s, recording.recorded_s)
 
 
 def _event_seconds(made: Assembled) -> dict[str, float]:

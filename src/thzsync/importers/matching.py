@@ -79,6 +79,11 @@ def _collectives(
                 f"{place}: rank {rank} has no trace; give the files of all ranks, or let absent "
                 "ranks do as the first with --world"
             )
+    for rank in calls.keys() - set(group):
+        raise ThzSyncError(
+            f"{place}: rank {rank} takes part but is not in it, as happens when it only does as "
+            "another rank does (--world); give the files of all ranks"
+        )
     counts = {rank: len(calls.get(rank, ())) for rank in group}
     other = max(counts, key=lambda rank: counts[rank])
     for rank, count in counts.items():

@@ -49,10 +49,11 @@ class WorkerSteps:
         """Kind, ranks and bytes of a collective of this name."""
         first = self.stage * self.replicas
         stage = tuple(range(first, first + self.replicas))
-        if name == "params-all-gather":
-            return "all-gather", stage, self.sizes.parameter_bytes(self.stage)
+        gradient_bytes = self.sizes.gradient_bytes[self.stage]
+        if name == "params-all-gather":  # parameters have half the bytes of their gradients
+            return "all-gather", stage, -(-gradient_bytes // 2)
         if name == "grads-reduce-scatter":
-            return "reduce-scatter", stage, self.sizes.gradient_bytes[self.stage]
+            return "reduce-scatter", stage, gradient_bytes
         if name == "embedding-grads-all-reduce":
             ends = (self.replica, (self.stages - 1) * self.replicas + self.replica)
             # Both ends hold the same matrix; of how many bytes, the format does not say.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.options import Rescaling
@@ -94,8 +94,9 @@ class _Copies:
 def data_parallel(recording: Recording, names: tuple[str, ...]) -> set[Group]:
     """The groups over which gradients are summed: those named, or those that look like it."""
     kinds: dict[Group, set[str]] = {}
-    for call in _calls(recording):
-        kinds.setdefault((call.channel, call.group), set()).add(call.kind)
+    for part in chain.from_iterable(recording.ranks.values()):
+        if isinstance(part, Call):
+            kinds.setdefault((part.channel, part.group), set()).add(part.kind)
     if names:
         unknown = [name for name in names if all(name != channel for channel, _ in kinds)]
         if unknown:
@@ -111,10 +112,3 @@ def data_parallel(recording: Recording, names: tuple[str, ...]) -> set[Group]:
             "name the groups with --groups-joined"
         )
     return found
-
-
-def _calls(recording: Recording) -> Iterator[Call]:
-    for parts in recording.ranks.values():
-        for part in parts:
-            if isinstance(part, Call):
-                yield part

@@ -27,10 +27,6 @@ class StepSizes:
     gradient_bytes: tuple[int, ...]
     """Gradients of every stage."""
 
-    def parameter_bytes(self, stage: int) -> int:
-        """Parameters of a stage; they have half the bytes of their gradients."""
-        return -(-self.gradient_bytes[stage] // 2)
-
 
 def step_sizes(options: ReadOptions, stages: int, replicas: int, path: Path) -> StepSizes:
     """Sizes as told; what is not told comes from the model."""

@@ -6,10 +6,11 @@ the plane are All-Wired and All-Wireless at their best.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import hypot, inf, isnan
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from thzsync.experiments.statistics import interval95
 from thzsync.names import PUBLISHED_POLICIES
@@ -18,6 +19,7 @@ from thzsync.paper.figure import Request, Row
 from thzsync.paper.pictures import draw_plane
 from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
+from thzsync.scenario.changes import value_at
 from thzsync.studies.specification import Contender
 
 if TYPE_CHECKING:
@@ -66,24 +68,14 @@ class Point:
 
     def contender(self) -> Contender:
         """How it differs from preset `beyond`."""
-        changes = _papers() if self.config == "paper" else {}
+        paper = Scenario.paper()
+        changes = {k: value_at(paper, k) for k in _MECHANISMS} if self.config == "paper" else {}
         if self.time_weight is not None:
             changes |= {
                 "reward.time_weight": self.time_weight,
                 "reward.energy_weight": self.energy_weight,
             }
         return Contender(name=self.name, policy=self.policy, set=changes)
-
-
-def _papers() -> dict[str, Any]:
-    """The paper's mechanisms, as changes to preset `beyond`."""
-    found: dict[str, Any] = {}
-    for key in _MECHANISMS:
-        value: Any = Scenario.paper()
-        for name in key.split("."):
-            value = getattr(value, name)
-        found[key] = value
-    return found
 
 
 POINTS: Final = (
@@ -132,17 +124,16 @@ class BeyondFigure(SweepFigure):
 
 def _published() -> Iterator[Row]:
     """What the paper reports with both coordinates."""
+    nothing = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
+
+    def row(point: Point, find: Callable[[str], float | None]) -> Row:
+        both = {"completion_ms": find("completion"), "energy_j": find("energy")}
+        return point.columns() | nothing | both
+
     for policy in PUBLISHED_POLICIES:
-        point = Point("published", policy)
-        yield _reported(point, *(published_fabric(policy, m) for m in ("completion", "energy")))
+        yield row(Point("published", policy), partial(published_fabric, policy))
     for time in (0.7, 0.3):
-        point = Point("published", "thz-sync", time)
-        yield _reported(point, *(published_weights(time, m) for m in ("completion", "energy")))
-
-
-def _reported(point: Point, completion_ms: float | None, energy_j: float | None) -> Row:
-    nothing: Row = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
-    return point.columns() | nothing | {"completion_ms": completion_ms, "energy_j": energy_j}
+        yield row(Point("published", "thz-sync", time), partial(published_weights, time))
 
 
 def _name(row: Row) -> str:

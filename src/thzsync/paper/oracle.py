@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -64,19 +64,11 @@ class Oracle:
 
     def document(self) -> dict[str, Any]:
         """The oracle as plain values."""
-        return {
-            "reward": self.reward,
-            "completion_ms": self.completion_ms,
-            "energy_j": self.energy_j,
-            "makespan_ms": self.makespan_ms,
-            "exposed_ms": self.exposed_ms,
-            "choices": {
-                kind: {"thz_share": share, "power": power}
-                for kind, (share, power) in self.choices.items()
-            },
-            "per_event": self.per_event,
-            "whole": list(self.whole),
+        choices = {
+            kind: {"thz_share": share, "power": power}
+            for kind, (share, power) in self.choices.items()
         }
+        return asdict(self) | {"choices": choices, "whole": list(self.whole)}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -31,7 +31,6 @@ from thzsync.paper.questions import (
 from thzsync.paper.reading_runs import FIRST_SEED, Found, RingRun, Task, TraceRun, complete
 from thzsync.scenario import Scenario
 
-STATIC: Final = tuple(policy for policy in READERS if policy not in LEARNERS)
 STATIC_ITERATIONS: Final = 2
 ABLATED: Final = ("no-channel", "equal-power")
 _TRACE: Final = READERS["thz-sync"][:-1]
@@ -39,8 +38,8 @@ _TRACE: Final = READERS["thz-sync"][:-1]
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How much is measured."""
+class Assembly:
+    """Published numbers under a set of readings, from measurements."""
 
     scenario: Scenario
     """What the answers change."""
@@ -48,48 +47,33 @@ class Effort:
     """Of static policies on the trace; learners have half as many."""
     iterations: int = 20
     ring_seeds: int = 30
+    found: Found = field(default_factory=dict)
 
     @cached_property
     def base(self) -> str:
         """The scenario as tasks carry it."""
         return self.scenario.model_dump_json(exclude_none=True)
 
-    def static(self, policy: str, readings: Readings) -> list[Task]:
-        """A static policy's runs."""
-        keys = tuple(sorted(_plain(keys_of(readings, READERS[policy])).items()))
-        seeds = range(FIRST_SEED, FIRST_SEED + self.seeds)
-        return [TraceRun(policy, self.base, keys, s, STATIC_ITERATIONS, 0, False) for s in seeds]
-
-    def learner(self, policy: str, readings: Readings, time_weight: float = 0.7) -> list[Task]:
-        """A learner's runs."""
-        keys = keys_of(readings, _TRACE)
-        if readings["coordinator"] is LETTER:
+    def trace(self, policy: str, readings: Readings, time_weight: float = 0.7) -> list[Task]:
+        """A policy's runs on the trace."""
+        learns = policy in LEARNERS
+        keys = keys_of(readings, _TRACE if learns else READERS[policy])
+        if learns and readings["coordinator"] is LETTER:
             keys |= letter(policy)
         if time_weight != 0.7:
             keys |= {"reward.time_weight": time_weight, "reward.energy_weight": 1 - time_weight}
         asked = tuple(sorted(_plain(keys).items()))
-        seeds = range(FIRST_SEED, FIRST_SEED + max(1, self.seeds // 2))
-        first, last = first_averaged(self.iterations), self.iterations
-        return [TraceRun(policy, self.base, asked, s, last, first, True) for s in seeds]
+        count = max(1, self.seeds // 2) if learns else self.seeds
+        last = self.iterations if learns else STATIC_ITERATIONS
+        first = first_averaged(last) if learns else 0
+        seeds = range(FIRST_SEED, FIRST_SEED + count)
+        return [TraceRun(policy, self.base, asked, s, last, first, learns) for s in seeds]
 
     def ring(self, series: str, racks: int, late: bool, readings: Readings) -> RingRun:
         """A series of the single ring, in the variant that the readings name."""
         chosen = [a.methods[series] for a in readings.values() if series in a.methods]
         keys = tuple(sorted(readings["fluctuation"].keys.items()))
         return RingRun(series, chosen[0] if chosen else "", racks, late, keys, self.ring_seeds)
-
-
-def _plain(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists as tuples, so that tasks can be compared."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in keys.items()}
-
-
-@dataclass(frozen=True)
-class Assembly:
-    """Published numbers under a set of readings, from measurements."""
-
-    found: Found
-    effort: Effort
 
     def tasks(self, readings: Readings, learners: bool) -> Iterator[Task]:
         """Everything that a set's numbers are made of."""
@@ -108,11 +92,9 @@ class Assembly:
     def _tasks(self, place: Place, readings: Readings) -> list[Task]:
         figure, series, setting, _ = place
         if figure == "weights":
-            return self.effort.learner(series, readings, float(setting.split("/")[0]))
-        if figure == "fabric" and series in LEARNERS:
-            return self.effort.learner(series, readings)
+            return self.trace(series, readings, float(setting.split("/")[0]))
         if figure == "fabric":
-            return self.effort.static(series, readings)
+            return self.trace(series, readings)
         if series in ABLATED:
             return [run for pair in self._ablated(series, readings) for run in pair]
         return [self._ring(series, setting, readings)]
@@ -133,18 +115,23 @@ class Assembly:
 
     def _ring(self, series: str, setting: str, readings: Readings) -> RingRun:
         racks, late = int(setting.split(maxsplit=1)[0][2:]), "no stragglers" not in setting
-        return self.effort.ring(series, racks, late, readings)
+        return self.ring(series, racks, late, readings)
 
     def _ablated(self, series: str, readings: Readings) -> list[tuple[RingRun, RingRun]]:
         """Without a part, and whole, in the four settings."""
         return [
             (
-                self.effort.ring(f"{kind} {series}", 12, late, readings),
-                self.effort.ring(f"{kind} proposed", 12, late, readings),
+                self.ring(f"{kind} {series}", 12, late, readings),
+                self.ring(f"{kind} proposed", 12, late, readings),
             )
             for kind in ("a2a", "allreduce")
             for late in (False, True)
         ]
+
+
+def _plain(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists as tuples, so that tasks can be compared."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in keys.items()}
 
 
 def _learnt(place: Place) -> bool:
@@ -159,7 +146,7 @@ class ReadingsFigure:
     """Fully measured, our defaults first."""
     static_sets: int
     """How many were compared on static policies and single collectives."""
-    effort: Effort
+    made: Assembly
     quick: bool = False
 
     def rows(self) -> list[Row]:
@@ -196,10 +183,10 @@ class ReadingsFigure:
 
     def document(self) -> Row:
         """The figure as plain values."""
-        return facts("readings", self.effort.scenario, self.quick) | {
-            "seeds": list(range(FIRST_SEED, FIRST_SEED + self.effort.seeds)),
-            "iterations": self.effort.iterations,
-            "ring_seeds": self.effort.ring_seeds,
+        return facts("readings", self.made.scenario, self.quick) | {
+            "seeds": list(range(FIRST_SEED, FIRST_SEED + self.made.seeds)),
+            "iterations": self.made.iterations,
+            "ring_seeds": self.made.ring_seeds,
             "questions": {q: [a.name for a in answers] for q, answers in QUESTIONS.items()},
             "static_sets": self.static_sets,
             "rows": self.rows(),
@@ -216,8 +203,7 @@ class ReadingsFigure:
 def reproduce(request: Request) -> ReadingsFigure:
     """Compare all sets on what is cheap, then the nearest and ours on everything."""
     ring_seeds = 5 if request.quick else 30
-    effort = Effort(request.scenario, request.seeds, request.iterations, ring_seeds)
-    made = Assembly({}, effort)
+    made = Assembly(request.scenario, request.seeds, request.iterations, ring_seeds)
 
     def measure(sets: list[Readings], learners: bool, part: str) -> None:
         tasks = [task for r in sets for task in made.tasks(r, learners)]
@@ -230,4 +216,4 @@ def reproduce(request: Request) -> ReadingsFigure:
     chosen = [r | {"coordinator": c} for r in chosen for c in QUESTIONS["coordinator"]]
     measure(chosen, True, "learners")
     numbers = [(r, made.numbers(r)) for r in chosen]
-    return ReadingsFigure(numbers, len(sets), effort, request.quick)
+    return ReadingsFigure(numbers, len(sets), made, request.quick)

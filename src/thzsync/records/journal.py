@@ -217,7 +217,7 @@ def _marked(folder: Path, marker: str) -> Record | None:
     """The record of a folder; None where its marker has not been written."""
     try:
         document = json.loads((folder / marker).read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, RecursionError, ValueError) as error:
         raise ThzSyncError(f"{folder / marker}: damaged ({error}); record it anew") from None

@@ -63,7 +63,7 @@ def nominal_s(event: Event, rate_bps: float) -> float:
     AllReduce of n racks that is 2 (n - 1) / n of the tensor each.
     """
     blocks = find_collective(event.kind).blocks(event.demand, event.racks)
-    own = max(blocks.own_bytes().values(), default=0)
+    own = blocks.own_bytes
     busiest = max(own, blocks.volume_bytes / len(event.racks))
     return 8 * busiest / rate_bps
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -99,36 +99,31 @@ def _key(location: tuple[int | str, ...]) -> str:
 def _allowed_keys(location: tuple[int | str, ...], model: type[BaseModel] | None) -> str:
     from thzsync.scenario.scenario import Scenario
 
-    names = _field_names((model or Scenario).model_json_schema(), location[:-1])
+    names = _field_names(model or Scenario, location[:-1])
     return closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
 
 
-def _field_names(schema: dict[str, Any], location: tuple[int | str, ...]) -> list[str]:
-    definitions = schema.get("$defs", {})
-    candidates = [schema]
+def _field_names(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """The keys of the table at a place; of a fault, whose kind Pydantic puts in, of that kind."""
+    found = [model]
     for part in location:
-        nested: list[dict[str, Any]] = []
-        for candidate in candidates:
-            for option in _options(candidate, definitions):
-                if isinstance(part, int):
-                    nested.append(option.get("items", {}))
-                elif part in option.get("properties", {}):
-                    nested.append(option["properties"][part])
-                elif option.get("properties", {}).get("kind", {}).get("const") == part:
-                    nested.append(option)
-        candidates = nested
-    found: dict[str, None] = {}
-    for candidate in candidates:
-        for option in _options(candidate, definitions):
-            found.update(dict.fromkeys(option.get("properties", {})))
-    return list(found)
+        known = [one for one in found if part in one.model_fields]
+        if known:
+            found = [m for one in known for m in models_in(one.model_fields[str(part)].annotation)]
+        elif isinstance(part, str):
+            found = [one for one in found if part in _kinds(one)]
+    return list(dict.fromkeys(name for one in found for name in one.model_fields))
 
 
-def _options(node: dict[str, Any], definitions: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "$ref" in node:
-        node = definitions[node["$ref"].rsplit("/", 1)[1]]
-    nested = [*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())]
-    if not nested:
-        yield node
-    for option in nested:
-        yield from _options(option, definitions)
+def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = model.model_fields.get("kind")
+    return () if field is None else get_args(field.annotation)
+
+
+def models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models that a field may hold."""
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in models_in(part)]

@@ -14,7 +14,7 @@ def read_bytes(given: Any, place: str) -> int:
     from thzsync.scenario.base import Bytes
     from thzsync.scenario.explain import explain
 
-    plain = isinstance(given, str) and given.isdecimal()
+    plain = isinstance(given, str) and given.lstrip("-").isdecimal()
     try:
         found: int = TypeAdapter(Bytes).validate_python(f"{given} B" if plain else given)
     except ValidationError as error:

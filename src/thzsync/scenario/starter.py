@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from types import UnionType
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Any, Final, Literal, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from thzsync.scenario.base import Model
 from thzsync.scenario.described import describe
+from thzsync.scenario.explain import models_in
 from thzsync.scenario.files import field_text, load_preset, toml_value
 
 WIDTH: Final = 96
@@ -34,7 +35,7 @@ def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
     tables: list[tuple[str, FieldInfo, Any]] = []
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
-        if _models_in(field.annotation) and not isinstance(value, (int, float, str)):
+        if models_in(field.annotation) and not isinstance(value, (int, float, str)):
             tables.append((name, field, value))
         else:
             yield from _comment(field.description)
@@ -62,19 +63,19 @@ def _nested(name: str, field: FieldInfo, value: Any, path: tuple[str, ...]) -> I
     if value in (None, ()):
         yield ""
         yield from _comment(field.description)
-        for number, kind in enumerate(_models_in(field.annotation)):
+        for number, kind in enumerate(models_in(field.annotation)):
             if number:
                 yield "#"
             yield from _absent(kind, header, many)
 
 
-def _absent(kind: type[Model], header: str, many: bool) -> Iterator[str]:
+def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
     """A table that is not set: its keys and their meaning, all behind comment signs."""
     yield f"# [[{header}]]" if many else f"# [{header}]"
-    nested: list[tuple[str, type[Model]]] = []
+    nested: list[tuple[str, type[BaseModel]]] = []
     for name, field in kind.model_fields.items():
-        if _models_in(field.annotation):
-            nested += [(f"{header}.{name}", model) for model in _models_in(field.annotation)]
+        if models_in(field.annotation):
+            nested += [(f"{header}.{name}", model) for model in models_in(field.annotation)]
         else:
             yield f"# {name} = {_default(field)}".rstrip() + f"  # {field.description}"
     for place, model in nested:
@@ -89,15 +90,6 @@ def _default(field: FieldInfo) -> str:
     if value is None or value is PydanticUndefined:
         return ""
     return toml_value(list(value) if isinstance(value, tuple) else value)
-
-
-def _models_in(annotation: Any) -> list[type[Model]]:
-    """The scenario models that a field may hold."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return [annotation]
-    if get_origin(annotation) in (Annotated, Union, UnionType, tuple):
-        return [model for part in get_args(annotation) for model in _models_in(part)]
-    return []
 
 
 def _comment(description: str | None) -> Iterator[str]:

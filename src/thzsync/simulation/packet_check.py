@@ -226,6 +226,8 @@ def _rate_changes(world: World, from_ps: int) -> list[tuple[int, int, float]]:
         for edge_s in (fault.start_s, fault.end_s):
             at_ps = to_ps(edge_s)
             acting = [f for f in faults if to_ps(f.start_s) <= at_ps < to_ps(f.end_s)]
-            for link in degraded_links(network, fault).tolist():
-                changes.append((at_ps - from_ps, link, degraded_bps(network, link, acting)))
+            changes += [
+                (at_ps - from_ps, link, degraded_bps(network, link, acting))
+                for link in degraded_links(network, fault).tolist()
+            ]
     return sorted(changes)

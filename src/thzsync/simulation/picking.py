@@ -1,4 +1,4 @@
-"""Which events are carried out again packet by packet: one of every block of consecutive ones of a type."""
+"""Which events are simulated again packet by packet: one of every block of one type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writing a run down as it goes, and going on where it was cut.
+"""Going on with a run where it was cut.
 
 A cut lies before a decision. The decisions up to it are carried out again without asking anybody;
 then the policy is what it was, and the outcomes that it had not been told are still to come. So the
@@ -12,26 +12,12 @@ from collections.abc import Callable
 import numpy as np
 
 from thzsync.coordinator import Action, Policy, Situation, make_policy
-from thzsync.coordinator.saved import LearningPolicy, load_policy
+from thzsync.coordinator.saved import load_policy
 from thzsync.errors import ThzSyncError
 from thzsync.records.decisions import Decision
 from thzsync.records.journal import Beginning, Journal
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
-
-
-class Keeper:
-    """Adds to a journal whenever iterations have finished."""
-
-    def __init__(self, journal: Journal, session: Session, driver: Driver) -> None:
-        self._journal, self._session, self._driver = journal, session, driver
-
-    def keep(self) -> None:
-        """Write what is new; the next decision must not have been made."""
-        policy = self._driver.policy
-        if isinstance(policy, LearningPolicy):
-            policy.save(self._journal.policy_file(self._journal.parts))
-        self._journal.add(self._session.new_rows(), self._driver.new_decisions())
 
 
 def first_policy(beginning: Beginning) -> Policy:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from thzsync.coordinator import Policy, Situation, make_policy, own_scenario
-from thzsync.coordinator.saved import knowledge_of
+from thzsync.coordinator.saved import LearningPolicy, knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import interrupted
 from thzsync.records import References, Run
@@ -16,7 +16,7 @@ from thzsync.records.certificate import warn_beyond
 from thzsync.records.journal import Journal
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
-from thzsync.simulation.resuming import Keeper, first_policy, replay
+from thzsync.simulation.resuming import first_policy, replay
 from thzsync.simulation.sanity import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
@@ -141,7 +141,7 @@ class _Drive:
         knowledge: str | None = None,
     ) -> None:
         self.session, self.driver, self.progress = session, driver, progress
-        self.keeper = Keeper(journal, session, driver) if journal is not None else None
+        self.journal = journal
         self.stop = stop or (lambda: False)
         self.waiting = waiting
         self.knowledge = knowledge or knowledge_of(driver.policy)
@@ -167,13 +167,16 @@ class _Drive:
                     raise KeyboardInterrupt
                 return
             self.driver.answer(self.session, situation)
-        # What a journal keeps of the policy is its state before it learns from the last outcomes.
         self._ended()
         self.driver.learn(self.session)
 
     def _ended(self) -> None:
-        if self._tell() and self.keeper is not None:
-            self.keeper.keep()
+        if self._tell() and self.journal is not None:
+            # what is kept of the policy is its state before it learns from the last outcomes
+            policy, journal = self.driver.policy, self.journal
+            if isinstance(policy, LearningPolicy):
+                policy.save(journal.policy_file(journal.parts))
+            journal.add(self.session.new_rows(), self.driver.new_decisions())
 
     def _tell(self) -> bool:
         """Whether iterations have ended since this was last asked."""

@@ -7,7 +7,6 @@ each on a subband of its own, and the links are held until all of its transfers 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +21,6 @@ class FreeTransfers:
     """Every chunk may go as soon as its source has it: no predetermined permutation."""
 
     collective: str
-    blind: ClassVar = True
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
@@ -37,8 +35,6 @@ class Rotation:
     On fibre a rack's flows take turns packet by packet in this order. So at any time every rack
     sends to another one; if all began with rack 0, its queue at the switch would hold them up.
     """
-
-    blind: ClassVar = True
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Final, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Demand, Transfer
+from thzsync.collectives import Demand
 from thzsync.scenario import Thz
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
@@ -62,11 +62,7 @@ class Method(Protocol):
 
 
 class Planner(Protocol):
-    """Turns an event into flows whose fabrics are left open.
-
-    One that is ``blind`` (an attribute it need not have) never looks at the setting: what it makes
-    of a transfer is kept for the next time the same is asked for. It has to be hashable.
-    """
+    """Turns an event into flows whose fabrics are left open."""
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
@@ -88,10 +84,6 @@ class FlowMethod:
 
     def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
         """One unit per flow."""
-        blind = getattr(self.planner, "blind", False)
-        if blind and isinstance(demand, Transfer) and demand.payload_bytes < KEPT * chunk_bytes:
-            columns = (racks, demand.src, demand.dst, demand.size_bytes)
-            return _same_offer(self, chunk_bytes, *(column.tobytes() for column in columns))
         return Offer.per_flow(self.plan(demand, racks, chunk_bytes, setting))
 
     def plan(
@@ -108,16 +100,3 @@ class FlowMethod:
             disciplines=(self.discipline,),
             discipline=np.zeros(graph.flows, dtype=np.int64),
         )
-
-
-KEPT: Final = 10_000
-"""Chunks of a transfer, about, from which on it is not kept: its columns would stay in memory."""
-
-
-@lru_cache(maxsize=64)
-def _same_offer(method: FlowMethod, chunk_bytes: int, *columns: bytes) -> Offer:
-    """The offer for a transfer, known by what is in its columns: lanes ask for the same again."""
-    # copied, since kernels are compiled anew for arrays that cannot be written to
-    racks, *demand = (np.frombuffer(column, dtype=np.int64).copy() for column in columns)
-    nothing = Setting.flat(0, Thz())
-    return Offer.per_flow(method.plan(Transfer(*demand), racks, chunk_bytes, nothing))

@@ -1,4 +1,4 @@
-"""AllReduce on a Hamiltonian path of strong links, chunk by chunk, all links at once.
+"""Hamiltonian paths of strong links, on which an AllReduce goes chunk by chunk.
 
 Chunks are summed from both ends of the path towards the root and sent back: every link carries
 the tensor once in each direction, and a chunk goes on as soon as it has arrived. The root is
@@ -7,36 +7,15 @@ whoever is late most: everything that is ready is summed before its data is ther
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.collectives import Demand, find_collective
 from thzsync.elementary import log2
 from thzsync.synthesis.method import Setting
-from thzsync.transfers import Flow, TransferGraph, graph_of
+from thzsync.transfers import Flow
 
 SHARPNESS = 8.0
 """Exponent that makes a path's cost follow its slowest link."""
-
-
-@dataclass(frozen=True)
-class Path:
-    """One path for the whole tensor."""
-
-    collective: str = "allreduce"
-
-    def plan(
-        self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
-    ) -> TransferGraph:
-        """Flows towards the root, then away from it."""
-        size = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
-        flows: list[Flow] = []
-        if size > 0 and len(racks) > 1:
-            order, root = path_and_root(setting)
-            flows = path_flows(racks[order], root, size)
-        return graph_of(self.collective, demand, racks, chunk_bytes, flows)
 
 
 def path_and_root(setting: Setting) -> tuple[IntArray, int]:

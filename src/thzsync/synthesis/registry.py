@@ -10,7 +10,6 @@ from thzsync.errors import ThzSyncError
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Rotation
 from thzsync.synthesis.hybrid import StreamedAndRing
 from thzsync.synthesis.method import FlowMethod, Method
-from thzsync.synthesis.paths import Path
 from thzsync.synthesis.relays import Relayed
 from thzsync.synthesis.rings import Ring
 from thzsync.synthesis.streamed import Streamed
@@ -122,7 +121,11 @@ FURTHER: Final = (
 
 BEYOND: Final = (
     FlowMethod(
-        "allreduce", "path", Path(), "pipeline", "chunks stream along a path of strong links"
+        "allreduce",
+        "path",
+        Streamed(path_only=True),
+        "pipeline",
+        "chunks stream along a path of strong links",
     ),
     FlowMethod(
         "allreduce",

@@ -4,8 +4,8 @@ Round a cycle every link carries 2(N - 1)/N of the tensor in one direction and e
 the first moment to the last, which is all that its subbands can do. It needs everybody's data from
 the start and an even number of racks (neighbours send on disjoint halves of the band). Along a
 path every link carries the whole tensor both ways, but all that is ready is summed before the
-late rack's data is there. Several late racks let their data meet first (``stragglers.Meeting``), unless
-one is so much later that the others' has passed by then.
+late rack's data is there. Several late racks let their data meet first
+(``stragglers.Meeting``), unless one is so much later that the others' has passed by then.
 """
 
 from __future__ import annotations
@@ -92,6 +92,8 @@ def _slowest(rate: FloatArray, src: IntArray, dst: IntArray) -> float:
 class Streamed:
     """One route for the whole tensor."""
 
+    path_only: bool = False
+    """Whether the route is always a path with one root, whoever is late."""
     collective: str = "allreduce"
 
     def plan(
@@ -99,5 +101,13 @@ class Streamed:
     ) -> TransferGraph:
         """The flows of the route."""
         size = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
-        flows = best_route(setting, racks, size).flows(size) if size > 0 and len(racks) > 1 else []
+        flows: list[Flow] = []
+        if size > 0 and len(racks) > 1:
+            route = _path(setting, racks) if self.path_only else best_route(setting, racks, size)
+            flows = route.flows(size)
         return graph_of(self.collective, demand, racks, chunk_bytes, flows)
+
+
+def _path(setting: Setting, racks: IntArray) -> Route:
+    order, root = path_and_root(setting)
+    return Route(racks[order], root)

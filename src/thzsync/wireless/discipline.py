@@ -79,10 +79,9 @@ def register_discipline(discipline: Discipline) -> Discipline:
 def _disciplines() -> dict[str, Discipline]:
     from importlib.metadata import entry_points
 
-    from thzsync.wireless.rounds import ROUNDS
-    from thzsync.wireless.streams import STREAMS
+    from thzsync.wireless.disciplines import BUILT_IN
 
-    found: dict[str, Discipline] = {d.name: d for d in (*ROUNDS, *STREAMS)}
+    found: dict[str, Discipline] = {d.name: d for d in BUILT_IN}
     for entry in entry_points(group=ENTRY_POINTS):
         discipline = entry.load()
         _check(discipline, f"entry point {entry.name!r} of {ENTRY_POINTS}")

@@ -74,48 +74,37 @@ def send(
     air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray,
     optimal: bool,
 ) -> Sent:  # fmt: skip
-    """One transmission per chosen edge: a chunk, or all of a bundle; what can be sent is begun."""
+    """One transmission per chosen edge, a chunk or all of a bundle: those that fit are begun.
+
+    They have one duration, and as much power as that takes.
+    """
     n, subbands = len(edges), frontier.snr_per_w.shape[1]
+    flow, subband = edges // subbands, edges % subbands
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    bits = np.empty(n)
-    next_row = frontier.lowest.copy()
+    lasting_ps, power_w = np.empty(n, dtype=np.int64), np.empty(n)
+    bits, snr = np.empty(n), np.empty(n)
+    next_row, most_chunks = frontier.lowest.copy(), 0
     for a in range(n):
-        f = edges[a] // subbands
+        f = flow[a]
         row[a], chunks[a], bits[a] = next_run(frontier, f, next_row[f])
         next_row[f] = row[a] + chunks[a]
-    return commit(air, radio, web, frontier, edges, row, chunks, bits, cap_w, optimal)
-
-
-@inner
-def commit(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
-    chunks: IntArray, bits: FloatArray, cap_w: FloatArray, optimal: bool,
-) -> Sent:  # fmt: skip
-    """Common duration and powers of these transmissions; those that fit are begun."""
-    n, subbands = len(edges), frontier.snr_per_w.shape[1]
-    flow, subband = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    sender, lasting_ps = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    snr = np.empty(n)
-    if n == 0:
-        return flow, row, chunks, subband, snr, lasting_ps
-    most_chunks = 0
-    for a in range(n):
-        flow[a], subband[a] = edges[a] // subbands, edges[a] % subbands
-        sender[a] = web.sender[flow[a]]
         most_chunks = max(most_chunks, chunks[a])
-        snr[a] = frontier.snr_per_w[flow[a], subband[a]]
-    keep, power_w, duration_ps = allocate(
-        sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
-    )
-    if radio.whole_budget:
-        radiate_all(sender, keep, cap_w, power_w)
+        snr[a] = frontier.snr_per_w[f, subband[a]]
     kept = 0
-    for a in range(n):  # close the gaps of those left out
-        if keep[a]:
-            begin(air, web, frontier, flow[a], row[a], chunks[a], subband[a], power_w[a])
-            flow[kept], row[kept], chunks[kept] = flow[a], row[a], chunks[a]
-            subband[kept], power_w[kept], lasting_ps[kept] = subband[a], power_w[a], duration_ps
-            kept += 1
+    if n > 0:
+        sender = web.sender[flow]
+        keep, power_w, duration_ps = allocate(
+            sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
+        )
+        if radio.whole_budget:
+            radiate_all(sender, keep, cap_w, power_w)
+        for a in range(n):  # close the gaps of those left out
+            if keep[a]:
+                begin(air, web, frontier, flow[a], row[a], chunks[a], subband[a], power_w[a])
+                flow[kept], row[kept], chunks[kept] = flow[a], row[a], chunks[a]
+                subband[kept], power_w[kept] = subband[a], power_w[a]
+                lasting_ps[kept] = duration_ps
+                kept += 1
     return (
         flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,19 +36,9 @@ class Layout(NamedTuple):
     awaited: BoolArray
 
 
-_layouts: WeakKeyDictionary[TransferGraph, dict[int, Layout]] = WeakKeyDictionary()
-
-
-def layout_of(graph: TransferGraph, index: int) -> Layout:
-    """The flows of a graph that have its discipline of this index."""
-    known = _layouts.setdefault(graph.whole, {})
-    if index not in known:
-        known[index] = lay_out(graph, np.flatnonzero(graph.discipline == index))
-    return known[index]
-
-
-def lay_out(graph: TransferGraph, flows: IntArray) -> Layout:
-    """What these flows of a graph are like."""
+def lay_out(graph: TransferGraph, index: int) -> Layout:
+    """What the flows of a graph are like that have its discipline of this index."""
+    flows = np.flatnonzero(graph.discipline == index)
     all_of_them = len(flows) == graph.flows
     mine = slice(None) if all_of_them else np.isin(graph.chunk_flow, flows)
     size_bytes = graph.chunk_sizes[mine]

@@ -16,7 +16,11 @@ class Outages:
         self._pairs: dict[tuple[int, int], int] = {}
 
     def change(
-        self, by: int, rack: int | None, subband: int | None, pair: tuple[int, int] | None
+        self,
+        by: int,
+        rack: int | None = None,
+        subband: int | None = None,
+        pair: tuple[int, int] | None = None,
     ) -> None:
         """Add (+1) or remove (-1) one fault of each part that is named."""
         if rack is not None:

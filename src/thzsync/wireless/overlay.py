@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -255,26 +256,14 @@ class Overlay:
         later = bisect_right(self._faults_ps, now_ps)
         return self._faults_ps[later] if later < len(self._faults_ps) else NEVER_PS
 
-    def disable(
-        self,
-        *,
-        rack: int | None = None,
-        subband: int | None = None,
-        pair: tuple[int, int] | None = None,
-    ) -> None:
-        """Take a transceiver, a subband or a rack pair out of use from the next round on."""
-        self._outages.change(1, rack, subband, pair)
+    def disable(self, **part: Any) -> None:
+        """Take a ``rack``, ``subband`` or ``pair`` of racks out of use from the next round on."""
+        self._outages.change(1, **part)
         self._forget_gains()
 
-    def enable(
-        self,
-        *,
-        rack: int | None = None,
-        subband: int | None = None,
-        pair: tuple[int, int] | None = None,
-    ) -> None:
+    def enable(self, **part: Any) -> None:
         """Undo one earlier ``disable``."""
-        self._outages.change(-1, rack, subband, pair)
+        self._outages.change(-1, **part)
         self._forget_gains()
 
     def _look_ahead(self, party: Party, now_ps: int) -> None:
@@ -307,56 +296,36 @@ class Overlay:
         discipline = find_discipline(party.discipline_name)
         started, carried, blocked = discipline.start(party, now_ps)
         party.begun(carried, blocked)
-        if not started:
-            return []
-        begun = self._begun
+        begun, each = self._begun, started if party.common else 1
         table = begun.table[:started].copy()
         power_w, gain = begun.power_w[:started].copy(), begun.gain[:started].copy()
-        if party.common or started == 1:
-            lasting_ps = begun.lasting_ps.item(0)
-            return [self._round(party, table, power_w, gain, carried, now_ps, lasting_ps)]
+        parts = [slice(a, a + each) for a in range(0, started, max(each, 1))]
         return [
             self._round(
-                party,
-                table[a : a + 1],
-                power_w[a : a + 1],
-                gain[a : a + 1],
-                table.item(a, CHUNKS),
-                now_ps,
-                begun.lasting_ps.item(a),
+                party, now_ps, begun.lasting_ps.item(p.start), table[p], power_w[p], gain[p]
             )
-            for a in range(started)
+            for p in parts
         ]
 
     def _round(
         self,
         party: Party,
+        now_ps: int,
+        lasting_ps: int,
         table: IntArray,
         power_w: FloatArray,
         gain: FloatArray,
-        delivers: int,
-        now_ps: int,
-        lasting_ps: int,
     ) -> Round:
         number, guard_ps = party.number, table.item(0, GUARD)
         index = self._started[number]
         self._started[number] = index + 1
         party.in_flight += 1
         party.round_end_ps = end_ps = now_ps + guard_ps + lasting_ps
+        delivers = table.item(0, CHUNKS) if len(table) == 1 else int(table[:, CHUNKS].sum())
         return Round(
-            number,
-            party.index,
-            party.discipline_name,
-            party.common,
-            index,
-            now_ps,
-            end_ps,
-            guard_ps,
-            delivers,
-            table,
-            power_w,
-            gain,
-        )
+            number, party.index, party.discipline_name, party.common, index, now_ps, end_ps,
+            guard_ps, delivers, table, power_w, gain,
+        )  # fmt: skip
 
     def _split(self, number: int, rows: IntArray) -> list[tuple[Party, IntArray]]:
         """Chunk rows of an event by party, numbered as the party does."""

@@ -14,7 +14,7 @@ from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
-from thzsync.wireless.layout import Layout, layout_of
+from thzsync.wireless.layout import Layout, lay_out
 from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Frontier, Room, Seat, Web
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Party:
         rank: int = 0,
         farsighted: bool = False,
     ) -> None:
-        layout = layout_of(graph, index)
+        layout = lay_out(graph, index)
         self.number = number
         self.index = index
         self.graph = graph

@@ -95,12 +95,9 @@ def _nodes(path: str | Path, expected: int, lines: Iterator[str]) -> Iterator[No
 
 def _lines(trace: Trace) -> Iterator[str]:
     header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "racks": trace.rack_count,
-        "nodes": len(trace.graph.nodes),
-        "origin": dict(trace.origin),
-    }
+        "format": FORMAT, "version": VERSION, "racks": trace.rack_count,
+        "nodes": len(trace.graph.nodes), "origin": dict(trace.origin),
+    }  # fmt: skip
     for record in (header, *map(_record, trace.graph.nodes)):
         yield json.dumps(record, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 

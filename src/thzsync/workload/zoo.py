@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import gcd
 from typing import Final
+
+import numpy as np
 
 from thzsync.collectives import split_bytes
 from thzsync.errors import ThzSyncError
@@ -83,11 +86,8 @@ def derive(model: ModelJob, partition: Partition) -> Pipeline:
 def _layers_by_stage(layers: int, stages: int) -> list[range]:
     """Consecutive layers, as even as can be; the first stages take the extra ones, since the
     last has the output matrix."""
-    begin, spans = 0, []
-    for count in split_bytes(layers, stages).tolist():
-        spans.append(range(begin, begin + count))
-        begin += count
-    return spans
+    bounds = [0, *np.cumsum(split_bytes(layers, stages)).tolist()]
+    return [range(begin, end) for begin, end in pairwise(bounds)]
 
 
 def _stage(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from thzsync.errors import ThzSyncError
@@ -17,7 +18,7 @@ from thzsync.importers.groups import (
     members,
     pytorch_groups,
     read_groups,
-)
+)  # fmt: skip
 from thzsync.importers.options import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work, known_kind
 from thzsync.importers.rescale import check_world
@@ -82,61 +83,48 @@ def _sorted(paths: Sequence[Path]) -> dict[int, Path]:
     return traces
 
 
-def _given_groups(paths: Sequence[Path], options: ReadOptions) -> dict[str, tuple[int, ...]]:
+def _given_groups(paths: Sequence[Path], options: ReadOptions) -> Groups:
     """From --groups, from a JSON file among the traces, or from PREFIX.json beside them."""
     if options.groups is not None:
-        return dict(read_groups(options.groups))
+        return read_groups(options.groups)
     named = [path for path in paths if path.suffix == ".json"]
     if named:
-        return dict(read_groups(named[0]))
+        return read_groups(named[0])
     beside = paths[0].with_name(paths[0].name.split(".")[0] + ".json")
-    return dict(read_groups(beside)) if beside.is_file() and looks_like_groups(beside) else {}
+    return read_groups(beside) if beside.is_file() and looks_like_groups(beside) else {}
 
 
-def _pytorch_groups(file: ChakraFile, world: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+def _pytorch_groups(file: ChakraFile, world: tuple[int, ...]) -> Groups:
     for node in file.nodes:
         if "process_group:init" in node.name and node.inputs:
-            return dict(pytorch_groups(node.inputs, world, str(file.path)))
+            return pytorch_groups(node.inputs, world, str(file.path))
     return {}
 
 
+@dataclass
 class _RankReader:
     """Turns the nodes of one file into operations."""
 
-    def __init__(
-        self,
-        file: ChakraFile,
-        rank: int,
-        groups: Groups,
-        world: tuple[int, ...],
-        options: ReadOptions,
-        passed_over: Counter[str],
-    ) -> None:
-        self.file = file
-        self.rank = rank
-        self.groups = groups
-        self.world = world
-        self.options = options
-        self.passed_over = passed_over
-        self.symbolic = file.schema == _SYMBOLIC
-        symbolic_bytes = _SYMBOLIC_ELEMENT_BYTES if self.symbolic else 1
-        self.unit_bytes = options.element_bytes or symbolic_bytes
-        # PyTorch's control dependencies are the call stack, not an order: a child and its parent
-        # name each other, and many parents are absent.
-        self.by_data = any("rf_id" in node.attributes for node in file.nodes)
-        self.position = self._positions()
+    file: ChakraFile
+    rank: int
+    groups: Groups
+    world: tuple[int, ...]
+    options: ReadOptions
+    passed_over: Counter[str]
 
     def operations(self) -> list[Operation]:
-        return [self._operation(node) for node in self.file.nodes]
-
-    def _positions(self) -> dict[int, int]:
-        position: dict[int, int] = {}
-        for place, node in enumerate(self.file.nodes):
-            if position.setdefault(node.id, place) != place:
-                raise ThzSyncError(
-                    f"{self.file.path}: two nodes have id {node.id}; ids must differ"
-                )
-        return position
+        nodes, path = self.file.nodes, self.file.path
+        self.symbolic = self.file.schema == _SYMBOLIC
+        symbolic_bytes = _SYMBOLIC_ELEMENT_BYTES if self.symbolic else 1
+        self.unit_bytes = self.options.element_bytes or symbolic_bytes
+        # PyTorch's control dependencies are the call stack, not an order: a child and its parent
+        # name each other, and many parents are absent.
+        self.by_data = any("rf_id" in node.attributes for node in nodes)
+        self.position: dict[int, int] = {}
+        for place, node in enumerate(nodes):
+            if self.position.setdefault(node.id, place) != place:
+                raise ThzSyncError(f"{path}: two nodes have id {node.id}; ids must differ")
+        return [self._operation(node) for node in nodes]
 
     def _operation(self, node: ChakraNode) -> Operation:
         kind = self.file.layout.types.get(node.type)

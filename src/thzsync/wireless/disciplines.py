@@ -1,0 +1,181 @@
+"""The disciplines that come with the package: with rounds, and without.
+
+In a round, transmissions start and end together, one round of an event at a time. Without rounds
+every flow sends chunk after chunk, whatever the others do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Final
+
+import numpy as np
+
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.wireless.bookkeeping import Started
+from thzsync.wireless.forming import form_round
+from thzsync.wireless.party import Party
+from thzsync.wireless.pipelining import form_pinned, look_at_links, pin
+from thzsync.wireless.streaming import stream
+from thzsync.wireless.sustaining import sustain
+
+NO_LEAD: Final = np.ones(0)
+"""Where nothing is passed on, nobody waits for a flow."""
+MOST_PERMUTED: Final = 4
+"""Subbands up to which every order is tried."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds of as many transmissions as possible, or of one for everybody who is ready."""
+
+    name: str
+    matching: bool = False
+    """Greedy b-matching, then augmented (eq:a2a_matching); otherwise every ready transmission
+    takes one subband (eq:ar_round_problem)."""
+    channel_aware: bool = True
+    """Whether gains guide the choice of transmissions and subbands."""
+    optimal_power: bool = True
+    """Minimum common duration at minimum power, or each budget split equally."""
+    one_subband: bool = False
+    """Whether the event keeps to one subband, the one whose weakest link is best."""
+    common: bool = True
+    guarded: bool = True
+    steers: bool = False
+    in_turn: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Leave all subbands but one out, and try the strongest links first, where asked to."""
+        web, snr_per_w = party.web, party.frontier.snr_per_w
+        if self.one_subband and len(snr_per_w):
+            common = int(np.argmax(snr_per_w.min(axis=0)))
+            snr_per_w[:, np.arange(snr_per_w.shape[1]) != common] = 0.0
+        if self.matching and self.channel_aware:
+            web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
+            web.rank[web.order] = np.arange(len(web.order))
+
+    def start(self, party: Party, now_ps: int) -> Started:
+        """The next round."""
+        how = self.matching, self.channel_aware, self.optimal_power
+        return form_round(party.seat, party.stage, *how, now_ps)
+
+
+@dataclass(frozen=True)
+class Pipelined:
+    """Rounds on pinned links: every chunk goes on as soon as it has arrived, all links at once.
+
+    Links stay pointed, so a guard time is owed only in rounds in which a chain turns.
+    """
+
+    name: str
+    common: bool = True
+    guarded: bool = False
+    steers: bool = True
+    in_turn: bool = True
+
+    def tune(self, party: Party) -> None:
+        """Forget the pins: other subbands may be better now."""
+        party.pins = None
+
+    def start(self, party: Party, now_ps: int) -> Started:
+        """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
+
+        Where there are too few for all links, they take turns: those that are ready share them.
+        """
+        links = party.links
+        changed = look_at_links(party.seat, links.of_flow, links.active)
+        if party.pins is None or changed:
+            pins = _deal(party, links.active)
+            party.pins = pins[links.of_flow]
+            party.short = bool((links.active & ~pins.any(axis=1)).any())
+        kept = party.pins
+        if party.short:
+            kept = _deal(party, links.any_of(party.frontier.ready > 0))[links.of_flow]
+        return form_pinned(party.seat, kept, party.stage, now_ps)
+
+
+def _deal(party: Party, active: BoolArray) -> BoolArray:
+    """Subbands by (link, subband)."""
+    frontier, links = party.frontier, party.links
+    cap_w = np.minimum(frontier.budget_w, party.radio.max_power_w)
+    snr_per_w = frontier.snr_per_w[links.first]
+    orders = _orders(snr_per_w.shape[1])
+    return pin(
+        links.sender, links.receiver, snr_per_w, active, cap_w, frontier.needed_snr, orders,
+        party.chains,
+    )  # fmt: skip
+
+
+@cache
+def _orders(subbands: int) -> IntArray:
+    """Orders in which subbands are dealt: all of a few, rotations of many."""
+    if subbands <= MOST_PERMUTED:
+        return np.array(list(permutations(range(subbands))), dtype=np.int64)
+    first = np.arange(subbands, dtype=np.int64)
+    return np.array([np.roll(first, k) for k in range(subbands)])
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """Every flow on its best free subband, at an equal share of its sender's budget."""
+
+    name: str
+    flights: int = 1
+    """Transmissions that a flow may have in the air at once, each on a subband of its own."""
+    common: bool = False
+    guarded: bool = False
+    steers: bool = False
+
+    @property
+    def in_turn(self) -> bool:
+        """One transmission of a flow at a time, where it may have no more."""
+        return self.flights == 1
+
+    def tune(self, party: Party) -> None:
+        """Nothing to prepare: each transmission looks at the gains itself."""
+
+    def start(self, party: Party, now_ps: int) -> Started:
+        """The next transmission of every flow that may send."""
+        far = party.farsighted and self.in_turn
+        return stream(party.seat, party.stage, self.flights, far, now_ps)
+
+
+@dataclass(frozen=True)
+class Sustained:
+    """Links of the busiest racks, held for a while; every link sends what its rate allows."""
+
+    name: str
+    hold_s: float = 1e-4
+    """How long a link is to be held [s]; for a chunk at least."""
+    relayed: bool = False
+    """Whether chunks are passed on: power is then spread evenly, and nobody may lag behind."""
+    common: bool = False
+    guarded: bool = False
+    steers: bool = True
+    in_turn: bool = False
+
+    def tune(self, party: Party) -> None:
+        """Nothing to prepare: rates are looked at in every round."""
+
+    def start(self, party: Party, now_ps: int) -> Started:
+        """The next transmissions."""
+        lead = party.lead if self.relayed else NO_LEAD
+        return sustain(party.seat, party.stage, self.hold_s, self.relayed, lead, now_ps)
+
+
+BUILT_IN: Final = (
+    Rounds("matching", matching=True),
+    Rounds("matching-blind", matching=True, channel_aware=False),
+    Rounds("matching-equal", matching=True, optimal_power=False),
+    Rounds("assignment"),
+    Rounds("assignment-blind", channel_aware=False),
+    Rounds("assignment-equal", optimal_power=False),
+    Rounds("assignment-one", one_subband=True),
+    Pipelined("pipeline"),
+    Streaming("streaming"),
+    Streaming("striping", flights=64),
+    Sustained("sustained"),
+    Sustained("sustained-chunk", hold_s=0.0, relayed=True),
+)
