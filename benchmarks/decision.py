@@ -25,24 +25,24 @@ def measure() -> dict[str, Any]:
     scenario, seed = Scenario.paper(), 0
     policy = make_policy("thz-sync", scenario, Streams(seed))
     simulate(scenario, policy, TRAINING_ITERATIONS, seed)
-    return {k: _figures(policy, _situations(scenario, seed, k)) for k in KINDS}
+    return {k: figures_of(policy, situations(scenario, seed, k)) for k in KINDS}
 
 
-def _situations(scenario: Scenario, seed: int, kind: str) -> list[Situation]:
+def situations(scenario: Scenario, seed: int, kind: str) -> list[Situation]:
     """The states in which the events of one iteration could find the floor, spread over time."""
     world = World.build(scenario, seed)
     graph = job_graph(scenario.jobs[0], world.topology, world.streams, 0)
     events = [event for event in graph.events if event.kind == kind]
-    situations = []
+    found = []
     for number in range(DECISIONS):
         event, now_ps = events[number % len(events)], number * 10**10
         delays = world.delays_ps(event, number, now_ps)
         offer = world.offer(event, delays, now_ps)
-        situations.append(world.situation(number, offer, delays, now_ps, (1.0, 1.0)))
-    return situations
+        found.append(world.situation(number, offer, delays, now_ps, (1.0, 1.0)))
+    return found
 
 
-def _figures(policy: Policy, situations: list[Situation]) -> dict[str, Any]:
+def figures_of(policy: Policy, situations: list[Situation]) -> dict[str, Any]:
     policy.decide(situations[0])
     spent_us = np.empty(len(situations))
     for number, situation in enumerate(situations):

@@ -78,7 +78,7 @@ def simpy_rate(network: Network, batch: ChunkBatch, repeats: int = 2) -> float:
     return _best(run, repeats)
 
 
-def _beside_simpy(fast: float) -> dict[str, float]:
+def beside_simpy(fast: float) -> dict[str, float]:
     """The comparison with SimPy, where it is installed: it comes with the extra ``test``."""
     if find_spec("simpy") is None:
         return {}
@@ -99,7 +99,7 @@ def measure() -> dict[str, float]:
     hops = 3 * int(np.sum(-(-batch.size_bytes // network.packet_bytes)))
     return {
         "packet_hops_per_s": fast,
-        **_beside_simpy(fast),
+        **beside_simpy(fast),
         "cost_ratio_1024_to_32_racks": small / large,
         "packet_hops_per_s_32_racks": small,
         "packet_hops_per_s_1024_racks": large,

@@ -81,9 +81,9 @@ def test_without_a_checkout_one_line_says_where_the_benchmarks_are(
 
 @pytest.mark.parametrize("events", [1, 64, 1000])
 def test_the_yardstick_takes_events_in_the_order_of_time(events: int) -> None:
-    processes = (pace._process(number) for number in range(pace.PROCESSES))
+    processes = (pace.process(number) for number in range(pace.PROCESSES))
     instants = [at for one in processes for at in accumulate(islice(one, events))]
-    assert pace._run(events) == sorted(instants)[events - 1]
+    assert pace.run_events(events) == sorted(instants)[events - 1]
 
 
 def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +94,7 @@ def test_the_budget_table_stands_below_the_figures(capsys: pytest.CaptureFixture
 
 def test_without_simpy_only_the_comparison_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optical, "find_spec", lambda _: None)
-    assert optical._beside_simpy(1e6) == {}
+    assert optical.beside_simpy(1e6) == {}
 
 
 def test_the_llama_job_is_that_of_the_budget() -> None:

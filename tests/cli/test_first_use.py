@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -44,7 +45,7 @@ class Team:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def run(self, calls: Sequence[Call], news: News | None) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
         for position, call in enumerate(calls):
             self.asked.append(call.payload.decode())
             yield position, Answer(error="no")
@@ -60,7 +61,7 @@ def test_what_is_missing_is_asked_for_once_it_was_announced(
     (tmp_path / "wireless").mkdir()
     (tmp_path / "wireless" / "streaming.stream-1.py311.nbi").touch()
     team, told = Team(), list[str]()
-    monkeypatch.setattr("thzsync.workers.executor._make", lambda *_: team)
+    monkeypatch.setattr(first_use, "open_executor", lambda *_, **__: nullcontext(team))
     jit.tell_before_compiling(lambda: told.append("told"))
     first_use.prepare(1)
     assert (team.asked, told) == ([], []), "one worker compiles on demand"

@@ -116,7 +116,8 @@ def test_a_message_of_several_lines_is_told_in_one(
 
 def test_ctrl_c_ends_a_process_with_status_130() -> None:
     code = (
-        "import sys, time, thzsync.cli.scenario as s\n"
+        "import signal, sys, time, thzsync.cli.scenario as s\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from thzsync.cli import main\n"
         "def wait(*_):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
         "s.load_scenario = wait\n"

@@ -13,9 +13,9 @@ def test_decisions_are_measured_on_the_papers_own_events(monkeypatch: pytest.Mon
     monkeypatch.setattr(decision, "DECISIONS", 3)
     widths = {}
     for kind in KINDS:
-        contexts = decision._situations(Scenario.paper(), 0, kind)
+        contexts = decision.situations(Scenario.paper(), 0, kind)
         widths[kind] = (contexts[0].units, int(contexts[0].offer.chunks.max()))
-        figures = decision._figures(FIXED_RATIO, contexts)
+        figures = decision.figures_of(FIXED_RATIO, contexts)
         assert 0 < figures["p50_us"] <= figures["p99_us"]
     assert widths == {"p2p": (8, 32), "a2a": (56, 4), "allreduce": (56, 64)}
 

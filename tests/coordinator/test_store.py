@@ -68,14 +68,14 @@ def test_the_same_policy_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_policy_of_another_name_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "p"
     trained("ddqn", 3).save(file)
-    with pytest.raises(ThzSyncError, match="holds the policy 'ddqn', not 'thz-sync'"):
+    with pytest.raises(ThzSyncError, match=r"'ddqn'.*'thz-sync'"):
         load_policy(file, Scenario.paper(), Streams(0), expected="thz-sync")
 
 
 @pytest.mark.parametrize(
     ("scenario", "reason"),
     [
-        (changed(power_levels=(0.5, 1.0)), r"power levels \[0.25, 0.5, 0.75, 1.0\]"),
+        (changed(power_levels=(0.5, 1.0)), r"\[0.25, 0.5, 0.75, 1.0\]"),
         (
             changed(bandit=Scenario.paper().coordinator.bandit.model_copy(update={"units": 9})),
             "units",
@@ -84,13 +84,13 @@ def test_a_policy_of_another_name_is_refused(tmp_path: Path) -> None:
             Scenario.paper().model_copy(
                 update={"thz": Scenario.paper().thz.model_copy(update={"subbands": 2})}
             ),
-            "subbands 4, but the scenario has 2",
+            r"subbands 4, .*\b2\b",
         ),
         (
             Scenario.paper().model_copy(
                 update={"floor": Scenario.paper().floor.model_copy(update={"rings": 2})}
             ),
-            "racks 32, but the scenario has 16",
+            r"racks 32, .*\b16\b",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_a_file_for_another_shape_is_refused_with_the_difference(
 
 
 def test_a_missing_file_names_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(ThzSyncError, match="no such file"):
+    with pytest.raises(ThzSyncError, match="absent"):
         load_policy(tmp_path / "absent", Scenario.paper(), Streams(0))
 
 
@@ -114,7 +114,7 @@ def test_a_file_cut_short_is_refused(tmp_path: Path) -> None:
     whole = file.read_bytes()
     for length in (0, 5, 100, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
-        with pytest.raises(ThzSyncError, match="not a policy saved by thzsync, or cut short"):
+        with pytest.raises(ThzSyncError, match=f"^{file}: "):
             load_policy(file, Scenario.paper(), Streams(0))
 
 
@@ -123,13 +123,13 @@ def test_arrays_without_the_header_are_refused(tmp_path: Path) -> None:
 
     file = tmp_path / "p"
     save_file({"x": np.zeros(3)}, file)
-    with pytest.raises(ThzSyncError, match="not a policy"):
+    with pytest.raises(ThzSyncError, match=f"^{file}: "):
         load_policy(file, Scenario.paper(), Streams(0))
 
 
 def test_static_policies_have_nothing_to_load(tmp_path: Path) -> None:
     write_policy(tmp_path / "p", "all-wired", {}, {}, {"x": np.zeros(1)})
-    with pytest.raises(ThzSyncError, match="nothing to load"):
+    with pytest.raises(ThzSyncError, match="all-wired"):
         load_policy(tmp_path / "p", Scenario.paper(), Streams(0))
 
 
@@ -153,23 +153,23 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 DAMAGE: dict[str, tuple[str, Any, str]] = {
-    "a wrong size": ("encoder.flow", lambda a: a[:, :-1], "has 23 flow units on axis 1, not 24"),
-    "a longer bias": ("encoder.dense_bias", lambda a: np.tile(a, 2), "has 46 units on axis 0"),
-    "a missing axis": ("head.precision", lambda a: a[0], "has 1 dimensions, not 2"),
+    "a wrong size": ("encoder.flow", lambda a: a[:, :-1], r"\b23 .* axis 1, .*\b24"),
+    "a longer bias": ("encoder.dense_bias", lambda a: np.tile(a, 2), r"\b46 .* axis 0"),
+    "a missing axis": ("head.precision", lambda a: a[0], r"\b1 .*\b2"),
     "other numbers": (
         "encoder.dense",
         lambda a: a.astype(np.float32),
-        "holds float32, not float64",
+        "float32, .*float64",
     ),
     "no number": ("head.moment", lambda a: a * np.nan, "not finite"),
     "too large a number": ("head.precision", lambda a: a + 1e300, "not finite"),
-    "samples that are not there": ("replay.added", lambda a: a + 1, "does not hold .* samples"),
-    "fewer than no samples": ("replay.added", lambda a: a * 0 - 5, "does not hold -5 samples"),
-    "lost rewards": ("replay.reward", lambda a: a[:-1], "does not hold .* samples"),
-    "narrow groups": ("replay.group", lambda a: a[:, :-1], "disagrees on the number of flows"),
-    "senders out of range": ("replay.group", lambda a: a + 10**6, "senders with gaps"),
-    "negative senders": ("replay.group", lambda a: a - 7, "senders with gaps"),
-    "flows without chunks": ("replay.chunks", lambda a: a * 0, "no or too many chunks"),
+    "samples that are not there": ("replay.added", lambda a: a + 1, "samples"),
+    "fewer than no samples": ("replay.added", lambda a: a * 0 - 5, "-5 samples"),
+    "lost rewards": ("replay.reward", lambda a: a[:-1], "samples"),
+    "narrow groups": ("replay.group", lambda a: a[:, :-1], "flows"),
+    "senders out of range": ("replay.group", lambda a: a + 10**6, "senders"),
+    "negative senders": ("replay.group", lambda a: a - 7, "senders"),
+    "flows without chunks": ("replay.chunks", lambda a: a * 0, "chunks"),
     "an infinite reward": ("replay.reward", lambda a: a - np.inf, "not finite"),
 }
 
@@ -189,7 +189,7 @@ def test_arrays_that_would_lead_compiled_code_astray_are_refused(
 def test_an_array_that_nobody_knows_is_refused(saved: Path, tmp_path: Path) -> None:
     file = Path(shutil.copy(saved, tmp_path))
     rewritten(file, extra=np.zeros(3))
-    with pytest.raises(ThzSyncError, match="extra is not part of a policy"):
+    with pytest.raises(ThzSyncError, match=r"\bextra\b"):
         load_policy(file, Scenario.paper(), Streams(0))
 
 
@@ -206,5 +206,5 @@ def test_a_byte_that_changed_is_found_by_the_checksum(saved: Path, tmp_path: Pat
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ThzSyncError, match="does not match its checksum"):
+    with pytest.raises(ThzSyncError, match="checksum"):
         load_policy(file, Scenario.paper(), Streams(0))

@@ -159,8 +159,8 @@ MUTANTS = (
     Mutant(
         DDQN_MODULE,
         "DdqnPolicy._next_values",
-        "self.target.values(batch)",
-        "self.online.values(batch)",
+        "self.target.values(Batch(events.rows, events.group))",
+        "self.online.values(Batch(events.rows, events.group))",
         (f"{DDQN}::test_the_target_network_values_the_online_networks_choice",),
         "the online network values its own choice",
     ),
@@ -202,8 +202,8 @@ MUTANTS = (
     Mutant(
         "thzsync.coordinator.features",
         "featurise",
-        "-np.sort(-situation.snr_db_per_w, axis=1)",
-        "np.sort(situation.snr_db_per_w, axis=1)",
+        "-np.sort(-gains, axis=1)",
+        "np.sort(gains, axis=1)",
         FEATURES,
         "gains stand worst first",
     ),

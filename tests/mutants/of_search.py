@@ -4,57 +4,58 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-BEAM = "tests/coordinator/test_beam.py"
-COUNTS = "thzsync.coordinator.counts"
-LINES = "thzsync.coordinator.lines"
+BEAM = "thzsync.coordinator.beam"
+SCORES = "thzsync.coordinator.pooled_scoring"
+TESTS = "tests/coordinator/test_beam.py"
+AS_READABLE = (f"{TESTS}::test_the_kernel_finds_what_the_readable_search_finds",)
 
 MUTANTS = (
     Mutant(
-        "thzsync.coordinator.survivors",
+        BEAM,
         "charge",
-        "beam.deviations[b] + (trial.value[option] != uniform)",
+        "beam.deviations[b] + moved",
         "beam.deviations[b]",
-        (f"{BEAM}::test_the_kernel_finds_what_the_readable_search_finds",),
+        AS_READABLE,
         "leaving the uniform action costs nothing at first",
     ),
     Mutant(
-        COUNTS,
-        "estimate_counts",
-        "beam.score[len(beam.score) - 1]",
-        "beam.score[0]",
-        (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
-        "only candidates as good as the best survivor stay",
+        BEAM,
+        "survive",
+        "score[b, option] > score[parent, best]",
+        "score[b, option] >= score[parent, best]",
+        (f"{TESTS}::test_ties_go_to_the_smallest_action_with_the_highest_power",),
+        "of equally good candidates the last is taken",
     ),
     Mutant(
-        COUNTS,
-        "estimate_counts",
-        "farthest(trial.reach, phis[option], phis[here])",
-        "0.0",
-        (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
-        "a candidate is thought to be no more uncertain than its survivor",
+        BEAM,
+        "survive",
+        "after.deviations[place] += moved",
+        "",
+        AS_READABLE,
+        "what has left the uniform action once leaves it again at no cost",
     ),
     Mutant(
-        LINES,
-        "bend",
-        "(now & 1) - (before & 1)",
-        "now & 1",
-        (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),
-        "a unit that ends goes on adding to the mean",
+        SCORES,
+        "_settle",
+        "s != sender",
+        "True",
+        AS_READABLE,
+        "what a sender did before counts beside what it tries",
     ),
     Mutant(
-        LINES,
-        "follow",
-        "_turn(rest, lines, k, per_member)",
-        "np.inf",
-        (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),
-        "a unit that has begun never takes the lead",
+        SCORES,
+        "_score_change",
+        "excess > 0.0",
+        "True",
+        AS_READABLE,
+        "a sender that is not the largest lowers the largest mean",
     ),
     Mutant(
-        "thzsync.coordinator.uniform",
-        "_add_sender",
-        "mean if mean > most else most",
-        "mean",
-        (f"{BEAM}::test_uniform_actions_side_by_side_score_as_each_does_alone",),
-        "the last sender of a uniform action counts as the largest",
+        "thzsync.coordinator.scoring",
+        "upper_confidence",
+        "exploration * math.sqrt(square)",
+        "exploration * square",
+        (f"{TESTS}::test_the_score_equals_the_plain_evaluation",),
+        "the variance counts as the uncertainty",
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from thzsync.collectives import Tensor, Transfer, collective, find_collective
+from thzsync.collectives import Tensor, Transfer, find_collective, register_collective
 from thzsync.errors import ThzSyncError
 from thzsync.report.gantt import draw_gantt, gantt_figure, looks, nominal_s
 from thzsync.scenario import Floor, Job, Scenario, Training
@@ -44,11 +44,10 @@ def test_every_node_has_a_bar_on_its_stage() -> None:
     assert names == ["forward", "backward", "P2P", "All-to-All", "AllReduce"]
 
 
-def test_a_collective_that_nobody_foresaw_is_drawn_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("nothing_stays_registered")
+def test_a_collective_that_nobody_foresaw_is_drawn_too() -> None:
     graph = graph_of(Scenario.preset("tiny"))
-    mine = replace(find_collective("p2p"), name="my-own")
-    monkeypatch.setitem(collective._added, "my-own", mine)
-    collective._collectives.cache_clear()
+    register_collective(replace(find_collective("p2p"), name="my-own"))
     renamed = {"p2p": "my-own"}
     nodes = tuple(
         replace(node, kind=renamed.get(node.kind, node.kind)) if isinstance(node, Event) else node
@@ -60,7 +59,6 @@ def test_a_collective_that_nobody_foresaw_is_drawn_too(monkeypatch: pytest.Monke
     places = [(look.top, look.top + look.height) for look in list(shown.values())[2:]]
     assert all(a < b for (_, a), (b, _) in pairwise(places))
     assert gantt_figure(replace(graph, nodes=nodes)).axes
-    collective._collectives.cache_clear()
 
 
 def test_stages_of_several_jobs_are_told_apart() -> None:
@@ -77,9 +75,9 @@ def test_stages_of_several_jobs_are_told_apart() -> None:
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     graph = graph_of(Scenario.preset("tiny"))
-    with pytest.raises(ThzSyncError, match=r"cannot draw a \.docx file; end the name in \.svg"):
+    with pytest.raises(ThzSyncError, match=r"\.docx .*\.svg"):
         draw_gantt(graph, tmp_path / "x.docx")
-    with pytest.raises(ThzSyncError, match="cannot be written"):
+    with pytest.raises(ThzSyncError, match=str(tmp_path / "no")):
         draw_gantt(graph, tmp_path / "no" / "x.svg")
 
 

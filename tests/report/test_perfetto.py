@@ -82,7 +82,7 @@ def test_the_file_is_gzipped_json_and_the_same_each_time(results: Results, tmp_p
 
 
 def test_what_was_not_recorded_cannot_be_exported(results: Results, tmp_path: Path) -> None:
-    with pytest.raises(ThzSyncError, match="not recorded here; use one of fixed-ratio"):
+    with pytest.raises(ThzSyncError, match="fixed-ratio"):
         write_perfetto(results, tmp_path / "x.json", "ddqn")
-    with pytest.raises(ThzSyncError, match="holds no recorded run"):
+    with pytest.raises(ThzSyncError, match=f"^{tmp_path}: "):
         write_perfetto(Results("weights", tmp_path), tmp_path / "x.json")

@@ -35,7 +35,6 @@ def reproduction(comparison: Comparison, folder: Path, *quick: str) -> Path:
 def test_the_page_and_its_tables_say_quick(comparison: Comparison, tmp_path: Path) -> None:
     folder = reproduction(comparison, tmp_path, *PARTS)
     page = write_report(open_results(folder)).read_text("utf-8")
-    assert "<h1>The paper, reproduced: a quick look</h1>" in page
     assert page.count(QUICK) == 4  # policies, bandwidths, synthesis and weights
 
 
@@ -66,9 +65,8 @@ def test_a_reproduction_announces_itself_and_ends_with_a_sentence(
     assert main([*command, "--out", out]) == 0
     shown = capsys.readouterr()
     notes = shown.err.splitlines()
-    assert notes[0] == "A quick look at synthesis (1 seed): about 1 minute on 1 core."
-    assert notes[-1].startswith(f"Next: `thzsync report {out}` makes the page to look at; ")
+    assert all(told in notes[0] for told in ("synthesis (1 seed)", "1 minute", "1 core"))
+    assert f"`thzsync report {out}`" in notes[-1]
     assert QUICK in shown.out
-    assert shown.out.splitlines()[-1].startswith("Alone on THz among 3 racks, All-to-All takes ")
-    assert "undecided, one seed" in shown.out.splitlines()[-1]
+    assert "3 racks" in shown.out.splitlines()[-1]
     assert open_results(out).quick == {"synthesis"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from thzsync import simulate
-from thzsync.simulation.rows import _exposed_ms
+from thzsync.simulation.rows import exposed_ms
 
 
 def test_rounding_is_not_exposed() -> None:
-    assert _exposed_ms(40.00000000000025, 0.04) == 0.0
-    assert _exposed_ms(39.99999999999975, 0.04) == 0.0
-    assert _exposed_ms(40.00001, 0.04) == 40.00001 - 40.0
+    assert exposed_ms(40.00000000000025, 0.04) == 0.0
+    assert exposed_ms(39.99999999999975, 0.04) == 0.0
+    assert exposed_ms(40.00001, 0.04) == 40.00001 - 40.0
 
 
 def test_communication_that_nothing_hides_is_exposed() -> None:

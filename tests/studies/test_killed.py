@@ -63,10 +63,10 @@ def check_after_kill(folder: Path, before: dict[str, int], expected: Path) -> di
     return now
 
 
-def killed_and_resumed(folder: Path, expected: Path, kills: int, seed: int) -> None:
-    chance = random.Random(seed)
+def test_killed_at_random_instants_and_resumed(tmp_path: Path, expected: Path) -> None:
+    chance, folder = random.Random(1), tmp_path / "sweep"
     times: dict[str, int] = {}
-    for _ in range(kills):
+    for _ in range(2):
         kill_once(folder, chance, chance.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM]))
         times = check_after_kill(folder, times, expected)
         if len(times) == len(stored(expected)):
@@ -75,11 +75,6 @@ def killed_and_resumed(folder: Path, expected: Path, kills: int, seed: int) -> N
     check_after_kill(folder, times, expected)
     assert stored(folder) == stored(expected)
     assert outcome(folder) == outcome(expected)
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_killed_at_random_instants_and_resumed(tmp_path: Path, expected: Path, seed: int) -> None:
-    killed_and_resumed(tmp_path / "sweep", expected, kills=2, seed=seed)
 
 
 KILLS = 50
@@ -103,7 +98,9 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path, expect
     assert kills == KILLS
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "end", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+)
 def test_an_interruption_keeps_what_is_finished_and_says_how_to_go_on(
     tmp_path: Path, end: signal.Signals
 ) -> None:

@@ -30,13 +30,13 @@ def pace(repeats: int = REPEATS) -> float:
 
 def _events_per_s() -> float:
     start = time.process_time()
-    _run(EVENTS)
+    run_events(EVENTS)
     return EVENTS / (time.process_time() - start)
 
 
-def _run(events: int) -> int:
+def run_events(events: int) -> int:
     """Processes that wait for whole numbers of steps, resumed in the order of time and number."""
-    processes = [_process(number) for number in range(PROCESSES)]
+    processes = [process(number) for number in range(PROCESSES)]
     heap = [(next(one), number) for number, one in enumerate(processes)]
     heap.sort()
     now = 0
@@ -46,7 +46,8 @@ def _run(events: int) -> int:
     return now
 
 
-def _process(number: int) -> Iterator[int]:
+def process(number: int) -> Iterator[int]:
+    """Steps to wait for, one after the other; every process has its own."""
     state = number + 1
     while True:
         state = state * 1103515245 + 12345 & 0x7FFFFFFF

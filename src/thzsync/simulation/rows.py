@@ -166,10 +166,10 @@ def _write_rounds(to: Recorder, work: Work) -> None:
     )
 
 
-def _exposed_ms(makespan_ms: float, computing_s: float) -> float:
+def exposed_ms(makespan_ms: float, computing_s: float) -> float:
     """Time that compute did not hide; what rounding to picoseconds leaves of it is none [ms]."""
-    exposed_ms = makespan_ms - computing_s * 1e3
-    return exposed_ms if abs(exposed_ms) > 5e-7 else 0.0
+    uncovered_ms = makespan_ms - computing_s * 1e3
+    return uncovered_ms if abs(uncovered_ms) > 5e-7 else 0.0
 
 
 def iteration_row(
@@ -202,7 +202,7 @@ def iteration_row(
         "thz_energy_j": sum(c.thz_energy_j for c in costs),
         "reward": progress.reward,
         "makespan_ms": progress.makespan_ms,
-        "exposed_ms": _exposed_ms(progress.makespan_ms, computing_s),
+        "exposed_ms": exposed_ms(progress.makespan_ms, computing_s),
         "bubble": bubble(tally.computed, makespan_ps),
         "thz_share": thz_bytes / all_bytes if all_bytes else 0.0,
         "fallback_chunks": sum(c.fallback_chunks for c in costs),
