@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from thzsync.cli import main, output, reproduce
+from thzsync.cli import main, output
 from thzsync.display.terminal import TerminalTable
+from thzsync.paper.printed import PRINTED
 
 WIDE = 400
 WIDTHS = (40, 60, 80, 120)
@@ -102,7 +103,7 @@ def test_the_tables_of_a_reproduction_cut_no_number(
     texts = []
     for columns in (WIDE, width):
         shown = screen(monkeypatch, columns)
-        for table in reproduce.TABLES["fabric"](FABRIC):
+        for table in PRINTED["fabric"](FABRIC):
             output.show(TerminalTable(table))
         texts.append(plain(shown))
     check(texts[1], texts[0], width)
