@@ -14,9 +14,8 @@ from thzsync.display.columns import (
     published,
 )
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.display.metrics import METRICS
 from thzsync.display.table import Value
-from thzsync.paper.deviation import beside_paper, triple
+from thzsync.paper.tables import policies
 
 
 def ladder(document: Row) -> Table:
@@ -60,23 +59,11 @@ def _rung(row: Row, lowest: bool) -> list[Value]:
 
 def letter(document: Row) -> Table:
     """The learners as the paper describes them, beside what it reports."""
-    columns = [Column("To the letter", key="policy", left=True)]
-    for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank)
     lowest = [row for row in document["rows"] if row["rung"] == document["rungs"][0]]
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, row["policy"]),
-            *(cell for metric in METRICS for cell in triple(row, metric)),
-            *felt(row),
-        ]
-        for row in lowest
-    ]
     seeds = len(document["seeds"])
-    caption = "The paper's coordinator on our floor, " + (
-        f"± 95 % over {seeds} seeds." if seeds > 1 else "1 seed."
-    )
-    return Table("To the letter", (*columns, *felt_columns()), body, caption)
+    spread = f"± 95 % over {seeds} seeds" if seeds > 1 else "1 seed"
+    caption = f"The paper's coordinator on our floor, {spread}."
+    return policies(lowest, caption, "To the letter", "To the letter")
 
 
 def readings(document: Row) -> Table:

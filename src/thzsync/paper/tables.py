@@ -27,10 +27,15 @@ from thzsync.experiments.statistics import undecided
 from thzsync.paper.deviation import beside_paper, triple
 
 
-def policies(rows: Sequence[Row], caption: str = "") -> Table:
+def policies(
+    rows: Sequence[Row],
+    caption: str = "",
+    title: str = "Policies on the training trace",
+    heading: str = "Policy",
+) -> Table:
     """Every policy's means beside the published ones."""
     marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
-    columns = [Column("Policy", key="policy", left=True)]
+    columns = [Column(heading, key="policy", left=True)]
     for rank, metric in enumerate(METRICS):
         columns += beside_paper(metric, rank)
     columns += [
@@ -39,7 +44,7 @@ def policies(rows: Sequence[Row], caption: str = "") -> Table:
         Column("regret", key="regret", show=with_sign(1, " %"), priority=19),
     ]
     return Table(
-        "Policies on the training trace",
+        title,
         tuple(columns),
         [
             [
