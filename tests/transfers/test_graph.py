@@ -3,20 +3,12 @@ from __future__ import annotations
 import copy
 from dataclasses import replace
 
-import numpy as np
-
 from tests.transfers.build import ring_plan
-from thzsync.collectives import Transfer
-from thzsync.scenario import Thz
-from thzsync.synthesis import Setting, find_method
-from thzsync.synthesis.method import KEPT
 
 
-def test_splits_share_what_does_not_depend_on_the_fabrics() -> None:
+def test_a_split_says_which_chunks_go_by_thz() -> None:
     graph = ring_plan(4, 12_345)
     one, other = graph.split(graph.chunks), graph.split(graph.chunks * 0)
-    assert one.chunk_sizes is other.chunk_sizes is graph.chunk_sizes
-    assert one.split(other.thz_chunks).chunk_edges is graph.chunk_edges
     assert one.on_thz.all()
     assert not other.on_thz.any()
 
@@ -32,14 +24,3 @@ def test_a_graph_with_other_flows_keeps_nothing_of_the_split_it_was_made_from() 
 def test_a_copied_split_means_the_same() -> None:
     split = ring_plan(4, 12_345).split(ring_plan(4, 12_345).chunks)
     assert copy.deepcopy(split).chunk_sizes.tolist() == split.chunk_sizes.tolist()
-
-
-def test_offers_of_small_transfers_are_kept_and_those_of_large_ones_are_not() -> None:
-    """Columns of a kept offer stay in memory."""
-    method, racks, setting = find_method("p2p", "proposed"), np.arange(2), Setting.flat(2, Thz())
-
-    def offered(chunks: int) -> object:
-        return method.offer(Transfer.of([0], [1], [chunks]), racks, 1, setting)
-
-    assert offered(KEPT - 1) is offered(KEPT - 1)
-    assert offered(KEPT) is not offered(KEPT)
