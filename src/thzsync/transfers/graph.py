@@ -6,28 +6,13 @@ keep it, checks and the auditor judge it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.collectives import Blocks, Demand, find_collective
-
-T = TypeVar("T")
-
-
-def _whatever_the_fabrics(work_out: Callable[[TransferGraph], T]) -> cached_property[T]:
-    """A property that all splits of a graph have in common: worked out once, when it is needed."""
-
-    def found(graph: TransferGraph) -> T:
-        whole = graph.whole
-        return work_out(graph) if whole is graph else getattr(whole, work_out.__name__)
-
-    found.__doc__ = work_out.__doc__
-    return cached_property(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,33 +68,27 @@ class TransferGraph:
         """Number of flows."""
         return len(self.src)
 
-    @property
-    def whole(self) -> TransferGraph:
-        """The graph that was split first: it works out what all its splits share."""
-        whole: TransferGraph = self.__dict__.get("_whole", self)
-        return whole
-
-    @_whatever_the_fabrics
+    @cached_property
     def chunks(self) -> IntArray:
         """K_f = ceil(D_f / B_ch), the chunks of every flow."""
         return -(-self.flow_bytes // self.chunk_bytes)
 
-    @_whatever_the_fabrics
+    @cached_property
     def first_chunk(self) -> IntArray:
         """Where every flow's chunks begin when all chunks stand in one row (one more entry)."""
         return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.chunks)))
 
-    @_whatever_the_fabrics
+    @cached_property
     def chunk_flow(self) -> IntArray:
         """Flow of every chunk, all chunks in one row."""
         return np.repeat(np.arange(self.flows, dtype=np.int64), self.chunks)
 
-    @_whatever_the_fabrics
+    @cached_property
     def chunk_number(self) -> IntArray:
         """Position of every chunk in its flow, all chunks in one row."""
         return np.arange(len(self.chunk_flow)) - self.first_chunk[self.chunk_flow]
 
-    @_whatever_the_fabrics
+    @cached_property
     def chunk_sizes(self) -> IntArray:
         """Bytes of every chunk, all chunks in one row; the last of a flow may be short."""
         sizes = np.full(int(self.chunks.sum()), self.chunk_bytes, dtype=np.int64)
@@ -122,7 +101,7 @@ class TransferGraph:
         on_thz: BoolArray = self.chunk_number < self.thz_chunks[self.chunk_flow]
         return on_thz
 
-    @_whatever_the_fabrics
+    @cached_property
     def chunk_edges(self) -> tuple[IntArray, IntArray]:
         """Rows of (sooner, later) chunks: chunk k after chunk k of every flow in ``after``."""
         later_flow = np.repeat(np.arange(self.flows), np.diff(self.after_start))
@@ -132,7 +111,7 @@ class TransferGraph:
         later = np.repeat(self.first_chunk[later_flow], count) + within
         return sooner, later
 
-    @_whatever_the_fabrics
+    @cached_property
     def blocks(self) -> Blocks:
         """Pre- and postcondition of the collective."""
         return find_collective(self.kind).blocks(self.demand, self.racks)
@@ -142,10 +121,5 @@ class TransferGraph:
         return self.after[self.after_start[flow] : self.after_start[flow + 1]]
 
     def split(self, thz_chunks: IntArray) -> TransferGraph:
-        """The same flows, the first n chunks of each on THz: the paper's rule (eq:bandit_action).
-
-        Everything but the fabrics is shared with this graph, derived columns included.
-        """
-        found = replace(self, thz_chunks=thz_chunks)
-        found.__dict__["_whole"] = self.whole  # no field: a graph made by ``replace`` has none
-        return found
+        """The same flows, the first n chunks of each on THz (eq:bandit_action)."""
+        return replace(self, thz_chunks=thz_chunks)

@@ -36,9 +36,8 @@ class Layout(NamedTuple):
     awaited: BoolArray
 
 
-def lay_out(graph: TransferGraph, index: int) -> Layout:
-    """What the flows of a graph are like that have its discipline of this index."""
-    flows = np.flatnonzero(graph.discipline == index)
+def lay_out(graph: TransferGraph, flows: IntArray) -> Layout:
+    """What these flows of a graph are like."""
     all_of_them = len(flows) == graph.flows
     mine = slice(None) if all_of_them else np.isin(graph.chunk_flow, flows)
     size_bytes = graph.chunk_sizes[mine]

@@ -77,7 +77,7 @@ class Party:
         rank: int = 0,
         farsighted: bool = False,
     ) -> None:
-        layout = lay_out(graph, index)
+        layout = lay_out(graph, np.flatnonzero(graph.discipline == index))
         self.number = number
         self.index = index
         self.graph = graph
