@@ -6,7 +6,7 @@ import pytest
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
 from thzsync.coordinator.choice import search_settings
-from thzsync.coordinator.ddqn import DdqnPolicy, ddqn
+from thzsync.coordinator.ddqn import DdqnPolicy
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.features import alone, group_flows
 from thzsync.coordinator.replay import Replay
@@ -23,7 +23,7 @@ def policy_with(**settings: object) -> DdqnPolicy:
     scenario = Scenario.paper()
     chosen = scenario.coordinator.ddqn.model_copy(update=settings)
     coordinator = scenario.coordinator.model_copy(update={"ddqn": chosen})
-    return ddqn(scenario.model_copy(update={"coordinator": coordinator}), Streams(0))
+    return DdqnPolicy(scenario.model_copy(update={"coordinator": coordinator}), Streams(0))
 
 
 def test_it_learns_to_beat_the_static_policies() -> None:

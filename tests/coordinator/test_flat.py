@@ -14,7 +14,7 @@ from thzsync.arrays import FloatArray
 from thzsync.coordinator import Action, Situation, make_policy
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, grown, random_flat_encoder, represent
-from thzsync.coordinator.features import Features, alone, flat_columns, group_flows
+from thzsync.coordinator.features import Features, alone, group_flows
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
@@ -30,12 +30,12 @@ VIEW = Flat(2)
 def random_event(seed: int) -> tuple[Encoder, Head, Features]:
     """A random encoder and head, and three flows of two senders with up to three chunks."""
     draw = np.random.default_rng(seed)
-    encoder = grown(random_flat_encoder(7, 5, draw), flat_columns(2), 4, draw)
+    encoder = grown(random_flat_encoder(7, 5, draw), VIEW.columns, 4, draw)
     posterior = LinearHead(encoder.size, 0.5)
     for phi in draw.uniform(0, 2, (8, encoder.size)):
         posterior.update(phi, float(draw.normal()))
     head = Head(posterior.weights, posterior.inverse_factor, 0.3)
-    rows = draw.normal(0.0, 0.5, (3, flat_columns(2) - 2))
+    rows = draw.normal(0.0, 0.5, (3, VIEW.columns - 2))
     group, counts = np.array([0, 1, draw.integers(2)]), draw.integers(1, 4, 3)
     return encoder, head, group_flows(rows, group, counts, TWO)
 
@@ -96,14 +96,14 @@ def test_the_uncompiled_kernel_decides_the_same(
 
 
 def memory(draw: np.random.Generator, samples: int = 6) -> Batch:
-    rows = draw.normal(0, 0.5, (samples, 4, flat_columns(2)))
+    rows = draw.normal(0, 0.5, (samples, 4, VIEW.columns))
     rows[0, 2:] = 0.0
     return Batch(rows, np.zeros((samples, 4), dtype=np.int64))
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
     draw = np.random.default_rng(1)
-    encoder = grown(random_flat_encoder(7, 5, draw), flat_columns(2), 4, draw)
+    encoder = grown(random_flat_encoder(7, 5, draw), VIEW.columns, 4, draw)
     head, batch, target = draw.normal(size=encoder.size), memory(draw), draw.normal(size=6)
     drawn = np.arange(6)
     encoder, head = widened(encoder, head)
@@ -127,7 +127,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
 
 def test_training_lowers_the_error_and_one_event_is_encoded_like_many() -> None:
     draw = np.random.default_rng(2)
-    encoder = grown(random_flat_encoder(16, 8, draw), flat_columns(2), 4, draw)
+    encoder = grown(random_flat_encoder(16, 8, draw), VIEW.columns, 4, draw)
     batch, target = memory(draw, 70), draw.normal(size=70)
     draws = draw.integers(70, size=(200, 32))
     how = Descent(0.01, 0.0)

@@ -19,7 +19,7 @@ from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
-from thzsync.coordinator.store import Shape, shape_of, write_policy
+from thzsync.coordinator.store import shape_of, write_policy
 from thzsync.coordinator.training import encode, fit
 from thzsync.coordinator.views import Mode, mode_of
 from thzsync.scenario import Bandit, Scenario
@@ -100,19 +100,13 @@ class BanditPolicy:
     """Bandits behind the policy interface: a model per collective, made when it is first met."""
 
     def __init__(
-        self,
-        name: str,
-        settings: Bandit,
-        mode: Mode,
-        streams: Streams,
-        shape: Shape,
-        shared: bool,
+        self, name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
     ) -> None:
         self.name = name
-        self.shape = shape
+        self.shape = shape_of(scenario, settings)
         self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
-        self._settings, self._mode, self._streams = settings, mode, streams
+        self._settings, self._mode, self._streams = settings, mode_of(scenario), streams
         self._shared, self._restored = shared, False
 
     @property
@@ -170,24 +164,18 @@ class BanditPolicy:
 
 def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """THz-SynC: an independent model for each collective."""
-    settings = scenario.coordinator.bandit
-    return _bandits("thz-sync", scenario, settings, streams, shared=False)
+    kind, settings = _kind(scenario), scenario.coordinator.bandit
+    return kind("thz-sync", scenario, settings, streams, shared=False)
 
 
 def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """The rival: the same model, features and search, but one model for all collectives."""
-    settings = scenario.coordinator.shared_bandit
-    return _bandits("shared-bandit", scenario, settings, streams, shared=True)
+    kind, settings = _kind(scenario), scenario.coordinator.shared_bandit
+    return kind("shared-bandit", scenario, settings, streams, shared=True)
 
 
-def _bandits(
-    name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
-) -> BanditPolicy:
-    from thzsync.coordinator import reckoned  # made of what is defined here
+def _kind(scenario: Scenario) -> type[BanditPolicy]:
+    from thzsync.coordinator.model_based import ModelBasedBandits  # a subclass
 
-    made = {
-        "reckoned": reckoned.ReckonedBandits,
-        "reckoned-even": reckoned.EvenlyReckonedBandits,
-    }.get(scenario.coordinator.search, BanditPolicy)
-    mode, shape = mode_of(scenario), shape_of(scenario, settings)
-    return made(name, settings, mode, streams, shape, shared=shared)
+    modelled = scenario.coordinator.search in ("reckoned", "reckoned-even")
+    return ModelBasedBandits if modelled else BanditPolicy

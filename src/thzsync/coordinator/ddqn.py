@@ -22,11 +22,11 @@ from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.rewards import learnable_reward
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import search_each
-from thzsync.coordinator.store import Shape, shape_of, write_policy
+from thzsync.coordinator.store import shape_of, write_policy
 from thzsync.coordinator.training import encode, fit
-from thzsync.coordinator.views import Mode, mode_of
+from thzsync.coordinator.views import mode_of
 from thzsync.elementary import product
-from thzsync.scenario import Ddqn, Scenario
+from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
 POOL_BATCHES: Final = 8
@@ -55,16 +55,11 @@ class DdqnPolicy:
 
     name = "ddqn"
 
-    def __init__(
-        self,
-        settings: Ddqn,
-        mode: Mode,
-        generator: np.random.Generator,
-        shape: Shape,
-    ) -> None:
+    def __init__(self, scenario: Scenario, streams: Streams) -> None:
+        settings, mode = scenario.coordinator.ddqn, mode_of(scenario)
         self.settings = settings
-        self.shape = shape
-        self.generator = generator
+        self.shape = shape_of(scenario, settings)
+        self.generator = generator = streams.generator("policy", *model_stream(self.name))
         self.view, self.levels, self.raw = mode.view, mode.levels, mode.raw
         self.how = search_settings(settings, mode.partial)
         encoder = self.view.new_encoder(settings, generator)
@@ -197,10 +192,3 @@ class DdqnPolicy:
     def reopen(self, progress: Mapping[str, Any]) -> None:
         """Wait again for the outcomes that were still to come when the state was saved."""
         self._waiting = {int(decision): int(serial) for decision, serial in progress["waiting"]}
-
-
-def ddqn(scenario: Scenario, streams: Streams) -> DdqnPolicy:
-    """A fresh policy for one run."""
-    settings = scenario.coordinator.ddqn
-    generator = streams.generator("policy", *model_stream("ddqn"))
-    return DdqnPolicy(settings, mode_of(scenario), generator, shape_of(scenario, settings))

@@ -30,85 +30,32 @@ class Descent(NamedTuple):
     """Decoupled weight decay per step, as a multiple of the step size."""
 
 
-@hot
-def afresh(value: float) -> float:
-    """The same number, as a sum.
-
-    What is chosen between a new number and the one that is there would be stored under a mask,
-    which takes several times as long as to store a number everywhere.
-    """
-    return value + 0.0
-
-
 @bare
 def rectified(
     inputs: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
 ) -> None:
     """max(inputs @ weights + bias, 0), one row per sample; not-a-number stays.
 
-    Fours are added one after the other, then what is left. Weights are read once for four rows.
+    Fours are added one after the other, then what is left.
     """
-    whole = len(inputs) - len(inputs) % 4
+    width = len(weights)
+    fours = width - width % 4
     for k in range(0, weights.shape[1], LANES):
-        for i in range(0, whole, 4):
-            _rectify_four(inputs, i, weights, eight(bias, k), k, outputs)
-        for i in range(whole, len(inputs)):
-            _rectify_one(inputs, i, weights, eight(bias, k), k, outputs)
+        for i in range(len(inputs)):
+            total = eight(bias, k)
+            for c in range(0, fours, 4):
+                a, b = inputs[i, c], inputs[i, c + 1]
+                total = total + _four(a, b, inputs[i, c + 2], inputs[i, c + 3], weights, c, k)
+            for c in range(fours, width):
+                total = total + inputs[i, c] * eight(weights, (c, k))
+            put_eight(outputs, (i, k), where_at_most(total, 0.0, 0.0, total))
 
 
 @hot
-def _rectify_four(
-    x: FloatArray, i: int, weights: FloatArray, bias: FloatArray, k: int, outputs: FloatArray
-) -> None:
-    width, first, second, third, fourth = len(weights), bias, bias, bias, bias
-    fours = width - width % 4
-    for c in range(0, fours, 4):
-        a, b = eight(weights, (c, k)), eight(weights, (c + 1, k))
-        d, e = eight(weights, (c + 2, k)), eight(weights, (c + 3, k))
-        first = first + _four(x[i, c], a, x[i, c + 1], b, x[i, c + 2], d, x[i, c + 3], e)
-        j = i + 1
-        second = second + _four(x[j, c], a, x[j, c + 1], b, x[j, c + 2], d, x[j, c + 3], e)
-        j = i + 2
-        third = third + _four(x[j, c], a, x[j, c + 1], b, x[j, c + 2], d, x[j, c + 3], e)
-        j = i + 3
-        fourth = fourth + _four(x[j, c], a, x[j, c + 1], b, x[j, c + 2], d, x[j, c + 3], e)
-    for c in range(fours, width):
-        a = eight(weights, (c, k))
-        first, second = first + x[i, c] * a, second + x[i + 1, c] * a
-        third, fourth = third + x[i + 2, c] * a, fourth + x[i + 3, c] * a
-    put_eight(outputs, (i, k), where_at_most(first, 0.0, 0.0, first))
-    put_eight(outputs, (i + 1, k), where_at_most(second, 0.0, 0.0, second))
-    put_eight(outputs, (i + 2, k), where_at_most(third, 0.0, 0.0, third))
-    put_eight(outputs, (i + 3, k), where_at_most(fourth, 0.0, 0.0, fourth))
-
-
-@hot
-def _rectify_one(
-    x: FloatArray, i: int, weights: FloatArray, bias: FloatArray, k: int, outputs: FloatArray
-) -> None:
-    width, total = len(weights), bias
-    fours = width - width % 4
-    for c in range(0, fours, 4):
-        a, b = eight(weights, (c, k)), eight(weights, (c + 1, k))
-        d, e = eight(weights, (c + 2, k)), eight(weights, (c + 3, k))
-        total = total + _four(x[i, c], a, x[i, c + 1], b, x[i, c + 2], d, x[i, c + 3], e)
-    for c in range(fours, width):
-        total = total + x[i, c] * eight(weights, (c, k))
-    put_eight(outputs, (i, k), where_at_most(total, 0.0, 0.0, total))
-
-
-@hot
-def _four(
-    p: float,
-    a: FloatArray,
-    q: float,
-    b: FloatArray,
-    r: float,
-    d: FloatArray,
-    s: float,
-    e: FloatArray,
-) -> FloatArray:
-    return (p * a + q * b) + (r * d + s * e)
+def _four(w: float, x: float, y: float, z: float, rows: FloatArray, i: int, k: int) -> FloatArray:
+    """Eight sums of four numbers times four rows, from row ``i`` and column ``k`` on."""
+    first = w * eight(rows, (i, k)) + x * eight(rows, (i + 1, k))
+    return first + (y * eight(rows, (i + 2, k)) + z * eight(rows, (i + 3, k)))
 
 
 @bare
@@ -129,47 +76,22 @@ def add_slopes(
     Four samples at a time, then what is left.
     """
     samples, units = slope.shape
-    whole, last = samples - samples % 4, inputs.shape[1] - 1
+    whole = samples - samples % 4
     for k in range(0, units, LANES):
-        if whole:
-            _add_to_bias(slope, whole, k, bias)
-            for c in range(0, last + 1, 2):  # slopes are read once for two inputs
-                _add_to_two(inputs, slope, whole, c, min(c + 1, last), k, weights)
+        total = eight(bias, k)
+        for i in range(0, whole, 4):
+            total = total + _four(1.0, 1.0, 1.0, 1.0, slope, i, k)
         for i in range(whole, samples):
-            here = eight(slope, (i, k))
-            put_eight(bias, k, eight(bias, k) + here)
-            for c in range(last + 1):
-                put_eight(weights, (c, k), eight(weights, (c, k)) + inputs[i, c] * here)
-
-
-@hot
-def _add_to_bias(slope: FloatArray, whole: int, k: int, bias: FloatArray) -> None:
-    total = eight(bias, k)
-    for i in range(0, whole, 4):
-        total = total + (
-            (eight(slope, (i, k)) + eight(slope, (i + 1, k)))
-            + (eight(slope, (i + 2, k)) + eight(slope, (i + 3, k)))
-        )
-    put_eight(bias, k, total)
-
-
-@hot
-def _add_to_two(
-    x: FloatArray, slope: FloatArray, whole: int, c: int, d: int, k: int, weights: FloatArray
-) -> None:
-    """Of inputs ``c`` and ``d``, which may be the same."""
-    here, there = eight(weights, (c, k)), eight(weights, (d, k))
-    for i in range(0, whole, 4):
-        first, second = eight(slope, (i, k)), eight(slope, (i + 1, k))
-        third, fourth = eight(slope, (i + 2, k)), eight(slope, (i + 3, k))
-        here = here + _four(
-            x[i, c], first, x[i + 1, c], second, x[i + 2, c], third, x[i + 3, c], fourth
-        )
-        there = there + _four(
-            x[i, d], first, x[i + 1, d], second, x[i + 2, d], third, x[i + 3, d], fourth
-        )
-    put_eight(weights, (c, k), here)
-    put_eight(weights, (d, k), there)
+            total = total + eight(slope, (i, k))
+        put_eight(bias, k, total)
+        for c in range(inputs.shape[1]):
+            total = eight(weights, (c, k))
+            for i in range(0, whole, 4):
+                a, b = inputs[i, c], inputs[i + 1, c]
+                total = total + _four(a, b, inputs[i + 2, c], inputs[i + 3, c], slope, i, k)
+            for i in range(whole, samples):
+                total = total + inputs[i, c] * eight(slope, (i, k))
+            put_eight(weights, (c, k), total)
 
 
 @bare

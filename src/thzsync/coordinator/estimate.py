@@ -1,16 +1,16 @@
-"""What an action should cost, reckoned without simulating: bytes over rates on both fabrics.
+"""What an action should cost, estimated without simulating: bytes over rates on both carriers.
 
 Every unit keeps fibres and transceivers busy for a time that its bytes and their rates give. An
-event lasts as long as its busiest resource; fibre and THz work side by side. What the reckoning
-leaves out (queues, dependencies, guard times) shows as a factor per fabric, which is measured as
-outcomes come in. The actions that are worth a look follow from it too: so much transceiver time
-for everybody, given to the units that use it best.
+event lasts as long as its busiest resource; fibre and THz work side by side. The estimate leaves
+out queues, dependencies and guard times; cost_model.py measures their effect as a factor per
+carrier. The estimate also proposes actions: so much transceiver time for everybody, given to the
+units that use it best.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,11 +23,10 @@ from thzsync.jit import kernel
 from thzsync.synthesis import Offer
 
 SLOWEST: Final = 1e-3
-"""Bits per second and hertz at which a dead link is reckoned."""
+"""Bits per second and hertz that a dead link is taken to have."""
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(NamedTuple):
     """Actions in rows, and what each should cost."""
 
     counts: IntArray
@@ -39,11 +38,11 @@ class Candidates:
     air_s: FloatArray
     """Time of the busiest transceiver [s]."""
     energy_j: FloatArray
-    """Energy on both fabrics [J]."""
+    """Energy on both carriers [J]."""
 
     def take(self, places: IntArray) -> Candidates:
         """Some of them, in this order."""
-        return Candidates(*(getattr(self, name)[places] for name in _FIELDS))
+        return Candidates._make(column[places] for column in self)
 
     def even(self, chunks: IntArray) -> BoolArray:
         """Whether all units give the same share, as near as whole chunks can."""
@@ -56,9 +55,6 @@ class Candidates:
         power = float(situation.power_levels[self.level[candidate]])
         budgets = np.full(len(situation.offer.racks), power)
         return Action.of(situation.offer, self.counts[candidate], budgets)
-
-
-_FIELDS: Final = tuple(field.name for field in fields(Candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +128,18 @@ def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArra
 
 
 _estimates: WeakKeyDictionary[Situation, Estimate] = WeakKeyDictionary()
-"""Of situations that somebody still holds: each is reckoned once, for decision and outcome."""
+"""Of situations that somebody still holds: each is estimated once, for decision and outcome."""
 
 
 def estimate(situation: Situation) -> Estimate:
-    """Reckon an event, once."""
+    """The estimate of an event, made once."""
     known = _estimates.get(situation)
     if known is None:
-        known = _estimates[situation] = _reckon(situation)
+        known = _estimates[situation] = _estimate(situation)
     return known
 
 
-def _reckon(situation: Situation) -> Estimate:
+def _estimate(situation: Situation) -> Estimate:
     if situation.terms is None:
         raise ThzSyncError("estimate: the situation does not say what things cost")
     wired, aired = _loads(situation.offer)

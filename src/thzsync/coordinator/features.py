@@ -81,14 +81,9 @@ def alone(features: Features) -> Events:
     return Events(rows[None], group[None], chunks[None], air[None], rows.shape[1])
 
 
-def columns(subbands: int) -> int:
-    """Inputs of the first layer: situation, then the flow's share, air time and radiated energy."""
-    return FIXED_COLUMNS + subbands + ACTION_COLUMNS
-
-
-def flat_columns(subbands: int) -> int:
-    """Entries of one slot of the paper's vector: situation, share, and a sender's power."""
-    return FIXED_COLUMNS + subbands + FLAT_ACTION_COLUMNS
+def columns(subbands: int, actions: int = ACTION_COLUMNS) -> int:
+    """Inputs of the first layer per flow: the situation's columns, then the action's."""
+    return FIXED_COLUMNS + subbands + actions
 
 
 def featurise(situation: Situation, best_gain_first: bool = True) -> Features:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from thzsync.arrays import AnyArray
-from thzsync.coordinator.features import columns, flat_columns
+from thzsync.coordinator.features import ACTION_COLUMNS, FLAT_ACTION_COLUMNS, columns
 from thzsync.errors import ThzSyncError
 
 LARGEST: Final = 1e100
@@ -52,7 +52,7 @@ def check_arrays(
 ) -> None:
     """Refuse arrays that are not what ``shape`` promises."""
     flat = shape["encoder"] == "flat"
-    inputs = (flat_columns if flat else columns)(shape["subbands"])
+    inputs = columns(shape["subbands"], FLAT_ACTION_COLUMNS if flat else ACTION_COLUMNS)
     known = {
         "inputs": inputs,
         "flow units": shape["flow units"],

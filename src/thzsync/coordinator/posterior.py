@@ -7,8 +7,6 @@ rounding has spoilt it.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from thzsync.arrays import FloatArray
@@ -90,15 +88,6 @@ class LinearHead:
         self.moment = product(phi.T, reward)
         self.factor = stable_factor(self.precision)
         self._solve()
-
-    def mean(self, phi: FloatArray) -> float:
-        """Expected reward (eq:bandit_mean)."""
-        return float(product(self.weights, phi))
-
-    def uncertainty(self, phi: FloatArray) -> float:
-        """Width of the confidence interval (eq:bandit_uncertainty)."""
-        rotated = product(phi, self.inverse_factor)
-        return math.sqrt(product(rotated, rotated))
 
     def _solve(self) -> None:
         """Weights and R^-1 from the factor; a factor that rounding has spoilt is made anew."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from thzsync.coordinator.interface import Policy
@@ -21,28 +22,20 @@ PolicyFactory = Callable[[Scenario, Streams], Policy]
 """Builds a fresh policy for one run; all its randomness comes from the policy stream."""
 
 
-def _thz_sync(scenario: Scenario, streams: Streams) -> Policy:
-    from thzsync.coordinator.bandit import collective_bandits
+def _learner(module: str, name: str) -> PolicyFactory:
+    """A learner's factory, imported with all that it needs only when it is called."""
 
-    return collective_bandits(scenario, streams)
+    def make(scenario: Scenario, streams: Streams) -> Policy:
+        policy: Policy = getattr(import_module(module), name)(scenario, streams)
+        return policy
 
-
-def _shared_bandit(scenario: Scenario, streams: Streams) -> Policy:
-    from thzsync.coordinator.bandit import shared_bandit
-
-    return shared_bandit(scenario, streams)
-
-
-def _ddqn(scenario: Scenario, streams: Streams) -> Policy:
-    from thzsync.coordinator.ddqn import ddqn
-
-    return ddqn(scenario, streams)
+    return make
 
 
 BUILT_IN: dict[str, PolicyFactory] = {
-    "thz-sync": _thz_sync,
-    "shared-bandit": _shared_bandit,
-    "ddqn": _ddqn,
+    "thz-sync": _learner("thzsync.coordinator.bandit", "collective_bandits"),
+    "shared-bandit": _learner("thzsync.coordinator.bandit", "shared_bandit"),
+    "ddqn": _learner("thzsync.coordinator.ddqn", "DdqnPolicy"),
     "fixed-ratio": lambda scenario, streams: FIXED_RATIO,
     "all-wired": lambda scenario, streams: ALL_WIRED,
     "all-wireless": lambda scenario, streams: ALL_WIRELESS,

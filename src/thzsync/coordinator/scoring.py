@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import apart, inner, inner_bare
+from thzsync.jit import inner, inner_bare
 
 
 class Head(NamedTuple):
@@ -112,7 +112,7 @@ def sends(event: Event, choice: IntArray, sender: int, but: int) -> bool:
     return False
 
 
-@apart
+@inner_bare
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,
@@ -120,8 +120,8 @@ def upper_confidence(
     phi: FloatArray,
     rotated: FloatArray,
 ) -> float:
-    """Mean plus exploration times uncertainty; ``phi`` is rectified on the way (eq:bandit_mean)."""
-    value, square = 0.0, 0.0
+    """Mean plus exploration times uncertainty; ``phi`` is rectified on the way."""
+    value, square = 0.0, 0.0  # eq:bandit_mean, and the square of eq:bandit_uncertainty
     for j in range(len(phi)):
         phi[j] = phi[j] if phi[j] > 0.0 else 0.0
         rotated[j] = 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +24,6 @@ from thzsync.coordinator.features import (
     action_columns,
     columns,
     featurise,
-    flat_columns,
 )
 from thzsync.coordinator.interface import Action, Situation
 from thzsync.scenario import Learner, Scenario
@@ -40,15 +39,13 @@ class View(ABC):
     subbands: int
     best_gain_first: bool = True
 
-    @property
-    @abstractmethod
-    def columns(self) -> int:
-        """Numbers per flow, the action's included."""
+    actions: ClassVar[int]
+    """Numbers per flow that the action fills."""
 
     @property
-    @abstractmethod
-    def actions(self) -> int:
-        """Those of them that the action fills."""
+    def columns(self) -> int:
+        """Numbers per flow, the action's included."""
+        return columns(self.subbands, self.actions)
 
     @abstractmethod
     def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
@@ -86,12 +83,7 @@ class View(ABC):
 class Pooled(View):
     """Flows share their weights and are pooled; columns that fade out with the last THz chunk."""
 
-    actions = ACTION_COLUMNS
-
-    @property
-    def columns(self) -> int:
-        """Numbers per flow, the action's included."""
-        return columns(self.subbands)
+    actions: ClassVar[int] = ACTION_COLUMNS
 
     def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
         """A random encoder."""
@@ -120,12 +112,7 @@ class Flat(View):
     """One padded, masked vector (eq:bandit_representation, eq:bandit_action_vector)."""
 
     best_gain_first: bool = False
-    actions = FLAT_ACTION_COLUMNS
-
-    @property
-    def columns(self) -> int:
-        """Numbers per slot, the action's included."""
-        return flat_columns(self.subbands)
+    actions: ClassVar[int] = FLAT_ACTION_COLUMNS
 
     def new_encoder(self, settings: Learner, generator: np.random.Generator) -> Encoder:
         """A random encoder without slots; ``roomy`` gives it those of its first event."""

@@ -1,9 +1,9 @@
-"""Reckoning that corrects itself: what actions should earn, by factors that outcomes measure.
+"""A cost model that corrects itself: what actions should earn, by factors that outcomes measure.
 
-An event lasts as long as the slower fabric. Each has a factor, measured over reckoned time, which
-every punctual event that used it corrects. A reckoner that also proposes even splits keeps factors
-of their own for them: where flows wait for each other, as in trees, a split that fills the best
-units first takes several times as long as reckoned, and an even one does not.
+An event lasts as long as the slower carrier. Each carrier has a factor, measured over estimated
+time, which every event without stragglers corrects. A model that also proposes even splits keeps
+separate factors for them: where flows wait for each other, as in trees, a split that fills the
+best units first takes several times as long as estimated, and an even one does not.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from thzsync.coordinator.interface import Action, Outcome, Situation
 EVEN: Final = ", even"
 """What the factors of even splits are called, after the collective."""
 PROMISING: Final = 32
-"""Candidates of a reckoner with two shapes that are looked at closer."""
+"""Candidates that are kept where even splits are proposed, too."""
 MEMORY: Final = 20
 """Outcomes over which a factor is averaged."""
 
 
 @dataclass
 class Factor:
-    """Measured over reckoned time on one fabric."""
+    """Measured over estimated time on one carrier."""
 
     value: float = 1.0
     seen: int = 0
 
-    def learn(self, reckoned_s: float, measured_s: float) -> None:
-        """Move towards what was measured; a fabric that carried nothing says nothing."""
-        if reckoned_s > 0 and measured_s > 0:
+    def learn(self, estimated_s: float, measured_s: float) -> None:
+        """Move towards what was measured; a carrier that carried nothing says nothing."""
+        if estimated_s > 0 and measured_s > 0:
             self.seen = min(self.seen + 1, MEMORY)
-            self.value += (measured_s / reckoned_s - self.value) / self.seen
+            self.value += (measured_s / estimated_s - self.value) / self.seen
 
 
 @dataclass
 class Factors:
-    """Of both fabrics, for one collective."""
+    """Of both carriers, for one collective."""
 
     fibre: Factor
     air: Factor
 
 
-class Reckoner:
+class CostModel:
     """Proposes actions, says what they should earn, and corrects itself."""
 
     def __init__(self, budgets: int, even_too: bool = False) -> None:
@@ -88,7 +88,7 @@ class Reckoner:
         return np.maximum(factors.fibre.value * tried.fibre_s, factors.air.value * tried.air_s)
 
     def learn(self, situation: Situation, taken: Candidates, outcome: Outcome) -> None:
-        """Correct the factors, unless somebody was late."""
+        """Correct the factors, unless a source was a straggler."""
         if not situation.straggler.any():
             even = self.even_too and bool(taken.even(situation.offer.chunks)[0])
             factors = self._of(situation.kind + EVEN * even)

@@ -1,4 +1,4 @@
-"""Reckoned costs are bytes over rates; factors converge on what outcomes measure."""
+"""Estimated costs are bytes over rates; factors converge on what outcomes measure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
+from thzsync.coordinator.cost_model import EVEN, PROMISING, CostModel, Factor
 from thzsync.coordinator.estimate import Candidates, _fill, estimate
-from thzsync.coordinator.reckoned import EvenlyReckonedBandits
-from thzsync.coordinator.reckoner import EVEN, PROMISING, Factor, Reckoner
+from thzsync.coordinator.model_based import ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.saved import load_policy
 from thzsync.scenario import Scenario
@@ -51,9 +51,9 @@ def lanes() -> Situation:
 
 
 def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
-    reckoned = estimate(lanes())
-    counts = np.stack((np.zeros(8), reckoned.chunks)).astype(np.int64)
-    fibre_s, air_s, energy_j = reckoned.cost(counts, np.array([1, 1]))
+    estimated = estimate(lanes())
+    counts = np.stack((np.zeros(8), estimated.chunks)).astype(np.int64)
+    fibre_s, air_s, energy_j = estimated.cost(counts, np.array([1, 1]))
     bits = 16 * MIB * 8.0
     assert fibre_s.tolist() == pytest.approx([8 * bits / 100e9, 0.0])
     per_hz = np.log2(1 + 10 ** (SNR_DB_PER_W / 10) * 0.1 / 4)
@@ -62,21 +62,21 @@ def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
     assert energy_j.tolist() == pytest.approx([8 * bits * 3 * 40e-12, 8 * alone_s * 0.1])
 
 
-def test_a_tensor_is_reckoned_by_its_structure_on_each_fabric() -> None:
+def test_a_tensor_is_estimated_by_its_structure_on_each_fabric() -> None:
     """A ring on fibre, and on THz a cycle that sends on half the subbands."""
     tensor = situation("allreduce", "streamed-and-ring", Tensor(64 * MIB), np.arange(8))
-    reckoned = estimate(tensor)
+    estimated = estimate(tensor)
     bits = 2 * 7 / 8 * 64 * MIB * 8.0
-    assert reckoned.fibre_s.max() == pytest.approx(bits / 100e9)
+    assert estimated.fibre_s.max() == pytest.approx(bits / 100e9)
     per_hz = np.log2(1 + 10 ** (SNR_DB_PER_W / 10) * 0.1 / 2)
-    assert reckoned.air_s[1].max() == pytest.approx(bits / (2 * PAPER.thz.subband_hz * per_hz))
+    assert estimated.air_s[1].max() == pytest.approx(bits / (2 * PAPER.thz.subband_hz * per_hz))
 
 
 def test_candidates_reach_from_nothing_to_everything_and_keep_to_their_budgets() -> None:
-    reckoned = estimate(lanes())
-    tried = reckoned.candidates(9)
+    estimated = estimate(lanes())
+    tried = estimated.candidates(9)
     assert tried.counts[0].sum() == 0
-    assert (tried.counts[-1] == reckoned.chunks).all()
+    assert (tried.counts[-1] == estimated.chunks).all()
     assert len(tried.counts) == 1 + 2 * 8
     assert (np.diff(tried.air_s[1:9]) >= 0).all()
 
@@ -93,62 +93,62 @@ def test_budgets_go_to_the_quickest_units_first() -> None:
 
 
 def test_factors_learn_from_punctual_events_only() -> None:
-    event, reckoner = lanes(), Reckoner(9)
+    event, model = lanes(), CostModel(9)
     action = Action.uniform(event.offer, 0.5, 1.0)
-    taken = reckoner.only(event, action)
+    taken = model.only(event, action)
     outcome = Outcome(0, 0.1, 1.0, -1.0, 2 * float(taken.fibre_s[0]), 3 * float(taken.air_s[0]))
     late = replace(event, straggler=np.ones(event.units, dtype=np.bool_))
-    reckoner.learn(late, taken, outcome)
-    assert reckoner.rewards(event, taken)[0] == pytest.approx(
+    model.learn(late, taken, outcome)
+    assert model.rewards(event, taken)[0] == pytest.approx(
         -(10.0 * max(taken.fibre_s[0], taken.air_s[0]) + 2.0 * taken.energy_j[0])
     )
-    reckoner.learn(event, taken, outcome)
-    factors = reckoner.factors["p2p"]
+    model.learn(event, taken, outcome)
+    factors = model.factors["p2p"]
     assert (factors.fibre.value, factors.air.value) == pytest.approx((2.0, 3.0))
-    again = Reckoner(9)
-    again.restore(reckoner.progress())
-    assert again.factors == reckoner.factors
+    again = CostModel(9)
+    again.restore(model.progress())
+    assert again.factors == model.factors
 
 
 def test_even_splits_stand_beside_those_that_fill_the_best_units_first() -> None:
-    reckoned = estimate(lanes())
-    tried = reckoned.candidates(9, even_too=True)
-    even = tried.even(reckoned.chunks)
+    estimated = estimate(lanes())
+    tried = estimated.candidates(9, even_too=True)
+    even = tried.even(estimated.chunks)
     assert len(tried.counts) == 1 + 2 * (8 + 16)
-    shares = np.unique(tried.counts[even] / reckoned.chunks, axis=0)
+    shares = np.unique(tried.counts[even] / estimated.chunks, axis=0)
     assert (shares == shares[:, :1]).all()  # 32 chunks divide into sixteenths
     assert len(shares) == 17
     filled = np.array([[32, 32, 32, 32, 0, 0, 0, 0]])
-    assert not Candidates(filled, np.array([1]), *reckoned.cost(filled, np.array([1]))).even(
-        reckoned.chunks
+    assert not Candidates(filled, np.array([1]), *estimated.cost(filled, np.array([1]))).even(
+        estimated.chunks
     )[0]
 
 
 def test_each_shape_learns_from_its_own_outcomes() -> None:
-    event, reckoner = lanes(), Reckoner(9, even_too=True)
-    even = reckoner.only(event, Action.uniform(event.offer, 0.5, 1.0))
+    event, model = lanes(), CostModel(9, even_too=True)
+    even = model.only(event, Action.uniform(event.offer, 0.5, 1.0))
     half = np.repeat([32, 0], 4)
-    uneven = reckoner.only(event, Action.of(event.offer, half, np.ones(16)))
+    uneven = model.only(event, Action.of(event.offer, half, np.ones(16)))
     for taken, factor in ((even, 2.0), (uneven, 5.0)):
         measured = factor * float(taken.fibre_s[0]), factor * float(taken.air_s[0])
-        reckoner.learn(event, taken, Outcome(0, 0.1, 1.0, -1.0, *measured))
-    values = {name: factors.air.value for name, factors in reckoner.factors.items()}
+        model.learn(event, taken, Outcome(0, 0.1, 1.0, -1.0, *measured))
+    values = {name: factors.air.value for name, factors in model.factors.items()}
     assert values == pytest.approx({"p2p, even": 2.0, "p2p": 5.0})
     for taken, factor in ((even, 2.0), (uneven, 5.0)):
         time_s = factor * max(taken.fibre_s[0], taken.air_s[0])
         earned = -(10.0 * time_s + 2.0 * taken.energy_j[0])
-        assert reckoner.rewards(event, taken)[0] == pytest.approx(earned)
+        assert model.rewards(event, taken)[0] == pytest.approx(earned)
 
 
-def test_a_reckoner_of_two_shapes_hands_on_the_most_promising() -> None:
+def test_a_cost_model_of_two_shapes_hands_on_the_most_promising() -> None:
     event = lanes()
-    tried = Reckoner(17, even_too=True).candidates(event)
+    tried = CostModel(17, even_too=True).candidates(event)
     assert tried is not None
     everything = estimate(event).candidates(17, even_too=True)
-    earned = np.sort(Reckoner(17, even_too=True).rewards(event, everything))[::-1]
+    earned = np.sort(CostModel(17, even_too=True).rewards(event, everything))[::-1]
     assert len(tried.counts) == PROMISING
     np.testing.assert_allclose(
-        Reckoner(17, even_too=True).rewards(event, tried), earned[:PROMISING]
+        CostModel(17, even_too=True).rewards(event, tried), earned[:PROMISING]
     )
 
 
@@ -169,14 +169,14 @@ def test_outcomes_tell_when_each_fabric_was_done() -> None:
         assert max(outcome.fibre_s, outcome.air_s) == pytest.approx(outcome.completion_s)
 
 
-def test_a_reckoned_policy_of_two_shapes_keeps_what_it_has_learnt(tmp_path: Path) -> None:
+def test_a_model_based_policy_of_two_shapes_keeps_what_it_has_learnt(tmp_path: Path) -> None:
     keys = {"coordinator.search": "reckoned-even", "coordinator.bandit.warm_up": 0}
     scenario = Scenario.preset("tiny").with_(keys)
     policy = make_policy("thz-sync", scenario, Streams(0))
-    assert isinstance(policy, EvenlyReckonedBandits)
+    assert isinstance(policy, ModelBasedBandits)
     simulate(scenario, policy, 1, 0)
-    assert any(name.endswith(EVEN) for name in policy.reckoner.factors)
+    assert any(name.endswith(EVEN) for name in policy.cost_model.factors)
     policy.save(tmp_path / "learnt.safetensors")
     again = load_policy(tmp_path / "learnt.safetensors", scenario, Streams(0))
-    assert isinstance(again, EvenlyReckonedBandits)
-    assert again.reckoner.factors == policy.reckoner.factors
+    assert isinstance(again, ModelBasedBandits)
+    assert again.cost_model.factors == policy.cost_model.factors

@@ -1,8 +1,8 @@
-"""Bandits that learn what the reckoning misses: NeuralLinearUCB on the residual.
+"""Bandits that learn what the cost model misses: NeuralLinearUCB on the residual.
 
-A decision is taken among the actions that the reckoning proposes. Each is worth what it should
-earn, plus what the model has learnt to expect beyond that, plus its uncertainty. The first decision
-is as good as the reckoning, and nothing has to be tried at random before.
+A decision is taken among the actions that the cost model proposes. Each is worth what it should
+earn, plus what the bandit has learnt to expect beyond that, plus its uncertainty. The first
+decision is as good as the cost model, and nothing has to be tried at random before.
 """
 
 from __future__ import annotations
@@ -15,44 +15,34 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray
 from thzsync.coordinator.bandit import BanditPolicy, NeuralLinearUCB
 from thzsync.coordinator.choice import spread_action
+from thzsync.coordinator.cost_model import CostModel
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.estimate import Candidates
 from thzsync.coordinator.features import alone
 from thzsync.coordinator.interface import Action, Outcome, Situation
-from thzsync.coordinator.reckoner import Reckoner
 from thzsync.coordinator.rewards import compress, learnable_reward
-from thzsync.coordinator.store import Shape
 from thzsync.coordinator.training import encode
-from thzsync.coordinator.views import Mode
 from thzsync.elementary import product
-from thzsync.scenario import Bandit
+from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
 FACTORS: Final = "factors"
 """Where the progress of the models keeps the measured factors."""
 
 
-class ReckonedBandits(BanditPolicy):
-    """A reckoner, and a model of what it misses for every collective."""
-
-    even_too = False
-    """Whether even splits are proposed, too."""
+class ModelBasedBandits(BanditPolicy):
+    """A cost model, and a bandit for what it misses in every collective."""
 
     def __init__(
-        self,
-        name: str,
-        settings: Bandit,
-        mode: Mode,
-        streams: Streams,
-        shape: Shape,
-        shared: bool,
+        self, name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
     ) -> None:
-        super().__init__(name, settings, mode, streams, shape, shared)
-        self.reckoner = Reckoner(settings.count_levels, self.even_too)
+        super().__init__(name, scenario, settings, streams, shared)
+        even_too = scenario.coordinator.search == "reckoned-even"
+        self.cost_model = CostModel(settings.count_levels, even_too)
 
     def decide(self, situation: Situation) -> Action:
         """The candidate with the highest upper confidence bound; greedy when frozen."""
-        tried = self.reckoner.candidates(situation)
+        tried = self.cost_model.candidates(situation)
         if tried is None:
             return Action.uniform(situation.offer, 0.0, 0.0)
         model = self.model(situation.kind)
@@ -68,38 +58,32 @@ class ReckonedBandits(BanditPolicy):
         return tried.action(situation, int(np.argmax(worth)))
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """What the reckoning missed, and by how much its factors are off."""
+        """What the cost model missed, and by how much its factors are off."""
         reward = learnable_reward(situation, outcome, self._mode.raw)
         if self.frozen or situation.units == 0:
             return
-        taken = self.reckoner.only(situation, action)
+        taken = self.cost_model.only(situation, action)
         missed = reward - float(self._worth(situation, taken)[0])
         view = self._mode.view
         features = view.featurise(situation)
         columns = view.taken(features, situation, action)
         self.model(situation.kind).learn(features, columns, missed)
-        self.reckoner.learn(situation, taken, outcome)
+        self.cost_model.learn(situation, taken, outcome)
 
     def progress(self) -> dict[str, Any]:
         """Models and factors, as plain values."""
-        return super().progress() | {FACTORS: self.reckoner.progress()}
+        return super().progress() | {FACTORS: self.cost_model.progress()}
 
     def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
         """Take over a saved state."""
         models = dict(progress)
-        self.reckoner.restore(models.pop(FACTORS))
+        self.cost_model.restore(models.pop(FACTORS))
         super().restore(models, arrays)
 
     def _worth(self, situation: Situation, tried: Candidates) -> FloatArray:
         """What candidates should earn, as models see rewards."""
-        rewards = self.reckoner.rewards(situation, tried)
+        rewards = self.cost_model.rewards(situation, tried)
         return rewards if self._mode.raw else np.array([compress(reward) for reward in rewards])
-
-
-class EvenlyReckonedBandits(ReckonedBandits):
-    """The same among even splits and best-first ones, each reckoned by its own factors."""
-
-    even_too = True
 
 
 def _batch(situation: Situation, tried: Candidates, model: NeuralLinearUCB) -> Batch:
