@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Floor, Job, Scenario, Training
-from thzsync.topology import Topology
+from thzsync.topology import Topology, oversubscription
 
 TRAINING = Training(moe_stages=())
 
@@ -136,3 +136,37 @@ def test_a_partition_beyond_the_floor_is_refused(key: dict[str, int]) -> None:
 def test_an_unknown_rack_has_no_path(rack: int) -> None:
     with pytest.raises(ThzSyncError, match=rf"rack {rack} does not exist; use 0\.\.5"):
         Topology(Floor(rings=2, slots_per_ring=3)).path(0, rack)
+
+
+@pytest.mark.parametrize(
+    ("rings", "racks", "access_bps", "inter_bps", "expected"),
+    [
+        (4, 8, 100e9, 100e9, 8.0),  # the floor of the paper
+        (4, 8, 100e9, 800e9, 1.0),
+        (2, 3, 400e9, 100e9, 12.0),
+        (2, 3, 100e9, 600e9, 0.5),
+        (1, 16, 100e9, 100e9, 1.0),  # one ring has no link to another
+    ],
+)
+def test_oversubscription_is_what_a_ring_offers_over_what_a_link_carries(
+    rings: int, racks: int, access_bps: float, inter_bps: float, expected: float
+) -> None:
+    paper = Scenario.preset("paper")
+    floor = {"rings": rings, "slots_per_ring": 16, "racks_per_ring": racks}
+    optical = {"access_bps": access_bps, "inter_bps": inter_bps}
+    scenario = paper.model_copy(
+        update={"floor": Floor(**floor), "optical": paper.optical.model_copy(update=optical)}
+    )
+    assert oversubscription(scenario) == expected
+
+
+def test_oversubscription_is_the_load_of_a_link_when_a_ring_sends_to_another() -> None:
+    """Counted on the wired paths: every rack of ring 0 sends one unit to its peer on ring 1."""
+    scenario = Scenario.preset("paper")
+    topology = Topology(scenario.floor)
+    src = np.arange(topology.lanes)
+    load = np.zeros(topology.links, dtype=np.int64)
+    topology.wiring.add_load(load, src, src + topology.lanes, np.ones_like(src))
+    busiest = load[topology.inter_link(0, 1)] / scenario.optical.inter_bps
+    access = load[0] / scenario.optical.access_bps
+    assert busiest / access == oversubscription(scenario)

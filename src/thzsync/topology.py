@@ -11,7 +11,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import Floor, Job
+from thzsync.scenario import Floor, Job, Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,3 +206,17 @@ class Topology:
                 f"0..{self.rings - 1} and lanes 0..{self.lanes - 1}"
             )
         return Partition(job.name, ring[:, None] * self.lanes + lane[None, :])
+
+
+def oversubscription(scenario: Scenario) -> float:
+    """How many times the racks of a ring can overload the link to another ring.
+
+    One link joins each pair of rings in each direction, and traffic between two rings has no other
+    path. When all racks of a ring send to the same other ring at ``access_bps``, they offer this
+    multiple of ``inter_bps``: 8 in the preset ``paper`` (8 racks x 100 Gb/s into 100 Gb/s). A value
+    of 1 or less is a fibre that is not oversubscribed; a single ring has no such link and gives 1.
+    """
+    floor, optical = scenario.floor, scenario.optical
+    if floor.rings == 1:
+        return 1.0
+    return floor.lanes * optical.access_bps / optical.inter_bps
