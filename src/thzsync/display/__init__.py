@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from thzsync.display.html import html_table, page_table
 from thzsync.display.markdown import markdown_table
-from thzsync.display.numbers import counted, number, quantity, signed
+from thzsync.display.numbers import counted, half_width, number, quantity, signed, with_unit
 from thzsync.display.sparkline import sparkline
 from thzsync.display.table import Column, Interval, Table
 
@@ -16,6 +16,7 @@ __all__ = [
     "Interval",
     "Table",
     "counted",
+    "half_width",
     "html_table",
     "markdown_table",
     "number",
@@ -23,4 +24,5 @@ __all__ = [
     "quantity",
     "signed",
     "sparkline",
+    "with_unit",
 ]
