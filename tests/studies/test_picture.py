@@ -118,11 +118,11 @@ def test_every_number_of_a_scenario_has_a_name_and_its_unit() -> None:
 
 
 KEYS = {
-    "optical.inter_bps": ("Rate of the fibre between two ring switches", "4 Gb/s"),
-    "optical.packet_bytes": ("Largest packet", "3.73 GiB"),
-    "thz.subbands": ("Number of non-overlapping subbands", "4,000,000,000"),
-    "thz.band_start_hz": ("Lower edge of the band", "4 GHz"),
-    "channel.reference_hz": ("F_0 of the measured path-loss laws", "4 GHz"),
-    "jobs.train.training.allreduce_buckets": ("Gradient buckets per stage", "4,000,000,000"),
+    "optical.inter_bps": ("rate of the fibre between two ring switches", "4 Gb/s"),
+    "optical.packet_bytes": ("largest packet", "3.73 GiB"),
+    "thz.subbands": ("number of non-overlapping subbands", "4,000,000,000"),
+    "thz.band_start_hz": ("lower edge of the band", "4 GHz"),
+    "channel.reference_hz": ("f_0 of the measured path-loss laws", "4 GHz"),
+    "jobs.train.training.allreduce_buckets": ("gradient buckets per stage", "4,000,000,000"),
     "nobody.knows": ("nobody.knows", "4,000,000,000"),
 }

@@ -117,10 +117,11 @@ SECTIONS: Final = (
         "sweep",
         "sweep",
         "Curves",
-        "Any metric against any axis",
-        "Means over seeds; bars are 95 % intervals. A dotted line marks where two policies change "
-        "places, the shaded span the 95 % interval of that place. Rewards are measured against "
-        "All-wired in each policy's own settings.",
+        "Iteration time and other metrics along the axes",
+        "First the paired difference of iteration times to the reference policy: below the zero "
+        "line is faster, the band is the 95 % interval. Other metrics are means over seeds with "
+        "95 % intervals. A dotted line marks where two policies change places, the shaded span the "
+        "95 % interval of that place. Rewards are relative to All-wired in the same settings.",
     ),
     Section(
         "points",

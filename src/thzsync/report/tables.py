@@ -38,12 +38,12 @@ def marked(table: Table, quick: bool) -> Table:
     return replace(table, caption=f"{QUICK} {table.caption}".rstrip())
 
 
-def policies(rows: Sequence[Row], caption: str = "") -> Table:
+def policies(rows: Sequence[Row], caption: str = "", judged: bool = True) -> Table:
     """Every policy's means beside the published ones."""
     marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
     columns = [Column("Policy", key="policy", left=True)]
     for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank)
+        columns += beside_paper(metric, rank, judged)
     columns += [
         *felt_columns(),
         Column("on THz", key="thz_share", show=_share, priority=21),

@@ -31,13 +31,19 @@ def axis_title(sweep: Sweep, axis: str) -> str:
     for group in sweep.specification.groups:
         if axis in group and len(group) > 1:
             others = ", ".join(key_name(key) for key in group if key != axis)
-            return f"{key_name(axis)} (with {others})"
-    return key_name(axis)
+            return f"{heading(axis)} (with {others})"
+    return heading(axis)
 
 
 def key_name(key: str) -> str:
-    """What a key of the scenario sets, from its description; a key without one is its own name."""
+    """What a key of the scenario sets, by its description; a key without one is its own name."""
     return _described(key)[0] or key
+
+
+def heading(key: str) -> str:
+    """The name of a key at the beginning of a line."""
+    name = key_name(key)
+    return name if name == key else name[0].upper() + name[1:]
 
 
 def value_name(value: Any, key: str = "") -> str:
@@ -75,11 +81,12 @@ def _described(key: str) -> tuple[str, str]:
     text = next(_descriptions(key), "")
     unit = _UNIT.search(text)
     clause = re.split(r"[,;:(.]", _SYMBOL.sub("", _UNIT.sub("", text)))[0].strip()
-    return clause[:1].upper() + clause[1:], unit[1] if unit else ""
+    lowered = clause[:1].lower() if clause[1:2].islower() else clause[:1]
+    return lowered + clause[1:], unit[1] if unit else ""
 
 
 def _descriptions(key: str) -> Iterator[str]:
-    """The descriptions of the fields that a dotted key may mean; positions and names are skipped."""
+    """Descriptions of the fields that a key may mean; positions and names in it are skipped."""
     from thzsync.scenario import Scenario
     from thzsync.scenario.described import describe
 
