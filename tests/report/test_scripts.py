@@ -12,7 +12,7 @@ import pytest
 
 from thzsync.report import Results
 from thzsync.report.data import report_data
-from thzsync.report.html import SCRIPTS, STYLES
+from thzsync.report.html import STYLES, THEME, scripts
 
 ASSETS = Path(str(files("thzsync.report").joinpath("assets")))
 TEMPLATES = [
@@ -71,7 +71,8 @@ def test_every_name_is_made_once_and_used() -> None:
 
 
 def test_every_file_is_part_of_the_page() -> None:
-    assert {*SCRIPTS, "theme.js"} == {path.name for path in SOURCES}
+    assert {*scripts(), THEME} == {path.name for path in SOURCES}
+    assert scripts()[-1] == "main.js", "it calls the others"
     assert set(STYLES) == {path.name for path in ASSETS.glob("*.css")}
 
 

@@ -18,7 +18,6 @@ from thzsync.display.html import page_table, templates
 from thzsync.report.answer import WEIGHTY, answer
 from thzsync.report.headline import page_tables
 from thzsync.report.labels import POLICY_LABELS, label
-from thzsync.report.sections import Group, grouped
 from thzsync.report.source import Results
 from thzsync.studies.axes import key_name, leading_axes
 from thzsync.version import __version__
@@ -26,33 +25,9 @@ from thzsync.version import __version__
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS: Final = (
-    "base.js",
-    "numbers.js",
-    "marks.js",
-    "axes.js",
-    "lines.js",
-    "curves.js",
-    "placement.js",
-    "plane.js",
-    "split.js",
-    "distributions.js",
-    "weights.js",
-    "sweep.js",
-    "sweep-picker.js",
-    "matrix.js",
-    "traffic.js",
-    "gantt.js",
-    "gantt-input.js",
-    "film.js",
-    "floor.js",
-    "activity.js",
-    "player.js",
-    "readout.js",
-    "main.js",
-)
-"""In the order in which they need one another."""
 STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
+THEME: Final = "theme.js"
+"""Runs before the page is painted; the other scripts run at its end."""
 TITLES: Final = {
     "run": "One policy on the training trace",
     "compare": "Policies compared",
@@ -68,20 +43,18 @@ TITLES: Final = {
 
 def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
-    groups = grouped(data)
-    script = "{\n" + "\n".join(asset(name) for name in SCRIPTS) + "\n}"
-    theme = asset("theme.js")
+    script = "{\n" + "\n".join(map(asset, scripts())) + "\n}"
+    theme = asset(THEME)
     return (
         _environment()
         .get_template("page.html")
         .render(
             title=title_of(results),
             facts=_facts(results),
-            links=_links(results, groups),
             answer=answer(results),
             weighty=WEIGHTY,
             tables=page_tables(results),
-            groups=groups,
+            present=[key for key, value in data.items() if value],
             pickable=len(data.get("closeups", ())) > 1,
             provenance=_provenance(results),
             # Ours, or packed so that it cannot end its element: these alone are not escaped.
@@ -98,6 +71,13 @@ def embed(data: Mapping[str, Any]) -> str:
     """JSON that cannot end its script element, whatever its strings hold."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def scripts() -> list[str]:
+    """What the page runs: functions in any order, and last what calls them."""
+    names = {path.name for path in files("thzsync.report").joinpath("assets").iterdir()}
+    functions = names - {"main.js", THEME}
+    return [*sorted(name for name in functions if name.endswith(".js")), "main.js"]
 
 
 def asset(name: str) -> str:
@@ -121,13 +101,6 @@ def bind(text: str) -> str:
 def _csp_hash(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _links(results: Results, groups: list[Group]) -> list[tuple[str, str]]:
-    links = [("answer", "Answer")]
-    if results.rows:
-        links.append(("headline", "Numbers"))
-    return [*links, *((s.name, s.word) for group in groups for s in group.sections)]
 
 
 def title_of(results: Results) -> str:
