@@ -11,7 +11,8 @@ from tests.report.results import SYNTHESIS, WEIGHTS
 from thzsync.display import quantity
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results
-from thzsync.report.answer import Contest, answer, reference_row, winner
+from thzsync.report.answer import answer
+from thzsync.report.contest import Contest, reference_row, winner
 from thzsync.report.headline import page_tables
 from thzsync.report.metrics import MAKESPAN
 from thzsync.simulation import Run

@@ -19,11 +19,11 @@ from thzsync.cli import main
 from thzsync.display.markdown import markdown_table
 from thzsync.experiments.comparison import METRICS
 from thzsync.report import Results, write_report
-from thzsync.report.answer import Lead, answer, leads
+from thzsync.report.answer import answer
 from thzsync.report.data import report_data
 from thzsync.report.html import title_of
 from thzsync.report.metrics import SWEPT
-from thzsync.report.sweep import difference_pct
+from thzsync.report.sweep import Lead, difference_pct, leads
 from thzsync.report.sweep_tables import crossover_table, sweep_tables
 from thzsync.studies import Sweep
 from thzsync.studies.curves import crossovers, panels

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from thzsync.display import counted, half_width, number, quantity
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
 from thzsync.report.assumptions import assumptions, swept_scenarios
+from thzsync.report.contest import FIBRE_ONLY, Contest, reference_row, winner
 from thzsync.report.curves import fabric_split
 from thzsync.report.kinds import kind_look
 from thzsync.report.labels import POLICY_LABELS, label, policy_name
 from thzsync.report.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
 from thzsync.report.source import Results, Row
 from thzsync.report.story import Reason, measured, paper_findings, title, undecided
+from thzsync.report.sweep import leads
 from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
 from thzsync.studies.curves import all_panels
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 WEIGHTY: Final = 3
 """So many findings stand in full; the rest is folded."""
-FIBRE_ONLY: Final = (BEST_OF["all-wired"], "all-wired")
-"""Schedules on fibre alone; the first that is present is the reference of the headline."""
 MOST_CROSSOVERS: Final = 4
 """More than these are left to the table."""
 
@@ -65,116 +63,97 @@ def answer(results: Results) -> Answer:
         reasons = [*_exposed(row), *_reference(results), *_spent(results, row), *paper]
         return Answer(_run_headline(row), _figures(row), reasons, assumed)
     found = Contest(results)
-    reasons = [*found.exposed(), *found.energy(), *paper[:1], *found.others(), *found.reward()]
-    reasons += [*paper[1:], *_spent(results, found.best)]
-    return Answer(found.headline(), _figures(found.best), reasons, [found.reference(), *assumed])
+    reasons = [*_exposed_beside(found), *_energy(found), *paper[:1], *_others(found)]
+    reasons += [*_reward(found), *paper[1:], *_spent(results, found.best)]
+    return Answer(_headline(found), _figures(found.best), reasons, [_against(found), *assumed])
 
 
-class Contest:
-    """The fastest policy beside the best schedule on fibre alone, paired over seeds."""
+def _headline(found: Contest) -> str:
+    """By how much the iteration is shorter than with the best schedule on fibre alone."""
+    ours, theirs = policy_name(found.best), _schedule(found.against)
+    what = "iteration" if found.time is MAKESPAN else "time of all collectives"
+    lead, half = found.paired_pct(found.best, found.against, found.time)
+    both = f"{_time(found, found.best)} instead of {_time(found, found.against)}"
+    if remark := undecided(lead, half):
+        return f"{remark.capitalize()}, {ours} against {theirs}: the {what} is {both}."
+    if lead < 0:
+        return f"{ours} shortens the {what} by {_pct(lead, half)} against {theirs}: {both}."
+    return f"Nothing beats {theirs}: with {ours} the {what} is {_pct(lead, half)} longer."
 
-    def __init__(self, results: Results) -> None:
-        assert results.fabric is not None
-        self.fabric, self.first, self.rows = results.fabric, results.first, results.rows
-        known = all(row.get(MAKESPAN.key) for row in self.rows)
-        self.time = MAKESPAN if known else COMPLETION  # old comparisons have no iteration time
-        ranked = sorted(self.rows, key=lambda row: float(row[self.time.key]))
-        fibre = [row for name in FIBRE_ONLY for row in ranked if row["policy"] == name]
-        overlays = [row for row in ranked if row["policy"] not in FIBRE_ONLY]
-        self.best = (overlays or fibre[1:])[0]
-        self.against = (fibre or overlays[1:])[0]
 
-    def paired_pct(self, row: Row, against: Row, metric: Metric) -> tuple[float, float]:
-        """Paired difference in per cent of ``against``; below 0 is less."""
-        ours, theirs = (
-            self.fabric.seed_means(r["policy"], metric.key, self.first) for r in (row, against)
-        )
-        return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+def _against(found: Contest) -> tuple[str, str]:
+    """Which schedule the headline compares with, and whether a better one is missing."""
+    remark = {
+        FIBRE_ONLY[0]: "the best schedule on fibre alone",
+        FIBRE_ONLY[1]: f"its best schedule ({FIBRE_ONLY[0]}) is not in this comparison",
+    }.get(found.against["policy"], "no schedule on fibre alone is in this comparison")
+    return "Reference", f"{policy_name(found.against)}; {remark}."
 
-    def headline(self) -> str:
-        """By how much the iteration is shorter than with the best schedule on fibre alone."""
-        ours, theirs = policy_name(self.best), _schedule(self.against)
-        what = "iteration" if self.time is MAKESPAN else "sum of all collectives"
-        lead, half = self.paired_pct(self.best, self.against, self.time)
-        both = f"{self._time(self.best)} instead of {self._time(self.against)}"
-        if remark := undecided(lead, half):
-            return f"{remark.capitalize()}: {ours} against {theirs}, an {what} of {both}."
-        if lead < 0:
-            return f"{ours} shortens the {what} by {_pct(lead, half)} against {theirs}: {both}."
-        return f"Nothing beats {theirs}: with {ours} the {what} is {_pct(lead, half)} longer."
 
-    def reference(self) -> tuple[str, str]:
-        """Which schedule the headline compares with, and whether a better one is missing."""
-        remark = {
-            FIBRE_ONLY[0]: "the best schedule on fibre alone",
-            FIBRE_ONLY[1]: f"its best schedule ({FIBRE_ONLY[0]}) is not in this comparison",
-        }.get(self.against["policy"], "no schedule on fibre alone is in this comparison")
-        return "Reference", f"{policy_name(self.against)}; {remark}."
+def _exposed_beside(found: Contest) -> Iterator[Reason]:
+    """The communication that compute does not hide, beside the reference's."""
+    for reason in _exposed(found.best):
+        beside = ""
+        if found.against.get(EXPOSED.key):
+            change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
+            beside = f" That is {change} than with {_schedule(found.against)}."
+        yield Reason(reason.word, reason.sentence + beside)
 
-    def exposed(self) -> Iterator[Reason]:
-        """The communication that compute does not hide, beside the reference's."""
-        for reason in _exposed(self.best):
-            beside = ""
-            if self.against.get(EXPOSED.key):
-                change = _change(*self.paired_pct(self.best, self.against, EXPOSED), "less", "more")
-                beside = f" That is {change} than with {_schedule(self.against)}."
-            yield Reason(reason.word, reason.sentence + beside)
 
-    def energy(self) -> Iterator[Reason]:
-        """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
-        least = min(self.rows, key=lambda row: float(row[ENERGY.key]))
-        rival = self.against if least is self.best else self.best
-        name, spends = policy_name(least), f"{quantity(least[ENERGY.key], 'J', 3)}"
-        saved = _change(*self.paired_pct(least, rival, ENERGY), "less", "more")
-        text = f"{name} spends least: {spends}, {saved} than {_schedule(rival)}."
-        yield Reason("Energy", text + ("" if least is self.best else self._worth(least)))
+def _energy(found: Contest) -> Iterator[Reason]:
+    """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
+    least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
+    rival = found.against if least is found.best else found.best
+    name, spends = policy_name(least), f"{quantity(least[ENERGY.key], 'J', 3)}"
+    saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
+    text = f"{name} spends least: {spends}, {saved} than {_schedule(rival)}."
+    yield Reason("Energy", text + ("" if least is found.best else _worth(found, least)))
 
-    def _worth(self, least: Row) -> str:
-        without = least["policy"] in ("all-wireless", BEST_OF["all-wireless"])
-        keep = "fibre" if without else policy_name(self.best)
-        lead, half = self.paired_pct(least, self.best, self.time)
-        longer = verdict(lead, half)
-        advice = f"Keep {keep} unless energy counts more than time."
-        if not longer:
-            advice = f"Time gives no {'certain ' if longer is None else ''}reason to keep {keep}."
-        return f" Its iterations take {self._time(least)}, {_change(lead, half)}. {advice}"
 
-    def others(self) -> Iterator[Reason]:
-        """The time of every other policy; learners are often too close to call."""
-        others = [row for row in self.rows if row is not self.best and row is not self.against]
-        parts = [
-            f"{policy_name(row)} {self._time(row)}, "
-            f"{_change(*self.paired_pct(row, self.best, self.time))}"
-            for row in others
-        ]
-        if parts:
-            yield Reason("Other policies", f"Beside {policy_name(self.best)}: {'; '.join(parts)}.")
+def _worth(found: Contest, least: Row) -> str:
+    without = least["policy"] in ("all-wireless", BEST_OF["all-wireless"])
+    keep = "fibre" if without else policy_name(found.best)
+    lead, half = found.paired_pct(least, found.best, found.time)
+    longer = verdict(lead, half)
+    advice = f"Keep {keep} unless energy counts more than time."
+    if not longer:
+        advice = f"Time gives no {'certain ' if longer is None else ''}reason to keep {keep}."
+    return f" Its iterations take {_time(found, least)}, {_change(lead, half)}. {advice}"
 
-    def reward(self) -> Iterator[Reason]:
-        """Who has the highest reward, which weighs time and energy."""
-        best = winner(self.rows)
-        second = winner([row for row in self.rows if row is not best])
-        ours, theirs = (
-            self.fabric.seed_means(row["policy"], REWARD.key, self.first) for row in (best, second)
-        )
-        remark = undecided(*interval95(ours - theirs))
-        first, next_ = (f"{policy_name(r)} {number(r['reward'], 3)}" for r in (best, second))
-        told = f"The highest is that of {first}, then {next_}{f' ({remark})' if remark else ''}."
-        yield Reason("Reward", told)
 
-    def _time(self, row: Row) -> str:
-        return quantity(row[self.time.key], "ms")
+def _others(found: Contest) -> Iterator[Reason]:
+    """The time of every other policy; learners are often too close to call."""
+    others = [row for row in found.rows if row is not found.best and row is not found.against]
+    parts = [
+        f"{policy_name(row)} {_time(found, row)}, "
+        f"{_change(*found.paired_pct(row, found.best, found.time))}"
+        for row in others
+    ]
+    if parts:
+        yield Reason("Other policies", f"Beside {policy_name(found.best)}: {'; '.join(parts)}.")
+
+
+def _reward(found: Contest) -> Iterator[Reason]:
+    """Who has the highest reward, which weighs time and energy."""
+    best = winner(found.rows)
+    second = winner([row for row in found.rows if row is not best])
+    ours, theirs = (
+        found.fabric.seed_means(row["policy"], REWARD.key, found.first) for row in (best, second)
+    )
+    remark = undecided(*interval95(ours - theirs))
+    first, next_ = (f"{policy_name(r)} {number(r['reward'], 3)}" for r in (best, second))
+    told = f"The highest is that of {first}, then {next_}{f' ({remark})' if remark else ''}."
+    yield Reason("Reward", told)
+
+
+def _time(found: Contest, row: Row) -> str:
+    return quantity(row[found.time.key], "ms")
 
 
 def _schedule(row: Row) -> str:
     """A policy in the middle of a sentence."""
     name = policy_name(row).removesuffix(", best")
     return f"the best {name.lower()} schedule" if row["policy"] in BEST_OF.values() else name
-
-
-def winner(rows: list[Row]) -> Row:
-    """The policy with the highest reward; the faster one of equals."""
-    return max(rows, key=lambda row: (row["reward"], -row["completion_ms"]))
 
 
 def _pct(lead: float, half: float) -> str:
@@ -237,24 +216,6 @@ def _reference(results: Results) -> Iterator[Reason]:
         )
 
 
-def reference_row(results: Results) -> Row | None:
-    """Completion time and energy per iteration of All-Wired, the reference of a run's rewards."""
-    comparison, row = results.fabric, results.rows[0]
-    if comparison is None or row["policy"] == "all-wired" or len(comparison.details) != 1:
-        return None
-    (run,) = comparison.details.values()
-    kinds = comparison.events["kind"].to_list()
-    if not kinds or not set(kinds) <= run.references.keys():
-        return None
-    time_s, energy_j = np.array([run.references[kind] for kind in kinds]).sum(axis=0)
-    count = comparison.iterations.height
-    return {
-        "policy": "all-wired",
-        "completion_ms": 1e3 * time_s / count,
-        "energy_j": energy_j / count,
-    }
-
-
 def _spent(results: Results, row: Row) -> Iterator[Reason]:
     """Where a policy's bytes, joules and milliseconds went."""
     assert results.fabric is not None
@@ -284,13 +245,6 @@ def _percent(part: Any, whole: Any) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
 
 
-class Lead(NamedTuple):
-    """Who has the shortest iteration at a point, and whether the paired seeds decide it."""
-
-    policy: str
-    decided: bool
-
-
 def _of_sweep(sweep: Sweep) -> Answer:
     least = {m: min(sweep.rows, key=lambda row: float(row[m.key])) for m in (MAKESPAN, ENERGY)}
     return Answer(
@@ -298,28 +252,6 @@ def _of_sweep(sweep: Sweep) -> Answer:
         [_figure(row, m, f"least {m.title.lower()} of any point") for m, row in least.items()],
         [*_crossovers(sweep), *(_least(sweep, m, row) for m, row in least.items()), *_gaps(sweep)],
         assumptions(swept_scenarios(sweep)),
-    )
-
-
-def leads(sweep: Sweep) -> list[Lead]:
-    """Who leads at every point that has results."""
-    return [lead for point in sweep.points if (lead := _lead(sweep, point)) is not None]
-
-
-def _lead(sweep: Sweep, point: Row) -> Lead | None:
-    times = {p: sweep.seed_means(point, p)[MAKESPAN.key].to_numpy() for p in sweep.policies}
-    means = {policy: float(found.mean()) for policy, found in times.items() if len(found)}
-    if not means:
-        return None
-    best = min(means, key=lambda policy: means[policy])
-    paired = [sweep.differences(point, rival, best)[MAKESPAN.key] for rival in means]
-    return Lead(
-        best,
-        all(
-            len(d) and verdict(*interval95(d.to_numpy())) is True
-            for rival, d in zip(means, paired, strict=True)
-            if rival != best
-        ),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from thzsync.display import Table
 from thzsync.report import letter_tables, synthesis_tables, tables
-from thzsync.report.answer import reference_row
+from thzsync.report.contest import reference_row
 from thzsync.report.curves import collective_rows
 from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.source import Results, Row

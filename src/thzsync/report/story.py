@@ -83,23 +83,18 @@ def fabric(document: Document) -> str:
     fibre: Row = next((gains[p] for p in ("all-wired-best", "all-wired") if p in gains), {})
     if fibre.get("makespan_gain_pct") is None:
         return f"{told}."
-    gained = {key: fibre[f"{key.replace('gain', 'makespan_gain')}"] for key in GAIN}
-    return f"{told}: {gain_text({**gained, 'policy': fibre['policy'], 'paper_pct': None})}."
+    return f"{told}: {gain_text(fibre, 'makespan_')}."
 
 
-GAIN: Final = ("gain_pct", "ci95_gain_pct")
-
-
-def gain_text(gain: Row) -> str:
+def gain_text(gain: Row, time: str = "") -> str:
     """How much less time than a rival, what the paper says, and whether it is certain."""
-    mean, half = gain["gain_pct"], gain.get("ci95_gain_pct")
-    remarks = [undecided(mean, half)] if undecided(mean, half) else []
-    if gain.get("paper_pct") is not None:
+    mean, half = gain[f"{time}gain_pct"], gain.get(f"ci95_{time}gain_pct")
+    remarks = [undecided(mean, half)]
+    if not time and gain.get("paper_pct") is not None:
         remarks.append(f"paper: {number(gain['paper_pct'], 3)} % less")
-    direction = "less" if mean >= 0 else "more"
-    aside = f" ({'; '.join(remarks)})" if remarks else ""
-    rival = label(POLICY_LABELS, gain["policy"])
-    return f"{measured(abs(mean), half, '%', 3)} {direction} than {rival}{aside}"
+    aside = "; ".join(filter(None, remarks))
+    than = f"{'less' if mean >= 0 else 'more'} than {label(POLICY_LABELS, gain['policy'])}"
+    return f"{measured(abs(mean), half, '%', 3)} {than}{f' ({aside})' if aside else ''}"
 
 
 def weights(document: Document) -> str:

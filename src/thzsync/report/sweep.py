@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thzsync.display.numbers import LADDERS
-from thzsync.experiments.statistics import interval95
+from thzsync.experiments.statistics import interval95, verdict
 from thzsync.report.labels import POLICY_LABELS, label, short, styles
 from thzsync.report.metrics import MAKESPAN, SWEPT, Metric
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
@@ -39,6 +39,35 @@ def difference_pct(sweep: Sweep, point: Row, policy: str) -> tuple[float, float]
         return None
     ours, theirs = (both[f"makespan_ms{end}"].to_numpy() for end in ("", " against"))
     return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+
+
+class Lead(NamedTuple):
+    """Who has the shortest iteration at a point, and whether the paired seeds decide it."""
+
+    policy: str
+    decided: bool
+
+
+def leads(sweep: Sweep) -> list[Lead]:
+    """Who leads at every point that has results."""
+    return [lead for point in sweep.points if (lead := _lead(sweep, point)) is not None]
+
+
+def _lead(sweep: Sweep, point: Row) -> Lead | None:
+    times = {p: sweep.seed_means(point, p)[MAKESPAN.key].to_numpy() for p in sweep.policies}
+    means = {policy: float(found.mean()) for policy, found in times.items() if len(found)}
+    if not means:
+        return None
+    best = min(means, key=lambda policy: means[policy])
+    paired = [sweep.differences(point, rival, best)[MAKESPAN.key] for rival in means]
+    return Lead(
+        best,
+        all(
+            len(d) and verdict(*interval95(d.to_numpy())) is True
+            for rival, d in zip(means, paired, strict=True)
+            if rival != best
+        ),
+    )
 
 
 def sweep_data(sweep: Sweep) -> dict[str, Any]:
