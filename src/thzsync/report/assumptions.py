@@ -17,12 +17,12 @@ _CONCERNED: Final = ("floor.", "optical.", "thz.")
 
 
 def assumptions(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
-    """Name and sentence of every assumption; of scenarios that differ, each one's sentence."""
+    """Name and sentence of every assumption; of scenarios that differ, the first and the last."""
     known = list(scenarios)
     found = []
     for name, tell in _FACTS.items():
         texts = list(dict.fromkeys(tell(scenario) for scenario in known))
-        varied = f"{texts[0]}; up to: {texts[-1]}"
+        varied = f"from: {texts[0]}; to: {texts[-1]}"
         found.append((name, f"{varied if len(texts) > 1 else texts[0]}."))
     return found
 
