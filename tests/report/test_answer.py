@@ -126,6 +126,12 @@ def test_a_rival_that_spends_less_is_weighed_against_fibre(comparison: Compariso
     alike = AIR | {"makespan_ms": 900.1}
     told = reasons_of(of_rows(comparison, OURS, alike, FIBRE))["Energy"]
     assert "no certain reason to keep fibre" in told
+    fast = AIR | {"policy": "all-wireless-best", "makespan_ms": 890.0}
+    both = reasons_of(of_rows(comparison, OURS, fast, FIBRE))["Energy"]
+    assert "neither time nor this energy is a reason to keep fibre" in both
+    beaten = fast | {"makespan_ms": 1200.0}
+    slow = reasons_of(of_rows(comparison, beaten, FIBRE))["Energy"]
+    assert "reason to keep fibre" not in slow
     frugal = reasons_of(of_rows(comparison, OURS, FIBRE))["Energy"]
     assert "THz-SynC spends least" in frugal
 

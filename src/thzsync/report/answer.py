@@ -70,13 +70,14 @@ def answer(results: Results) -> Answer:
 
 def _headline(found: Contest) -> str:
     """By how much the iteration is shorter than with the best schedule on fibre alone."""
-    ours, theirs = policy_name(found.best), _schedule(found.against)
+    ours, theirs = _schedule(found.best), _schedule(found.against)
     what = "iteration" if found.time is MAKESPAN else "time of all collectives"
     lead, half = found.paired_pct(found.best, found.against, found.time)
     both = f"{_time(found, found.best)} instead of {_time(found, found.against)}"
     if remark := undecided(lead, half):
         return f"{remark.capitalize()}, {ours} against {theirs}: the {what} is {both}."
     if lead < 0:
+        ours = ours[0].upper() + ours[1:]
         return f"{ours} shortens the {what} by {_pct(lead, half)} against {theirs}: {both}."
     return f"Nothing beats {theirs}: with {ours} the {what} is {_pct(lead, half)} longer."
 
@@ -104,14 +105,18 @@ def _energy(found: Contest) -> Iterator[Reason]:
     """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
     least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
     rival = found.against if least is found.best else found.best
-    name, spends = policy_name(least), f"{quantity(least[ENERGY.key], 'J', 3)}"
     saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
-    text = f"{name} spends least: {spends}, {saved} than {_schedule(rival)}."
-    yield Reason("Energy", text + ("" if least is found.best else _worth(found, least)))
+    spends = f"{policy_name(least)} spends least: {quantity(least[ENERGY.key], 'J', 3)}"
+    yield Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
 
 
 def _worth(found: Contest, least: Row) -> str:
+    """Whether time is a reason to keep what spends more."""
     without = least["policy"] in ("all-wireless", BEST_OF["all-wireless"])
+    if least is found.best:
+        faster = verdict(*found.paired_pct(least, found.against, found.time)) is False
+        both = " It uses no fibre: neither time nor this energy is a reason to keep fibre here."
+        return both if without and faster else ""
     keep = "fibre" if without else policy_name(found.best)
     lead, half = found.paired_pct(least, found.best, found.time)
     longer = verdict(lead, half)
