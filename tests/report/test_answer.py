@@ -198,6 +198,19 @@ def test_all_wired_has_no_reference_beside_itself(comparison: Comparison, tmp_pa
     assert reference_row(open_results(own)) is None
 
 
+def test_the_reference_of_one_seed_is_not_taken_for_several(comparison: Comparison) -> None:
+    alone = comparison.of("fixed-ratio")
+    assert len(alone.seeds) > 1
+    assert reference_row(Results("compare", Path(), alone, alone.rows())) is None
+
+
+def test_equal_energies_are_not_called_too_close(comparison: Comparison) -> None:
+    rows = FIBRE, BEST_FIBRE | {"exposed_ms": 200.0}
+    told = reasons_of(of_rows(comparison, *rows, noise=0.0))["Energy"]
+    assert "no less than" in told
+    assert "close" not in told
+
+
 def test_synthesis_and_weights_stand_alone() -> None:
     alone = answer(Results("synthesis", Path(), synthesis=SYNTHESIS))
     told = dict(alone.reasons)["All-to-All"]

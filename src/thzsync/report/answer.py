@@ -75,7 +75,8 @@ def _headline(found: Contest) -> str:
     lead, half = found.paired_pct(found.best, found.against, found.time)
     both = f"{_time(found, found.best)} instead of {_time(found, found.against)}"
     if remark := undecided(lead, half):
-        return f"{remark.capitalize()}, {ours} against {theirs}: the {what} is {both}."
+        per = "per iteration" if found.time is MAKESPAN else "for all collectives"
+        return f"{remark.capitalize()}: {ours} against {theirs}, {both} {per}."
     if lead < 0:
         ours = ours[0].upper() + ours[1:]
         return f"{ours} shortens the {what} by {_pct(lead, half)} against {theirs}: {both}."
@@ -167,6 +168,8 @@ def _pct(lead: float, half: float) -> str:
 
 
 def _change(lead: float, half: float, less: str = "shorter", more: str = "longer") -> str:
+    if lead == half == 0:
+        return f"no {less}"
     remark = undecided(lead, half)
     return f"{_pct(lead, half)} {less if lead < 0 else more}{f' ({remark})' if remark else ''}"
 

@@ -45,11 +45,11 @@ def winner(rows: list[Row]) -> Row:
 def reference_row(results: Results) -> Row | None:
     """Completion time and energy per iteration of All-Wired, the reference of a run's rewards."""
     comparison, row = results.fabric, results.rows[0]
-    if comparison is None or row["policy"] == "all-wired" or len(comparison.details) != 1:
+    if comparison is None or row["policy"] == "all-wired" or len(comparison.seeds) > 1:
         return None
-    (run,) = comparison.details.values()
+    run = comparison.details.get(row["policy"])
     kinds = comparison.events["kind"].to_list()
-    if not kinds or not set(kinds) <= run.references.keys():
+    if run is None or not kinds or not set(kinds) <= run.references.keys():
         return None
     time_s, energy_j = np.array([run.references[kind] for kind in kinds]).sum(axis=0)
     count = comparison.iterations.height
