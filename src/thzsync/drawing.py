@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +78,21 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     """One legend for all panels, above them."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+
+
+def save_drawing(draw: Callable[[], Figure], path: str | Path, suffixes: Sequence[str]) -> Path:
+    """Draw into the file that a user named; equal content gives equal files."""
+    file = Path(path)
+    if file.suffix.lower() not in suffixes:
+        found = file.suffix or "nameless"
+        remedy = f"end the name in {', '.join(suffixes)}"
+        raise ThzSyncError(f"{path}: cannot draw a {found} file; {remedy}")
+    undated = {"Date": None} if file.suffix.lower() == ".svg" else None
+    try:
+        draw().savefig(file, dpi=150, metadata=undated)
+    except OSError as error:
+        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
+    return file
 
 
 def save_picture(figure: Figure, path: Path) -> Path:

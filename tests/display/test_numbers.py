@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thzsync.display import number, quantity, signed, sparkline
+from thzsync.display import half_width, number, quantity, signed, sparkline, with_unit
 from thzsync.display.numbers import fitting_unit
 
 
@@ -71,3 +71,44 @@ def test_another_unit_is_the_same_quantity(value: float, unit: str) -> None:
 
 def test_a_sign_is_said_also_where_it_is_a_plus() -> None:
     assert [signed(v) for v in (1.5, -1.5, 0.0, None)] == ["+1.5", "−1.5", "0", "–"]
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (27.49, 8.8e-15, "0"),  # the rounding error of equal sums
+        (-27.49, 0.0049, "0"),  # less than half of the last digit that is shown
+        (27.49, 0.0051, "0.0051"),
+        (1014.0, 2.04, "2"),
+        (1e-9, 1e-10, "1e-10"),
+        (0.0, 0.0, "0"),
+        (0.0, 0.3, "0.3"),
+        (27.49, None, ""),
+        (27.49, float("nan"), ""),
+    ],
+)
+def test_an_interval_below_the_last_digit_of_its_mean_is_zero(
+    mean: float, half: float | None, text: str
+) -> None:
+    assert half_width(mean, half) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (5e9, "bit/s", "5 Gb/s"),
+        (800e9, "bit/s", "800 Gb/s"),
+        (524_288, "bytes", "512 KiB"),
+        (100, "bytes", "100 B"),
+        (290e9, "Hz", "290 GHz"),
+        (0.1, "W", "100 mW"),
+        (0.4, "W", "400 mW"),
+        (40e-12, "J/bit/hop", "40 pJ/bit/hop"),
+        (30e-6, "s", "30 µs"),
+        (-3.5, "dB", "−3.5 dB"),
+        (0.0, "W", "0 W"),
+        (4, "", "4"),
+    ],
+)
+def test_values_of_keys_take_a_prefix_that_fits(value: float, unit: str, text: str) -> None:
+    assert with_unit(value, unit) == text

@@ -119,3 +119,8 @@ def test_one_row_has_no_winner() -> None:
     single = Table(TABLE.title, TABLE.columns, TABLE.rows[:1])
     assert not single.has_best()
     assert "Bold" not in page_table(single)
+
+
+def test_no_cell_shows_the_rounding_error_of_an_interval() -> None:
+    table = Table("Energy", (Column("Energy", "J"),), [[Interval(27.49, 8.8e-15)]])
+    assert str(table.cells()[0][0]) == "27.49 ± 0"

@@ -11,6 +11,7 @@ from tests.report.results import (
     renamed,
     save_reproduction,
     tiny_comparison,
+    with_iterations,
 )
 from tests.studies.sweeps import made_up
 from thzsync.experiments.compare import Comparison
@@ -59,7 +60,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "contenders": [{"name": name, "policy": "all-wired"} for name in names],
         "seeds": 3,
     }
-    found = made_up(specify(asked, "test"))
+    found = with_iterations(made_up(specify(asked, "test")))
     failure = {**found.points[0], "policy": HOSTILE, "seed": 2, "error": "it <b>broke</b>"}
     folder = tmp_path_factory.mktemp("swept")
     return open_results(replace(found, failures=(failure,), missing=4).save(folder))

@@ -11,6 +11,7 @@ import polars as pl
 
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.scenario import Scenario
+from thzsync.studies import Sweep
 
 POLICIES = ("fixed-ratio", "all-wired", "all-wireless")
 ITERATIONS = 3
@@ -23,6 +24,11 @@ HOSTILE_SCENARIO = "</script><script>window.pwned=2</script>&amp;"
 def tiny_comparison() -> Comparison:
     scenario = Scenario.preset("tiny").model_copy(update={"name": HOSTILE_SCENARIO})
     return compare(scenario, POLICIES, SEEDS, ITERATIONS, workers=1)
+
+
+def with_iterations(sweep: Sweep) -> Sweep:
+    """The same made-up sweep in which an iteration takes as long as its collectives."""
+    return replace(sweep, frame=sweep.frame.with_columns(makespan_ms=pl.col("completion_ms")))
 
 
 def renamed(comparison: Comparison, old: str, new: str) -> Comparison:

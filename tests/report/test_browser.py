@@ -248,6 +248,73 @@ def test_on_a_phone_no_caption_is_cut(browser: Browser, page: Path) -> None:
     assert cut == []
 
 
+def test_on_a_phone_tables_scroll_and_their_first_column_stays(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page, 400)
+    browser.wait_for(DRAWN)
+    cue = "return document.querySelector('#headline .table').classList.contains('more')"
+    assert browser.run(cue)
+    told = (
+        "return getComputedStyle(document.querySelector('#headline figcaption'), '::after').content"
+    )
+    assert "Scroll sideways" in browser.run(told)
+    first = "return document.querySelector('#headline tbody th').getBoundingClientRect().left"
+    second = "return document.querySelector('#headline tbody td').getBoundingClientRect().left"
+    stays, goes = browser.run(first), browser.run(second)
+    browser.run("document.querySelector('#headline .scroll').scrollLeft = 60")
+    assert browser.run(first) == stays
+    assert browser.run(second) == goes - 60
+    browser.run(
+        "const s = document.querySelector('#headline .scroll'); s.scrollLeft = s.scrollWidth"
+    )
+    browser.wait_for(f"{cue} === false")
+    browser.open(page, 1280)
+    browser.wait_for(DRAWN)
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_racks_keep_their_numbers(browser: Browser, page: Path, width: int) -> None:
+    browser.open(page, width)
+    browser.wait_for(DRAWN)
+    racks = "return JSON.parse(document.getElementById('data').textContent).floor.racks.length"
+    numbered = "return +document.getElementById('floor').dataset.numbered"
+    assert browser.run(numbered) == browser.run(racks) > 0
+
+
+def test_the_timeline_keeps_the_playhead_under_zoom(browser: Browser) -> None:
+    share = "return document.querySelector('#gantt .chart').dataset.playhead"
+    slide = (
+        "const s = document.getElementById('slider'); s.value = s.max * arguments[0];"
+        "s.dispatchEvent(new Event('input'))"
+    )
+    zoom = "document.querySelector('#gantt [aria-label=\"Zoom in\"]').click()"
+    for place in (0.02, 0.9):
+        browser.run(slide, place)
+        for _ in range(8):
+            browser.run(zoom)
+            assert 0 <= float(browser.run(share)) <= 1
+    browser.run(slide, 0.1)  # far outside what is shown: the view follows
+    assert 0 <= float(browser.run(share)) <= 1
+
+
+def test_three_findings_stand_and_the_others_are_folded(browser: Browser) -> None:
+    assert browser.run("return document.querySelectorAll('.answer > .reasons > div').length") == 3
+    hidden = "return document.querySelector('.answer details .reasons').checkVisibility()"
+    assert not browser.run(hidden)
+    browser.run("document.querySelector('.answer summary').click()")
+    assert browser.run(hidden)
+
+
+def test_what_is_far_from_the_paper_is_not_red(browser: Browser) -> None:
+    colour = browser.run(
+        "const tone = document.createElement('span'); tone.className = 'tone far';"
+        "document.querySelector('#headline td').append(tone);"
+        "const c = getComputedStyle(tone).color.match(/\\d+/g).map(Number); tone.remove(); return c"
+    )
+    assert max(colour) - min(colour) < 30, "a shade of grey"
+
+
 def test_on_paper_charts_are_light_and_fit_and_the_screen_comes_back(browser: Browser) -> None:
     theme = "return document.documentElement.dataset.theme"
     width = "return document.querySelector('#curves .chart svg').viewBox.baseVal.width"

@@ -67,6 +67,8 @@ def test_a_reproduction_announces_itself_and_ends_with_a_sentence(
     notes = shown.err.splitlines()
     assert all(told in notes[0] for told in ("synthesis (1 seed)", "1 minute", "1 core"))
     assert f"`thzsync report {out}`" in notes[-1]
-    assert QUICK in shown.out
+    assert QUICK not in shown.out  # with a folder, the tables are on its page
     assert "3 racks" in shown.out.splitlines()[-1]
     assert open_results(out).quick == {"synthesis"}
+    assert main(command) == 0
+    assert QUICK in capsys.readouterr().out

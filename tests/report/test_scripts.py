@@ -12,7 +12,7 @@ import pytest
 
 from thzsync.report import Results
 from thzsync.report.data import report_data
-from thzsync.report.html import SCRIPTS, STYLES
+from thzsync.report.html import STYLES, THEME, scripts
 
 ASSETS = Path(str(files("thzsync.report").joinpath("assets")))
 TEMPLATES = [
@@ -71,13 +71,37 @@ def test_every_name_is_made_once_and_used() -> None:
 
 
 def test_every_file_is_part_of_the_page() -> None:
-    assert {*SCRIPTS, "theme.js"} == {path.name for path in SOURCES}
+    assert {*scripts(), THEME} == {path.name for path in SOURCES}
+    assert scripts()[-1] == "main.js", "it calls the others"
     assert set(STYLES) == {path.name for path in ASSETS.glob("*.css")}
 
 
 def test_scripts_read_only_data_that_python_writes(results: Results, swept: Results) -> None:
     read = set(re.findall(r"\bDATA\.(\w+)", "\n".join(map(code_of, SOURCES))))
     assert read <= set(report_data(results)) | set(report_data(swept))
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_every_colour_of_text_can_be_read(scheme: int) -> None:
+    theme = (ASSETS / "theme.css").read_text("utf-8").split(":root")[scheme + 1]
+    named = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", theme))
+    styles = "\n".join((ASSETS / name).read_text("utf-8") for name in STYLES)
+    inks = set(re.findall(r"(?<![-\w])color: var\(--([\w-]+)\)", styles)) - {"card"}
+    assert {"ink", "soft", "accent"} <= inks
+    for ink in inks:
+        grounds = [f"{ink}-wash"] if f"{ink}-wash" in named else ["card", "ground", "grid"]
+        for ground in grounds:
+            if ground == "grid" and ink != "soft":
+                continue
+            pair = sorted(luminance(named[name]) + 0.05 for name in (ink, ground))
+            assert pair[1] / pair[0] >= 4.5, (ink, ground)
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="needs node")

@@ -56,12 +56,11 @@ def test_a_gain_that_is_not_certain_is_called_so(
 
 
 def test_single_collectives_stand_beside_bound_and_paper() -> None:
-    story = STORIES["synthesis"]({"seeds": 5, "rows": SYNTHESIS})
-    assert story == (
-        "Alone on THz among 12 racks, All-to-All takes 24 ± 0.5 ms (1.25 times the bound, "
-        "paper 25 ms); ± is the 95 % interval over 5 seeds."
-    )
-    assert "undecided, one seed" in STORIES["synthesis"]({"seeds": 1, "rows": SYNTHESIS})
+    story = STORIES["synthesis"]({"rows": SYNTHESIS})
+    for part in ("among 12 racks", "24 ± 0.5 ms", "1.25 times its lower bound", "paper 25 ms"):
+        assert part in story
+    alone = [row | {"ci95_ms": None} for row in SYNTHESIS]
+    assert "undecided, one seed" in STORIES["synthesis"]({"rows": alone})
 
 
 def test_a_change_between_weights_needs_intervals_that_do_not_meet() -> None:

@@ -8,17 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tests.report.browser import Browser, chromium, chromium_present
-from tests.report.results import HOSTILE
+from tests.report.results import HOSTILE, with_iterations
 from tests.report.test_html import Page, data_of
 from tests.studies.sweeps import made_up
 from thzsync.cli import main
 from thzsync.display.markdown import markdown_table
+from thzsync.display.metrics import SWEPT
+from thzsync.experiments.comparison import METRICS
 from thzsync.report import Results, write_report
+from thzsync.report.answer import answer
 from thzsync.report.data import report_data
-from thzsync.report.sweep_answer import Lead, leads, sweep_answer, sweep_title
+from thzsync.report.html import title_of
+from thzsync.report.sweep import Lead, difference_pct, leads
 from thzsync.report.sweep_tables import crossover_table, sweep_tables
 from thzsync.studies import Sweep
 from thzsync.studies.curves import crossovers, panels
@@ -36,7 +41,12 @@ def sweep_of(results: Results) -> Sweep:
 def small(axes: dict[str, list[Any]], **options: Any) -> Sweep:
     """A made-up sweep of two policies."""
     contenders = [{"name": name, "policy": "all-wired"} for name in ("a", "b")]
-    return made_up(specify({"axes": axes, "contenders": contenders, "seeds": 3} | options, "x"))
+    asked = {"axes": axes, "contenders": contenders, "seeds": 3} | options
+    return with_iterations(made_up(specify(asked, "x")))
+
+
+def shown(sweep: Sweep) -> Results:
+    return Results("sweep", Path(), sweep=sweep)
 
 
 def test_the_page_holds_the_numbers_of_the_panels(swept: Results) -> None:
@@ -63,22 +73,62 @@ def test_who_leads_is_said_only_where_paired_seeds_decide() -> None:
     swept = small({"thz.subbands": [2, 5, 8]})
     # At five subbands both take 10 ms, but for the seeds' tenths.
     assert leads(swept) == [Lead("a", True), Lead("a", False), Lead("b", True)]
-    told = sweep_answer(swept)
-    assert told.headline == "a is fastest at 1 of 3 points, b at 1; 1 too close to call."
-    assert "a is faster up to 5.05, b beyond it (95 %: 4.93 to 5.17)." in told.reasons[0].sentence
-    alone = small({"thz.subbands": [2, 8]}, seeds=1)
-    assert "one seed decides nothing" in sweep_answer(alone).headline
-    assert "one seed gives no interval" in sweep_answer(alone).reasons[0].sentence
+    told = answer(shown(swept))
+    assert "1 too close to call" in told.headline
+    assert "5.05" in told.reasons[0].sentence
+    assert "4.93 to 5.17" in told.reasons[0].sentence
+    alone = answer(shown(small({"thz.subbands": [2, 8]}, seeds=1)))
+    assert "one seed decides nothing" in alone.headline
+    assert "one seed gives no interval" in alone.reasons[0].sentence
 
 
 def test_one_policy_has_a_range_and_a_sweep_of_nothing_has_tables_only() -> None:
     one = specify({"policies": ["all-wired"], "axes": {"thz.subbands": [2, 4]}, "seeds": 2}, "x")
-    headline = "All-wired completes its collectives in 10 ms to 10 ms."
-    assert sweep_answer(made_up(one)).headline == headline
-    nothing = specify({"policies": ["all-wired"], "seeds": 2}, "x")
-    swept = made_up(nothing)
-    assert "sweep" not in report_data(Results("sweep", Path(), sweep=swept))
-    assert sweep_title(swept) == "A sweep"
+    swept = shown(with_iterations(made_up(one)))
+    assert answer(swept).headline == "All-wired: iterations of 10 ms to 10 ms."
+    assert [m["key"] for m in report_data(swept)["sweep"]["metrics"]] == [m.key for m in SWEPT]
+    nothing = shown(made_up(specify({"policies": ["all-wired"], "seeds": 2}, "x")))
+    assert "sweep" not in report_data(nothing)
+    assert title_of(nothing) == "A sweep"
+
+
+def test_the_first_picture_is_the_paired_difference_in_per_cent() -> None:
+    """At two subbands the second policy takes 16 ms and a tenth per seed, the first 10 ms."""
+    swept = small({"thz.subbands": [2, 8]})
+    found = report_data(shown(swept))["sweep"]
+    assert found["metrics"][0]["key"] == "makespan_diff_pct"
+    assert found["against"] == "a"
+    (panel,) = found["panels"]["thz.subbands"]
+    curves = panel["series"]["makespan_diff_pct"]
+    assert set(curves) == {"b"}, "the reference is the zero line"
+    assert curves["b"]["mean"] == pytest.approx([61.0, -59.0])
+    assert difference_pct(swept, swept.points[0], "b") == pytest.approx((61.0, 2.484), rel=1e-3)
+    assert curves["b"]["half"] == pytest.approx([2.484, 2.484], rel=1e-3)
+    listed = sweep_tables(swept)["points"][0]
+    assert listed.headings()[:3] == ["Number of non-overlapping subbands", "Policy", "vs a [%]"]
+
+
+def test_every_metric_of_an_iteration_can_be_shown() -> None:
+    assert {metric.key for metric in SWEPT} == set(METRICS)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_crossover_in_any_metric_can_be_reported(metric: str, tmp_path: Path) -> None:
+    made = small({"thz.subbands": [2, 8]})
+    flat = {name: pl.lit(1.0) for name in METRICS}
+    crossing = made.frame.with_columns(**flat | {metric: made.frame["completion_ms"]})
+    folder = replace(made, frame=crossing).save(tmp_path / "sweep")
+    assert {change["metric"] for change in crossovers(replace(made, frame=crossing))} == {metric}
+    assert main(["report", str(folder)]) == 0
+
+
+def test_the_assumptions_follow_the_axes() -> None:
+    made = small({"optical.inter_bps": [100e9, 300e9], "thz.subbands": [2, 4]})
+    told = dict(answer(shown(made)).assumed)
+    assert "3:1 oversubscribed" in told["Fibre"]
+    assert "not oversubscribed" in told["Fibre"]
+    assert "2 subbands" in told["Radio"]
+    assert "4 subbands" in told["Radio"]
 
 
 def test_tables_list_every_point_every_crossover_and_every_failure(swept: Results) -> None:
@@ -88,9 +138,10 @@ def test_tables_list_every_point_every_crossover_and_every_failure(swept: Result
     assert len(points.rows) == 3 * 2 * 3
     assert [row[-1] for row in failures.rows] == ["it <b>broke</b>"]
     listed = crossover_table(crossovers(found))
-    assert len(listed.rows) == 2 * 2  # two policies cross the first one in each of two panels
+    # Two policies cross the first one in each of two panels, in both times.
+    assert len(listed.rows) == 2 * 2 * 2
     assert "5.05" in markdown_table(listed)
-    words = [reason.word for reason in sweep_answer(found).reasons]
+    words = [reason.word for reason in answer(swept).reasons]
     assert words[-2:] == ["Failed", "Not there yet"]
 
 
@@ -166,6 +217,8 @@ def count(browser: Browser, selector: str) -> int:
 def test_a_second_axis_is_small_multiples_with_crossovers_and_their_intervals(
     browser: Browser,
 ) -> None:
+    assert browser.run(f"return {CHARTS}.map(c => +c.dataset.marks)") == [6, 6]  # two differences
+    choose(browser, "metric", "completion_ms")
     assert browser.run(f"return {CHARTS}.map(c => +c.dataset.marks)") == [9, 9]
     assert count(browser, "#sweep .crossover") == 4
     assert count(browser, "#sweep .crossover-interval") == 4
@@ -177,6 +230,7 @@ def test_a_second_axis_is_small_multiples_with_crossovers_and_their_intervals(
 
 
 def test_any_metric_against_any_axis(browser: Browser) -> None:
+    choose(browser, "metric", "completion_ms")
     choose(browser, "axis", "thz.max_power_w")
     assert browser.run(f"return {CHARTS}.map(c => +c.dataset.marks)") == [6, 6, 6]
     choose(browser, "metric", "reward")
@@ -184,8 +238,48 @@ def test_any_metric_against_any_axis(browser: Browser) -> None:
         "return [...document.querySelectorAll('#sweep figure:not(.table) figcaption')]"
         ".map(c => c.textContent)"
     )
-    assert captions[0] == "Reward, thz.subbands = 2 higher is better"
+    held = "number of non-overlapping subbands = 2"
+    assert captions[0] == f"Reward, {held} higher is better"
     assert count(browser, "#sweep .crossover") == 0
+
+
+def test_the_first_picture_has_a_zero_line_with_bands_around_the_differences(
+    browser: Browser,
+) -> None:
+    assert count(browser, "#sweep .zero") == 2  # one in each panel
+    places = browser.run(
+        "const svg = document.querySelector('#sweep svg[tabindex]');"
+        "const zero = +svg.querySelector('.zero').getAttribute('y1');"
+        "const tick = [...svg.querySelectorAll('text')].find(t => t.textContent === '0');"
+        "return [zero, +tick.getAttribute('y') - 4]"
+    )
+    assert places[0] == places[1]
+    bands = "return document.querySelectorAll('#sweep [data-series] path[style*=opacity]').length"
+    assert browser.run(bands) == 4
+    said = browser.run("return document.querySelector('#sweep .zero + text').textContent")
+    assert said == "All-wired"
+    # A crossover stands where a curve crosses the zero line.
+    gap = browser.run(
+        "const svg = document.querySelector('#sweep svg[tabindex]');"
+        "const zero = +svg.querySelector('.zero').getAttribute('y1');"
+        "const at = +svg.querySelector('.crossover').getAttribute('x1');"
+        "const path = [...svg.querySelectorAll('[data-series] path')].find(p => p.getAttribute('d')"
+        "  .startsWith('M') && !p.getAttribute('d').endsWith('Z'));"
+        "const ends = path.getAttribute('d').slice(1).split('L')"
+        "  .map(place => place.split(',').map(Number));"
+        "const near = ends.reduce((a, b) => Math.abs(b[0] - at) < Math.abs(a[0] - at) ? b : a);"
+        "return Math.abs(near[1] - zero)"
+    )
+    assert gap < 12
+
+
+def test_curves_that_compete_do_not_share_a_pixel(started: Browser, tmp_path: Path) -> None:
+    close = small({"thz.subbands": [4, 5, 6]})  # 12, 10 and 8 ms beside 10 ms
+    started.open(write_report(Results("sweep", tmp_path, sweep=close)))
+    started.wait_for(DRAWN)
+    choose(started, "metric", "makespan_ms")
+    low = started.run("return document.querySelector('#sweep svg text').textContent")
+    assert float(low) > 5
 
 
 def test_a_third_axis_is_held(started: Browser, tmp_path: Path) -> None:
@@ -204,7 +298,7 @@ def test_curves_are_read_with_the_keyboard(browser: Browser) -> None:
     browser.run("document.querySelector('#sweep svg[tabindex]').focus()")
     browser.press("ArrowRight", "ArrowRight")
     told = browser.run("return document.getElementById('tip').textContent")
-    assert told.startswith("thz.subbands = 4")
+    assert told.startswith("Number of non-overlapping subbands = 4")
     browser.press("Escape")
 
 
@@ -218,6 +312,22 @@ def test_it_fits_every_screen_and_scheme(
     browser.wait_for(DRAWN)
     assert browser.run("return document.documentElement.dataset.theme") == scheme
     assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_decisive_column_of_two_axes_is_in_sight(browser: Browser, swept: Results) -> None:
+    for width in (400, 1280):
+        browser.open(write_report(swept), width)
+        browser.wait_for(DRAWN)
+        right = browser.run(
+            "const heads = [...document.querySelectorAll('#points th[scope=col]')];"
+            "return heads.find(h => h.textContent.startsWith('vs ')).getBoundingClientRect().right"
+        )
+        if width == 1280:
+            assert right < width
+        first = "return document.querySelector('#points tbody th').getBoundingClientRect().left"
+        before = browser.run(first)
+        browser.run("document.querySelector('#points .scroll').scrollLeft = 80")
+        assert browser.run(first) == before, "the first column stays"
 
 
 def test_on_paper_nothing_is_cut(browser: Browser) -> None:

@@ -11,6 +11,7 @@ from tests.studies.sweeps import made_up
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.scenario import Scenario
+from thzsync.studies.axes import key_name, value_name
 from thzsync.studies.curves import crossovers, panels
 from thzsync.studies.picture import save_pictures
 from thzsync.studies.result import Sweep
@@ -94,3 +95,34 @@ def test_a_categorical_axis_has_no_crossover_and_can_be_drawn() -> None:
     found = Sweep(spec, Scenario.preset("tiny"), tuple(spec.points()), pl.DataFrame(rows))
     assert crossovers(found) == []
     assert found.plot("reward").axes[0].get_xticklabels()
+
+
+def test_an_axis_in_decibels_is_linear_however_wide_it_is() -> None:
+    found = swept(thz__noise_figure_db=[1.0, 4.0, 16.0], thz__subbands=[2, 4])
+    figure = found.plot(axis="thz.noise_figure_db")
+    assert figure.axes[0].get_xscale() == "linear"
+    assert figure.axes[0].get_xlabel() == "Receiver noise figure"
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()][1] == "4 dB"
+
+
+def test_curves_that_compete_are_told_apart() -> None:
+    """All values lie between 10 and 14 ms: an axis that begins at 0 would press them together."""
+    low, high = swept(thz__subbands=[3, 5]).plot().axes[0].get_ylim()
+    assert low > 5
+    assert high < 20
+
+
+def test_every_number_of_a_scenario_has_a_name_and_its_unit() -> None:
+    described = {key: (key_name(key), value_name(4e9, key)) for key in KEYS}
+    assert described == KEYS
+
+
+KEYS = {
+    "optical.inter_bps": ("rate of the fibre between two ring switches", "4 Gb/s"),
+    "optical.packet_bytes": ("largest packet", "3.73 GiB"),
+    "thz.subbands": ("number of non-overlapping subbands", "4,000,000,000"),
+    "thz.band_start_hz": ("lower edge of the band", "4 GHz"),
+    "channel.reference_hz": ("f_0 of the measured path-loss laws", "4 GHz"),
+    "jobs.train.training.allreduce_buckets": ("gradient buckets per stage", "4,000,000,000"),
+    "nobody.knows": ("nobody.knows", "4,000,000,000"),
+}

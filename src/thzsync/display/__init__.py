@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from thzsync.display.html import html_table, page_table
 from thzsync.display.markdown import markdown_table
-from thzsync.display.numbers import counted, number, quantity, signed, with_half
+from thzsync.display.numbers import (
+    counted,
+    half_width,
+    number,
+    quantity,
+    signed,
+    with_half,
+    with_unit,
+)
 from thzsync.display.sparkline import sparkline
 from thzsync.display.table import Column, Interval, Table
 
@@ -17,6 +25,7 @@ __all__ = [
     "Interval",
     "Table",
     "counted",
+    "half_width",
     "html_table",
     "markdown_table",
     "number",
@@ -25,4 +34,5 @@ __all__ = [
     "signed",
     "sparkline",
     "with_half",
+    "with_unit",
 ]

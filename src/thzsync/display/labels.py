@@ -59,6 +59,11 @@ def label(names: Mapping[str, str], key: str) -> str:
     return names.get(key, key)
 
 
+def policy_name(row: Mapping[str, Any]) -> str:
+    """The name of a row's policy that people read."""
+    return label(POLICY_LABELS, row["policy"])
+
+
 def styles(names: Mapping[str, str], keys: Iterable[str]) -> list[dict[str, Any]]:
     """Key, label and style index of every series; built-in ones keep theirs in every report."""
     fixed = {key: index for index, key in enumerate(names)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,18 @@ class Metric:
     scale: float = 1.0
     """What takes the column to the unit."""
 
+    def described(self) -> dict[str, Any]:
+        """What the page's scripts know of it."""
+        return {"key": self.key, "title": self.title, "unit": self.unit, "better": self.better}
 
+
+MAKESPAN: Final = Metric("makespan_ms", "Iteration time", "Iteration", "ms", 4, "low")
+EXPOSED: Final = Metric("exposed_ms", "Exposed communication", "Exposed", "ms", 4, "low")
 COMPLETION: Final = Metric("completion_ms", "Completion time", "Completion", "ms", 4, "low")
 ENERGY: Final = Metric("energy_j", "Energy", "Energy", "J", 4, "low")
 REWARD: Final = Metric("reward", "Reward", "Reward", "", 3, "high")
-MAKESPAN: Final = Metric("makespan_ms", "Iteration time", "Makespan", "ms", 4, "low")
 THZ_SHARE: Final = Metric("thz_share", "Share of bytes on THz", "on THz", "%", 3, "", 100.0)
 METRICS: Final = (COMPLETION, ENERGY, REWARD)
+"""What the paper publishes of every policy."""
+SWEPT: Final = (MAKESPAN, EXPOSED, COMPLETION, ENERGY, REWARD, THZ_SHARE)
+"""What a sweep shows, each of which can have crossovers."""

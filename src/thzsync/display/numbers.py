@@ -14,6 +14,16 @@ LADDERS: Final = (
     (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)),
 )
 """Units that may stand for each other, rising, each with its size in the ladder's own unit."""
+_SI: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
+_BINARY: Final = (("Ti", 2.0**40), ("Gi", 2.0**30), ("Mi", 2.0**20), ("Ki", 2.0**10))
+PREFIXED: Final = {
+    "bit/s": ("b/s", _SI),
+    "Hz": ("Hz", _SI),
+    "bytes": ("B", _BINARY),
+    "W": ("W", (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9))),
+    "J/bit/hop": ("J/bit/hop", (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12))),
+}
+"""How units of scenario keys are written, and their prefixes, falling."""
 _LEAST: Final = 0.1
 _MOST: Final = 10_000.0
 
@@ -32,6 +42,19 @@ def number(value: object, digits: int = 4, pad: bool = False) -> str:
         text = f"{rounded:,.{decimals}f}"
         text = text if pad or "." not in text else text.rstrip("0").rstrip(".")
     return text.replace("-", MINUS, 1) if text.startswith("-") else text
+
+
+def half_width(mean: float | None, half: float | None, pad: bool = False) -> str:
+    """The half-width of an interval with two digits; nothing where it is unknown.
+
+    It is ``0`` where it is less than half a unit in the fourth digit of the mean: less than what
+    is shown of the mean, such as the rounding error of a sum that is the same in every seed.
+    """
+    if half is None or not isfinite(half):
+        return ""
+    if mean is not None and half < 0.5e-3 * 10.0 ** floor(log10(abs(mean) or 1e-300)):
+        return "0"
+    return number(half, 2, pad)
 
 
 def counted(number: int, noun: str) -> str:
@@ -57,6 +80,15 @@ def fitting_unit(unit: str, largest: float | None) -> tuple[str, float]:
     fitting = [(name, rung) for name, rung in ladder if size * held / rung >= 1.0]
     name, rung = fitting[-1] if fitting else ladder[0]
     return name, held / rung
+
+
+def with_unit(value: float, unit: str, digits: int = 4) -> str:
+    """A number of a base unit with a prefix that fits: ``5 Gb/s`` for 5e9 bit/s, ``512 KiB``."""
+    if unit in ("s", "J"):
+        return quantity(1e3 * value, "ms", digits) if unit == "s" else quantity(value, "J", digits)
+    name, steps = PREFIXED.get(unit, (unit, ()))
+    fitting = next((step for step in steps if 0 < step[1] <= abs(value)), ("", 1.0))
+    return f"{number(float(value) / fitting[1], digits)} {fitting[0]}{name}".rstrip()
 
 
 def quantity(value: float | None, unit: str, digits: int = 4, largest: float | None = None) -> str:

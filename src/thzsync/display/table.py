@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any, Literal
 
-from thzsync.display.numbers import fitting_unit, number
+from thzsync.display.numbers import fitting_unit, half_width, number
 
 
 @dataclass(frozen=True)
@@ -166,11 +166,11 @@ class Table:
 
 
 def _cell(column: Column, value: Value, best: Interval | None) -> Cell:
-    mean, half = _interval(value).mean, _interval(value).half
-    known = _number(value)
+    mean, known = _interval(value).mean, _number(value)
+    half = half_width(known, _interval(value).half, pad=True)
     return Cell(
         value if isinstance(value, str) else column.show(mean),
-        f"± {number(half, 2, pad=True)}" if half is not None and isfinite(half) else "",
+        f"± {half}" if half else "",
         column.tone(mean) if column.tone is not None and known is not None else "",
         best is not None and known is not None and _as_good(_interval(value), best),
     )

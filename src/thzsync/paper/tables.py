@@ -32,12 +32,13 @@ def policies(
     caption: str = "",
     title: str = "Policies on the training trace",
     heading: str = "Policy",
+    judged: bool = True,
 ) -> Table:
     """Every policy's means beside the published ones."""
     marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
     columns = [Column(heading, key="policy", left=True)]
     for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank)
+        columns += beside_paper(metric, rank, judged)
     columns += [
         *felt_columns(),
         Column("on THz", key="thz_share", show=_share, priority=21),

@@ -1,31 +1,35 @@
-"""The answer at a glance: who wins, by how much, why, and how it compares with the paper."""
+"""What a page says first: who is faster than fibre alone, by how much, at which cost."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import inf, isfinite
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from thzsync.display import number, quantity
+from thzsync.display import counted, half_width, number, quantity
 from thzsync.display.kinds import kind_look
-from thzsync.experiments.statistics import interval95
+from thzsync.display.labels import POLICY_LABELS, label, policy_name
+from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
+from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
-from thzsync.report.reasons import (
-    Reason,
-    about_synthesis,
-    about_weights,
-    beside_the_oracle,
-    beside_the_paper,
-    gains,
-    policy_name,
-    why,
-)
+from thzsync.report.assumptions import assumptions, swept_scenarios
+from thzsync.report.contest import FIBRE_ONLY, Contest, reference_row, winner
+from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
-from thzsync.report.story import STORIES
+from thzsync.report.story import Reason, measured, paper_findings, title, undecided
+from thzsync.report.sweep import leads
+from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
+from thzsync.studies.curves import all_panels
 
-HARDLY: Final = 0.005
-"""A share that would be shown as 0 %."""
+if TYPE_CHECKING:
+    from thzsync.studies import Sweep
+    from thzsync.studies.crossover import Crossover
+
+WEIGHTY: Final = 3
+"""So many findings stand in full; the rest is folded."""
+MOST_CROSSOVERS: Final = 4
+"""More than these are left to the table."""
 
 
 class Figure(NamedTuple):
@@ -38,190 +42,289 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """A headline, figures worth a large print, and sentences that give the reasons."""
+    """A headline, figures worth a large print, findings by weight, and what is assumed."""
 
     headline: str
     figures: list[Figure] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
+    assumed: list[tuple[str, str]] = field(default_factory=list)
 
 
 def answer(results: Results) -> Answer:
     """What a reader should know after ten seconds."""
-    if results.fabric is not None and len(results.rows) > 1:
-        found = _of_policies(results)
-    elif results.fabric is not None:
-        found = _of_run(results)
-    else:
-        found = Answer(_title_without_policies(results))
-    found.reasons.extend(about_synthesis(results.synthesis))
-    found.reasons.extend(about_weights(results.weights))
-    found.reasons.extend(beside_the_paper(results))
-    return found
+    if results.sweep is not None:
+        return _of_sweep(results.sweep)
+    paper = list(paper_findings(results))
+    if results.fabric is None:
+        return Answer(title(results), reasons=paper)
+    assumed = assumptions([results.fabric.scenario])
+    if len(results.rows) == 1:
+        row = results.rows[0]
+        reasons = [*_exposed(row), *_reference(results), *_spent(results, row), *paper]
+        return Answer(_run_headline(row), _figures(row), reasons, assumed)
+    found = Contest(results)
+    reasons = [*_exposed_beside(found), *_energy(found), *paper[:1], *_others(found)]
+    reasons += [*_reward(found), *paper[1:], *_spent(results, found.best)]
+    return Answer(_headline(found), _figures(found.best), reasons, [_against(found), *assumed])
 
 
-def winner(rows: list[Row]) -> Row:
-    """The policy with the highest reward; the faster one of equals."""
-    return max(rows, key=lambda row: (row["reward"], -row["completion_ms"]))
+def _headline(found: Contest) -> str:
+    """By how much the iteration is shorter than with the best schedule on fibre alone."""
+    ours, theirs = _schedule(found.best), _schedule(found.against)
+    what = "iteration" if found.time is MAKESPAN else "time of all collectives"
+    lead, half = found.paired_pct(found.best, found.against, found.time)
+    both = f"{_time(found, found.best)} instead of {_time(found, found.against)}"
+    if remark := undecided(lead, half):
+        per = "per iteration" if found.time is MAKESPAN else "for all collectives"
+        return f"{remark.capitalize()}: {ours} against {theirs}, {both} {per}."
+    if lead < 0:
+        ours = ours[0].upper() + ours[1:]
+        return f"{ours} shortens the {what} by {_pct(lead, half)} against {theirs}: {both}."
+    return f"Nothing beats {theirs}: with {ours} the {what} is {_pct(lead, half)} longer."
 
 
-def _of_policies(results: Results) -> Answer:
-    # Rivals on structures of their own are told apart: the others could use these, too.
-    rows = [row for row in results.rows if row["policy"] not in BEST_OF.values()]
-    contest = rows if len(rows) > 1 else results.rows
-    best = winner(contest)
-    others = [row for row in contest if row is not best]
-    second = winner(others)
-    name = policy_name(best)
-    wired = next((r for r in others if r["policy"] == "all-wired"), None)
-    rival = wired or second
-    lead, half = _lead(results, best, second)
-    changes = f"{_changes(best, rival)}{_shorter(best, rival)} than {policy_name(rival)}"
-    headline = f"{name} wins: {changes}."
-    if half == inf:
-        headline = f"Undecided with one seed: {name} needs {changes}."
-    elif lead <= half:
-        both = f"{name} and {policy_name(second)}"
-        headline = f"Too close to call between {both}: {name} needs {changes}."
-    return Answer(
-        headline,
-        _figures(best),
-        [
-            Reason("Runner-up", _runner_up(best, second) + _doubt(lead, half)),
-            *_fair(results, best),
-            *gains(results),
-            *why(results, best),
-            *beside_the_oracle(results, best),
-        ],
+def _against(found: Contest) -> tuple[str, str]:
+    """Which schedule the headline compares with, and whether a better one is missing."""
+    remark = {
+        FIBRE_ONLY[0]: "the best schedule on fibre alone",
+        FIBRE_ONLY[1]: f"its best schedule ({FIBRE_ONLY[0]}) is not in this comparison",
+    }.get(found.against["policy"], "no schedule on fibre alone is in this comparison")
+    return "Reference", f"{policy_name(found.against)}; {remark}."
+
+
+def _exposed_beside(found: Contest) -> Iterator[Reason]:
+    """The communication that compute does not hide, beside the reference's."""
+    for reason in _exposed(found.best):
+        beside = ""
+        if found.against.get(EXPOSED.key):
+            change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
+            beside = f" That is {change} than with {_schedule(found.against)}."
+        yield Reason(reason.word, reason.sentence + beside)
+
+
+def _energy(found: Contest) -> Iterator[Reason]:
+    """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
+    least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
+    rival = found.against if least is found.best else found.best
+    saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
+    spends = f"{policy_name(least)} spends least: {quantity(least[ENERGY.key], 'J', 3)}"
+    yield Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
+
+
+def _worth(found: Contest, least: Row) -> str:
+    """Whether time is a reason to keep what spends more."""
+    without = least["policy"] in ("all-wireless", BEST_OF["all-wireless"])
+    if least is found.best:
+        faster = verdict(*found.paired_pct(least, found.against, found.time)) is False
+        both = " It uses no fibre: neither time nor this energy is a reason to keep fibre here."
+        return both if without and faster else ""
+    keep = "fibre" if without else policy_name(found.best)
+    lead, half = found.paired_pct(least, found.best, found.time)
+    longer = verdict(lead, half)
+    advice = f"Keep {keep} unless energy counts more than time."
+    if not longer:
+        advice = f"Time gives no {'certain ' if longer is None else ''}reason to keep {keep}."
+    return f" Its iterations take {_time(found, least)}, {_change(lead, half)}. {advice}"
+
+
+def _others(found: Contest) -> Iterator[Reason]:
+    """The time of every other policy; learners are often too close to call."""
+    others = [row for row in found.rows if row is not found.best and row is not found.against]
+    parts = [
+        f"{policy_name(row)} {_time(found, row)}, "
+        f"{_change(*found.paired_pct(row, found.best, found.time))}"
+        for row in others
+    ]
+    if parts:
+        yield Reason("Other policies", f"Beside {policy_name(found.best)}: {'; '.join(parts)}.")
+
+
+def _reward(found: Contest) -> Iterator[Reason]:
+    """Who has the highest reward, which weighs time and energy."""
+    best = winner(found.rows)
+    second = winner([row for row in found.rows if row is not best])
+    ours, theirs = (
+        found.fabric.seed_means(row["policy"], REWARD.key, found.first) for row in (best, second)
     )
+    remark = undecided(*interval95(ours - theirs))
+    first, next_ = (f"{policy_name(r)} {number(r['reward'], 3)}" for r in (best, second))
+    told = f"The highest is that of {first}, then {next_}{f' ({remark})' if remark else ''}."
+    yield Reason("Reward", told)
 
 
-def _of_run(results: Results) -> Answer:
-    row = results.rows[0]
-    headline = (
-        f"{policy_name(row)} needs {quantity(row['completion_ms'], 'ms')} and "
-        f"{quantity(row['energy_j'], 'J')} of communication per iteration."
-    )
-    return Answer(headline, _figures(row), [*_training_time(row), *why(results, row)])
+def _time(found: Contest, row: Row) -> str:
+    return quantity(row[found.time.key], "ms")
 
 
-def _training_time(row: Row) -> Iterator[Reason]:
-    """The time that users feel: the iteration, and what of it is communication in the open."""
-    exposed, makespan = row.get("exposed_ms"), row.get("makespan_ms")
-    if exposed is None or not makespan:
-        return
-    shown = quantity(exposed, "ms", largest=makespan)
-    yield Reason(
-        "Training time",
-        f"An iteration takes {quantity(makespan, 'ms')}; communication that compute "
-        f"does not hide is {shown} of it ({100 * exposed / makespan:.0f} %).",
-    )
+def _schedule(row: Row) -> str:
+    """A policy in the middle of a sentence."""
+    name = policy_name(row).removesuffix(", best")
+    return f"the best {name.lower()} schedule" if row["policy"] in BEST_OF.values() else name
 
 
-def _fair(results: Results, best: Row) -> Iterator[Reason]:
-    """The winner beside baselines on the best structures that their fabric has."""
-    rivals = [r for r in results.rows if r["policy"] in BEST_OF.values() and r is not best]
-    for rival in rivals:
-        lead, half = _lead(results, best, rival)
-        yield Reason(
-            policy_name(rival),
-            f"On the best structures of its fabric it reaches a reward of "
-            f"{number(rival['reward'], 3)}; against it, {policy_name(best)} needs "
-            f"{_changes(best, rival)}{_shorter(best, rival)}.{_doubt(abs(lead), half)}",
-        )
+def _pct(lead: float, half: float) -> str:
+    width = half_width(lead, half)
+    return f"{number(abs(lead), 3)}{f' ± {width}' if width else ''} %"
+
+
+def _change(lead: float, half: float, less: str = "shorter", more: str = "longer") -> str:
+    if lead == half == 0:
+        return f"no {less}"
+    remark = undecided(lead, half)
+    return f"{_pct(lead, half)} {less if lead < 0 else more}{f' ({remark})' if remark else ''}"
 
 
 def _figures(row: Row) -> list[Figure]:
-    return [
-        _large(row["completion_ms"], "ms", "completion time, all collectives"),
-        _large(row["energy_j"], "J", "transmission energy"),
-        *_iteration(row),
-        Figure(number(row["reward"], 3), "", "mean reward"),
-    ]
+    named = (
+        (MAKESPAN, "iteration time"),
+        (EXPOSED, "of it exposed communication"),
+        (COMPLETION, "completion time, all collectives"),
+        (ENERGY, "transmission energy"),
+    )
+    found = [_figure(row, m, text) for m, text in named if row.get(m.key) is not None]
+    return [*found, Figure(number(row["reward"], 3), "", "mean reward")]
 
 
-def _iteration(row: Row) -> list[Figure]:
-    makespan, exposed = row.get("makespan_ms"), row.get("exposed_ms")
-    if makespan is None:
-        return []
-    bare = "" if exposed is None else f", {quantity(exposed, 'ms', largest=makespan)} exposed"
-    return [_large(makespan, "ms", f"iteration{bare}")]
+def _figure(row: Row, metric: Metric, meaning: str) -> Figure:
+    value, _, unit = quantity(row[metric.key], metric.unit).partition(" ")
+    return Figure(value, unit, meaning)
 
 
-def _large(value: float, unit: str, meaning: str) -> Figure:
-    text, _, fitting = quantity(value, unit).partition(" ")
-    return Figure(text, fitting, meaning)
+def _run_headline(row: Row) -> str:
+    taken = f"{quantity(row['completion_ms'], 'ms')} and {quantity(row['energy_j'], 'J')}"
+    if not row.get(MAKESPAN.key):
+        return f"{policy_name(row)} needs {taken} of communication per iteration."
+    time = quantity(row[MAKESPAN.key], "ms")
+    return f"{policy_name(row)}: an iteration of {time}, with {taken} of communication."
 
 
-def _lead(results: Results, best: Row, second: Row) -> tuple[float, float]:
-    """Paired difference of the rewards and its 95 % half-width; infinite for a single seed."""
+def _exposed(row: Row) -> Iterator[Reason]:
+    """What of the iteration is communication in the open."""
+    exposed, makespan = row.get(EXPOSED.key), row.get(MAKESPAN.key)
+    if exposed is not None and makespan:
+        shown = quantity(exposed, "ms", largest=makespan)
+        text = f"Compute does not hide {shown} of communication with {policy_name(row)}"
+        yield Reason(
+            "Exposed communication", f"{text}, {_percent(exposed, makespan)} of the iteration."
+        )
+
+
+def _reference(results: Results) -> Iterator[Reason]:
+    """What All-Wired needs for the same events: the reference of a single run's rewards."""
+    if row := reference_row(results):
+        ours = results.rows[0]
+        time, energy = (
+            f"{quantity(row[m.key], m.unit)} instead of {quantity(ours[m.key], m.unit)}"
+            for m in (COMPLETION, ENERGY)
+        )
+        yield Reason(
+            "All-wired reference",
+            f"On fibre alone these collectives take {time} and {energy} per iteration. One seed "
+            "decides nothing, and a run has no iteration time of All-wired: use `thzsync compare`.",
+        )
+
+
+def _spent(results: Results, row: Row) -> Iterator[Reason]:
+    """Where a policy's bytes, joules and milliseconds went."""
     assert results.fabric is not None
-    mine, theirs = (
-        results.fabric.seed_means(row["policy"], "reward", results.first) for row in (best, second)
+    split = {s["policy"]: s for s in fabric_split(results.fabric, results.first)}
+    mine = split.get(row["policy"])
+    if mine is None or not mine["kinds"]:
+        return
+    shares = ", ".join(
+        f"{_percent(cell['thz_bytes'], cell['thz_bytes'] + cell['wired_bytes'])} of "
+        f"{kind_look(kind).label}"
+        for kind, cell in mine["kinds"].items()
     )
-    lead, half = interval95(mine - theirs)
-    return lead, half if isfinite(half) else inf
-
-
-def _doubt(lead: float, half: float) -> str:
-    if lead > half:
-        return ""
-    if half == inf:
-        return " One seed cannot tell how certain that is."
-    return (
-        f" The rewards differ by {number(lead, 2)} ± {number(half, 2)}: "
-        f"too close to call with these seeds."
-    )
-
-
-def _runner_up(best: Row, second: Row) -> str:
-    return (
-        f"{policy_name(second)} follows with a reward of {number(second['reward'], 3)}; "
-        f"against it, {policy_name(best)} needs {_changes(best, second)}."
+    yield Reason("Bytes", f"THz carries {shares}; fibre carries the rest.")
+    total = mine["total"]
+    fibre, thz = (quantity(total[f"{name}_energy_j"], "J", 3) for name in ("optical", "thz"))
+    yield Reason("Joules", f"Fibre spends {fibre} and THz {thz} per iteration.")
+    slowest, cell = max(mine["kinds"].items(), key=lambda item: float(item[1]["completion_ms"]))
+    share = _percent(cell["completion_ms"], total["completion_ms"])
+    yield Reason(
+        "Time",
+        f"{kind_look(slowest).label} takes most: {quantity(cell['completion_ms'], 'ms')}, {share} "
+        "of all collectives.",
     )
 
 
-def _title_without_policies(results: Results) -> str:
-    if results.beyond and not results.synthesis:
-        return STORIES["beyond"](results.beyond)
-    if results.ladder and not results.synthesis:
-        return STORIES["ladder"](results.ladder)
-    if results.readings and not results.synthesis:
-        return STORIES["readings"](results.readings)
-    if not results.synthesis:
-        return "The reward's weights move the operating point between fast and frugal."
-    racks = max(row["racks"] for row in results.synthesis)
-    times = " and ".join(
-        f"{kind_look(row['collective']).label} in {quantity(row['mean_ms'], 'ms', 3)}"
-        for row in results.synthesis
-        if (row["method"], row["racks"], row["stragglers"]) == ("proposed", racks, False)
+def _percent(part: Any, whole: Any) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def _of_sweep(sweep: Sweep) -> Answer:
+    least = {m: min(sweep.rows, key=lambda row: float(row[m.key])) for m in (MAKESPAN, ENERGY)}
+    return Answer(
+        _sweep_headline(sweep),
+        [_figure(row, m, f"least {m.title.lower()} of any point") for m, row in least.items()],
+        [*_crossovers(sweep), *(_least(sweep, m, row) for m, row in least.items()), *_gaps(sweep)],
+        assumptions(swept_scenarios(sweep)),
     )
-    return f"{racks} racks on one THz ring: {times or 'collectives compared'}."
 
 
-def _shorter(row: Row, other: Row) -> str:
-    """What an iteration gains, which is less than its events do: compute hides a part."""
-    mine, theirs = row.get("makespan_ms"), other.get("makespan_ms")
-    if not mine or not theirs:
-        return ""
-    share = 1 - mine / theirs
-    if abs(share) < HARDLY:
-        return ""
-    return f", and {100 * abs(share):.0f} % {'shorter' if share > 0 else 'longer'} iterations"
+def _sweep_headline(sweep: Sweep) -> str:
+    if len(sweep.policies) == 1:
+        times = [row[MAKESPAN.key] for row in sweep.rows]
+        least, most = (quantity(t, "ms", largest=max(times)) for t in (min(times), max(times)))
+        return f"{label(POLICY_LABELS, sweep.policies[0])}: iterations of {least} to {most}."
+    found = leads(sweep)
+    won = Counter(lead.policy for lead in found if lead.decided)
+    unsure = len(found) - won.total()
+    if not won:
+        one = len(sweep.specification.seeds) == 1
+        reason = "one seed decides nothing" if one else "too close to call"
+        return f"No policy is certainly fastest at any point: {reason}."
+    (first, count), *others = ((label(POLICY_LABELS, p), n) for p, n in won.most_common())
+    if count == len(found):
+        return f"{first} has the shortest iteration at every point."
+    parts = [f"{first} has the shortest iteration at {count} of {len(found)} points"]
+    parts += [f"{name} at {times}" for name, times in others]
+    return f"{', '.join(parts)}{f'; {unsure} too close to call' if unsure else ''}."
 
 
-def _changes(row: Row, other: Row) -> str:
-    """Time and energy against another policy, such as ``31 % less time but 4 % more energy``."""
-    saved = [
-        1 - row[key] / other[key] if other[key] else 0.0 for key in ("completion_ms", "energy_j")
+def _crossovers(sweep: Sweep) -> Iterator[Reason]:
+    found = [
+        (panel, crossover)
+        for axis in leading_axes(sweep)
+        for panel in all_panels(sweep, MAKESPAN.key, axis)
+        for crossover in panel.crossovers
     ]
-    time, energy = (
-        _less(share, noun) for share, noun in zip(saved, ("time", "energy"), strict=True)
-    )
-    alike = (saved[0] > -HARDLY) == (saved[1] > -HARDLY)
-    return f"{time} {'and' if alike else 'but'} {energy}"
+    for panel, one in found[:MOST_CROSSOVERS]:
+        before, behind = (label(POLICY_LABELS, p) for p in (one.before, one.behind))
+        place = f", at {held_name(panel.held)}" if panel.held else ""
+        yield Reason(
+            f"Crossover along {key_name(panel.axis)}",
+            f"{before} is faster up to {value_name(one.x, panel.axis)}, {behind} beyond it{place} "
+            f"({_interval(sweep, one, panel.axis)}).",
+        )
+    if len(found) > MOST_CROSSOVERS:
+        more = len(found) - MOST_CROSSOVERS
+        yield Reason("Further crossovers", f"{more} more in the table below the curves.")
 
 
-def _less(share: float, noun: str) -> str:
-    if abs(share) < HARDLY:
-        return f"no more {noun}"
-    return f"{100 * abs(share):,.0f} % {'less' if share > 0 else 'more'} {noun}"
+def _interval(sweep: Sweep, one: Crossover, axis: str) -> str:
+    if one.low is None and one.high is None:
+        known = len(sweep.specification.seeds) > 1
+        reach = "its 95 % interval reaches beyond both ends of the axis"
+        return reach if known else "one seed gives no interval"
+    low, high = (None if end is None else value_name(end, axis) for end in (one.low, one.high))
+    if low and high:
+        return f"95 %: {low} to {high}"
+    return f"95 %: from {low} on" if low else f"95 %: up to {high}"
+
+
+def _least(sweep: Sweep, metric: Metric, row: Row) -> Reason:
+    place = held_name({axis: row[axis] for axis in leading_axes(sweep)})
+    value = measured(row[metric.key], row[f"ci95_{metric.key}"], metric.unit)
+    where = f"{policy_name(row)}{f' at {place}' if place else ''}"
+    return Reason(f"Least {metric.title.lower()}", f"{where}: {value}.")
+
+
+def _gaps(sweep: Sweep) -> Iterator[Reason]:
+    if sweep.failures:
+        count = counted(len(sweep.failures), "run")
+        text = f"{count} failed and have no part in the numbers; see the last table."
+        yield Reason("Failed", text)
+    if sweep.missing:
+        yield Reason("Not there yet", f"Missing of the plan: {counted(sweep.missing, 'run')}.")

@@ -27,9 +27,7 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
     """Mean per iteration with the half-width of its 95 % interval over seeds."""
     series = {policy: _policy_curves(comparison, policy) for policy in comparison.policies}
     return {
-        "metrics": [
-            {"key": m.key, "title": m.title, "unit": m.unit, "better": m.better} for m in CURVES
-        ],
+        "metrics": [metric.described() for metric in CURVES],
         "series": series,
         "first": results.first + 1,
         "published": {
@@ -43,8 +41,9 @@ def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
     frame = comparison.iterations.filter(pl.col("policy") == policy)
     # Several jobs have a row each: their mean is the seed's value, as in the tables' means.
     seeds = frame.group_by("seed", "iteration").agg(pl.col(m.key).mean() for m in CURVES)
-    grouped = seeds.sort("seed").group_by("iteration", maintain_order=True).agg(pl.all())
-    grouped = grouped.sort("iteration")
+    grouped = (
+        seeds.sort("iteration", "seed").group_by("iteration", maintain_order=True).agg(pl.all())
+    )
     curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"].to_list()]}
     for metric in CURVES:
         pairs = [interval95(np.asarray(values)) for values in grouped[metric.key].to_list()]
@@ -57,17 +56,14 @@ def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
 
 def delay_energy_plane(results: Results, comparison: Comparison) -> dict[str, Any]:
     """Every policy as a point of completion time [ms] and energy [J], and who is undominated."""
+    axes = {"x": COMPLETION.key, "y": ENERGY.key}
+    parts = {"": "", "half_": "ci95_", "paper_": "paper_"}
+    places = [
+        (f"{name}{x}", f"{part}{key}") for name, part in parts.items() for x, key in axes.items()
+    ]
     points = [
-        {
-            "policy": row["policy"],
-            "x": short(row["completion_ms"]),
-            "y": short(row["energy_j"]),
-            "half_x": short(row.get("ci95_completion_ms")),
-            "half_y": short(row.get("ci95_energy_j")),
-            "paper_x": short(row.get("paper_completion_ms")),
-            "paper_y": short(row.get("paper_energy_j")),
-            "cloud": _cloud(comparison, row["policy"], results.first),
-        }
+        {"policy": row["policy"], "cloud": _cloud(comparison, row["policy"], results.first)}
+        | {name: short(row.get(key)) for name, key in places}
         for row in results.rows
     ]
     oracle = results.document.get("oracle")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import (
@@ -13,12 +13,7 @@ from thzsync.display.labels import (
     styles,
 )
 from thzsync.display.numbers import LADDERS
-from thzsync.report.curves import (
-    delay_energy_plane,
-    distributions,
-    fabric_split,
-    learning_curves,
-)
+from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves
 from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep import sweep_data
@@ -67,6 +62,9 @@ def closeups(comparison: Comparison) -> dict[str, Any]:
     }
 
 
+_POINT: Final = {"y": "mean_ms", "half": "ci95_ms", "paper": "paper_ms", "bound": "bound_ms"}
+
+
 def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
     """One panel per collective and straggler setting, with a series per method."""
     panels: dict[tuple[str, bool], list[Row]] = {}
@@ -77,14 +75,8 @@ def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
             "title": f"{kind_look(collective).label}, {'with' if late else 'no'} stragglers",
             "methods": styles(METHOD_LABELS, dict.fromkeys(row["method"] for row in members)),
             "points": [
-                {
-                    "method": row["method"],
-                    "x": row["racks"],
-                    "y": short(row["mean_ms"]),
-                    "half": short(row.get("ci95_ms")),
-                    "paper": short(row.get("paper_ms")),
-                    "bound": short(row.get("bound_ms")),
-                }
+                {"method": row["method"], "x": row["racks"]}
+                | {name: short(row.get(key)) for name, key in _POINT.items()}
                 for row in members
             ],
         }
@@ -94,18 +86,12 @@ def synthesis_panels(rows: list[Row]) -> list[dict[str, Any]]:
 
 def weight_rows(rows: list[Row]) -> list[dict[str, Any]]:
     """Completion time and energy per pair of weights."""
-    columns = ("completion_ms", "energy_j")
+    parts = {"ours": "", "half": "ci95_", "paper": "paper_"}
     return [
-        {
-            "label": f"{row['time_weight']:g} / {row['energy_weight']:g}",
-            **{
-                key: {
-                    "ours": short(row[key]),
-                    "half": short(row.get(f"ci95_{key}")),
-                    "paper": short(row.get(f"paper_{key}")),
-                }
-                for key in columns
-            },
+        {"label": f"{row['time_weight']:g} / {row['energy_weight']:g}"}
+        | {
+            key: {name: short(row.get(f"{start}{key}")) for name, start in parts.items()}
+            for key in ("completion_ms", "energy_j")
         }
         for row in rows
     ]

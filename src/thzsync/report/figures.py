@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from thzsync.display.labels import COLOURS, POLICY_LABELS, styles
 from thzsync.display.metrics import COMPLETION, ENERGY, Metric
@@ -41,8 +43,7 @@ def write_figures(results: Results, folder: str | Path | None = None) -> list[Pa
     target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        for name, draw in _figures(results):
-            figure = draw()
+        for name, figure in _figures(results):
             for suffix in ("pdf", "png"):
                 path = target / f"{name}.{suffix}"
                 # No date inside: equal results give equal files.
@@ -52,23 +53,16 @@ def write_figures(results: Results, folder: str | Path | None = None) -> list[Pa
     return written
 
 
-def _figures(results: Results) -> list[tuple[str, Callable[[], Figure]]]:
-    found: list[tuple[str, Callable[[], Figure]]] = []
+def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
     if results.fabric is not None:
         curves = learning_curves(results, results.fabric)
         series = styles(POLICY_LABELS, results.fabric.policies)
         for metric in CURVES:
-            drawn = _late(_curve_figure, curves, series, metric)
-            found.append((FILE_NAMES[metric.key], drawn))
+            yield FILE_NAMES[metric.key], _curve_figure(curves, series, metric)
     if results.synthesis:
-        found.append(("synthesis", _late(_synthesis_figure, synthesis_panels(results.synthesis))))
+        yield "synthesis", _synthesis_figure(synthesis_panels(results.synthesis))
     if results.weights:
-        found.append(("weights", _late(_weights_figure, weight_rows(results.weights))))
-    return found
-
-
-def _late(draw: Callable[..., Figure], *arguments: Any) -> Callable[[], Figure]:
-    return lambda: draw(*arguments)
+        yield "weights", _weights_figure(weight_rows(results.weights))
 
 
 def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
@@ -95,18 +89,13 @@ def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: 
     from matplotlib.ticker import MaxNLocator
 
     figure, (axes,) = _new(1, 1, 4.6, 3.2)
-    last = 0
+    last = max(x for one in curves["series"].values() for x in one["iteration"])
     for one in series:
-        values = curves["series"][one["key"]]
-        x, mean = values["iteration"], values[metric.key]["mean"]
-        half = [h or 0.0 for h in values[metric.key]["half"]]
-        look = _look(one["style"])
-        axes.plot(x, mean, label=one["label"], markersize=3.5, linewidth=1.4, **look)
-        low = [m - h for m, h in zip(mean, half, strict=True)]
-        high = [m + h for m, h in zip(mean, half, strict=True)]
-        axes.fill_between(x, low, high, color=look["color"], alpha=0.15, linewidth=0)
-        last = max(last, *x)
-    for one in series:
+        values, look = curves["series"][one["key"]], _look(one["style"])
+        mean, half = (np.array(values[metric.key][k], dtype=float) for k in ("mean", "half"))
+        axes.plot(values["iteration"], mean, label=one["label"], markersize=3.5, **look)
+        low, high = mean - np.nan_to_num(half), mean + np.nan_to_num(half)
+        axes.fill_between(values["iteration"], low, high, color=look["color"], alpha=0.15, lw=0)
         published = curves["published"].get(one["key"], {}).get(metric.key)
         if published is not None:
             _published(axes, last + 1, published, one["style"])
@@ -126,21 +115,14 @@ def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
     for axes, panel in zip(all_axes, panels, strict=False):
         for method in panel["methods"]:
             points = [p for p in panel["points"] if p["method"] == method["key"]]
-            x, y = [p["x"] for p in points], [p["y"] for p in points]
-            half = [p["half"] or 0.0 for p in points]
+            x, y, half = ([p[key] or 0.0 for p in points] for key in ("x", "y", "half"))
             look = _look(method["style"])
             axes.errorbar(x, y, half, label=method["label"], markersize=4, capsize=2, **look)
             for point in points:
                 if point["paper"] is not None:
                     _published(axes, point["x"], point["paper"], method["style"])
-        bounds = sorted(
-            {
-                (p["x"], p["bound"])
-                for p in panel["points"]
-                if p["method"] == "proposed" and p["bound"]
-            }
-        )
-        if bounds:
+        ours = [p for p in panel["points"] if p["method"] == "proposed" and p["bound"]]
+        if bounds := sorted({(p["x"], p["bound"]) for p in ours}):
             axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
         axes.set_title(panel["title"], fontsize=9)
         axes.set_xlabel("Racks")
@@ -186,7 +168,7 @@ def _legend(figure: Figure, panels: list[Axes], columns: int) -> None:
 
 
 def _look(style: int) -> dict[str, Any]:
-    return {"color": COLOURS[style], "marker": MARKERS[style]}
+    return {"color": COLOURS[style], "marker": MARKERS[style], "linewidth": 1.4}
 
 
 def _published(axes: Axes, x: float, y: float, style: int) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.collectives import find_collective
 from thzsync.display.kinds import kind_look, ordered
-from thzsync.errors import ThzSyncError, printable
+from thzsync.drawing import save_drawing
+from thzsync.errors import printable
 from thzsync.report.figures import in_fitting_unit
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
@@ -72,17 +73,7 @@ def draw_gantt(
     graph: TrainingGraph, path: str | Path, title: str = "", rate_bps: float = 100e9
 ) -> None:
     """Draw a graph's earliest schedule, events at their nominal length, into a file."""
-    target = Path(path)
-    if target.suffix.lower() not in SUFFIXES:
-        raise ThzSyncError(
-            f"{path}: cannot draw a {target.suffix or 'nameless'} file; end the name in "
-            f"{', '.join(SUFFIXES)}"
-        )
-    figure = gantt_figure(graph, title, rate_bps)
-    try:
-        figure.savefig(target, dpi=150)
-    except OSError as error:
-        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
+    save_drawing(lambda: gantt_figure(graph, title, rate_bps), path, SUFFIXES)
 
 
 def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9) -> Figure:
@@ -96,32 +87,24 @@ def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9)
     _draw_bars(axes, graph, bands, shown, rate_bps)
     _dress(axes, bands, shown)
     heading = f"{plain(title)}: one iteration" if title else "One iteration"
-    note = f"each event alone at {rate_bps / 1e9:g} Gbit/s per rack"
     axes.set_title(heading, loc="left", pad=22, fontsize=12, fontweight="bold")
-    axes.annotate(
-        note,
-        (0, 1),
-        (0, 6),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=9,
-        color="#555555",
-    )
+    note = f"each event alone at {rate_bps / 1e9:g} Gbit/s per rack"
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(note, (0, 1), (0, 6), fontsize=9, color="#555555", **place)
     return figure
 
 
-def _bands(graph: TrainingGraph) -> dict[tuple[str, int], int]:
+_Bands = dict[tuple[str, int], int]
+
+
+def _bands(graph: TrainingGraph) -> _Bands:
     """Row of every stage, jobs one below the other."""
     stages = sorted({(node.job, node.stage) for node in graph.nodes})
     return {stage: row for row, stage in enumerate(stages)}
 
 
 def _draw_bars(
-    axes: Axes,
-    graph: TrainingGraph,
-    bands: dict[tuple[str, int], int],
-    shown: dict[str, _Look],
-    rate_bps: float,
+    axes: Axes, graph: TrainingGraph, bands: _Bands, shown: dict[str, _Look], rate_bps: float
 ) -> None:
     times = graph.times(lambda event: nominal_s(event, rate_bps))
     total_ms = max(times.makespan_s * 1e3, 1e-9)
@@ -148,7 +131,7 @@ def _draw_bars(
     axes.set_xlim(0, total_ms)
 
 
-def _dress(axes: Axes, bands: dict[tuple[str, int], int], shown: dict[str, _Look]) -> None:
+def _dress(axes: Axes, bands: _Bands, shown: dict[str, _Look]) -> None:
     from matplotlib.patches import Patch
 
     several_jobs = len({job for job, _ in bands}) > 1
@@ -163,13 +146,15 @@ def _dress(axes: Axes, bands: dict[tuple[str, int], int], shown: dict[str, _Look
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
     handles = [Patch(color=look.colour, label=look.name) for look in shown.values()]
-    axes.legend(
-        handles=handles,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 1.0),
-        ncols=len(handles),
-        frameon=False,
-        fontsize=9,
-        handlelength=1.0,
-        columnspacing=1.2,
-    )
+    look: dict[str, Any] = {
+        "frameon": False,
+        "fontsize": 9,
+        "handlelength": 1.0,
+        "columnspacing": 1.2,
+    }
+    place: dict[str, Any] = {
+        "loc": "lower right",
+        "bbox_to_anchor": (1.0, 1.0),
+        "ncols": len(handles),
+    }
+    axes.legend(handles=handles, **place, **look)

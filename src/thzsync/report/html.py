@@ -16,43 +16,18 @@ from markupsafe import Markup
 from thzsync.display import counted
 from thzsync.display.html import page_table, templates
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.report.answer import answer
+from thzsync.report.answer import WEIGHTY, answer
 from thzsync.report.headline import page_tables
-from thzsync.report.sections import Group, grouped
 from thzsync.report.source import Results
-from thzsync.report.sweep_answer import sweep_answer, sweep_facts, sweep_title
+from thzsync.studies.axes import key_name, leading_axes
 from thzsync.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SCRIPTS: Final = (
-    "base.js",
-    "numbers.js",
-    "marks.js",
-    "axes.js",
-    "lines.js",
-    "curves.js",
-    "placement.js",
-    "plane.js",
-    "split.js",
-    "distributions.js",
-    "weights.js",
-    "sweep.js",
-    "sweep-picker.js",
-    "matrix.js",
-    "traffic.js",
-    "gantt.js",
-    "gantt-input.js",
-    "film.js",
-    "floor.js",
-    "activity.js",
-    "player.js",
-    "readout.js",
-    "main.js",
-)
-"""In the order in which they need one another."""
 STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
+THEME: Final = "theme.js"
+"""Runs before the page is painted; the other scripts run at its end."""
 TITLES: Final = {
     "run": "One policy on the training trace",
     "compare": "Policies compared",
@@ -68,19 +43,18 @@ TITLES: Final = {
 
 def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
-    groups = grouped(data)
-    script = "{\n" + "\n".join(asset(name) for name in SCRIPTS) + "\n}"
-    theme = asset("theme.js")
+    script = "{\n" + "\n".join(map(asset, scripts())) + "\n}"
+    theme = asset(THEME)
     return (
         _environment()
         .get_template("page.html")
         .render(
-            title=_title(results),
+            title=title_of(results),
             facts=_facts(results),
-            links=_links(results, groups),
-            answer=answer(results) if results.sweep is None else sweep_answer(results.sweep),
+            answer=answer(results),
+            weighty=WEIGHTY,
             tables=page_tables(results),
-            groups=groups,
+            present=[key for key, value in data.items() if value],
             pickable=len(data.get("closeups", ())) > 1,
             provenance=_provenance(results),
             # Ours, or packed so that it cannot end its element: these alone are not escaped.
@@ -99,6 +73,13 @@ def embed(data: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
+def scripts() -> list[str]:
+    """What the page runs: functions in any order, and last what calls them."""
+    names = {path.name for path in files("thzsync.report").joinpath("assets").iterdir()}
+    functions = names - {"main.js", THEME}
+    return [*sorted(name for name in functions if name.endswith(".js")), "main.js"]
+
+
 def asset(name: str) -> str:
     """The text of a style sheet or script that comes with the package."""
     return files("thzsync.report").joinpath("assets", name).read_text("utf-8")
@@ -112,8 +93,9 @@ def _environment() -> Environment:
 
 
 def bind(text: str) -> str:
-    """Keep a number and its unit on one line."""
-    return re.sub(r"(?<=\d) (?=(?:%|[nµm]?s|[nµmk]?J)(?!\w))", "\N{NO-BREAK SPACE}", text)
+    """Keep a number, its interval and its unit on one line."""
+    gaps = r"(?<=\d) (?=(?:%|[nµm]?s|[nµmk]?J|[kMGT]?b/s)(?!\w))|(?<=\d) (?=±)|(?<=±) (?=\d)"
+    return re.sub(gaps, "\N{NO-BREAK SPACE}", text)
 
 
 def _csp_hash(script: str) -> str:
@@ -121,16 +103,12 @@ def _csp_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _links(results: Results, groups: list[Group]) -> list[tuple[str, str]]:
-    links = [("answer", "Answer")]
-    if results.rows:
-        links.append(("headline", "Numbers"))
-    return [*links, *((s.name, s.word) for group in groups for s in group.sections)]
-
-
-def _title(results: Results) -> str:
+def title_of(results: Results) -> str:
+    """The question of a sweep, or what kind of results these are."""
     if results.sweep is not None:
-        return sweep_title(results.sweep)
+        axes = " and ".join(map(key_name, leading_axes(results.sweep)))
+        question = results.sweep.specification.question
+        return question or (f"Sweep: {axes}" if axes else "A sweep")
     title = TITLES.get(results.kind, "Results")
     if results.kind == "run":
         title = f"{label(POLICY_LABELS, results.rows[0]['policy'])}: {title[0].lower()}{title[1:]}"
@@ -138,22 +116,28 @@ def _title(results: Results) -> str:
 
 
 def _facts(results: Results) -> str:
-    if results.sweep is not None:
-        return sweep_facts(results.sweep)
-    comparison = results.fabric
-    if comparison is None:
-        return ""
-    floor = comparison.scenario.floor
-    iterations = comparison.iterations["iteration"].n_unique()
-    return " · ".join(
-        (
+    sweep, comparison = results.sweep, results.fabric
+    if sweep is not None:
+        count = len(sweep.policies)
+        facts = [
+            f"scenario “{sweep.scenario.name}”",
+            counted(len(sweep.points), "point"),
+            f"{count} {'policy' if count == 1 else 'policies'}",
+            sweep.seeds_text,
+            counted(sweep.specification.iterations, "iteration"),
+        ]
+    elif comparison is not None:
+        floor = comparison.scenario.floor
+        facts = [
             f"scenario “{comparison.scenario.name}”",
             f"{floor.racks} racks on {floor.rings} rings",
             f"{comparison.scenario.thz.subbands} THz subbands",
-            counted(iterations, "iteration"),
+            counted(comparison.iterations["iteration"].n_unique(), "iteration"),
             counted(len(comparison.seeds), "seed"),
-        )
-    )
+        ]
+    else:
+        facts = []
+    return " · ".join(facts)
 
 
 def _provenance(results: Results) -> str:

@@ -68,13 +68,13 @@ def trace_events(run: Run) -> Iterator[Entry]:
 
 
 def _stage_entries(run: Run, origin: int) -> Iterator[Entry]:
-    yield _name("process_name", STAGES, f"Stages ({label(POLICY_LABELS, run.policy)})")
+    yield _meta("process_name", STAGES, f"Stages ({label(POLICY_LABELS, run.policy)})")
     thread = 0
     for (job, stage, lane), members, sub_rows in lanes(bars(run)):
         title = COMPUTE if lane == COMPUTE else kind_look(lane).label
         for sub in range(max(sub_rows) + 1):
-            yield _name("thread_name", STAGES, f"{job} stage {stage} {title}", thread + sub)
-            yield _order("thread_sort_index", STAGES, thread + sub, thread + sub)
+            yield _meta("thread_name", STAGES, f"{job} stage {stage} {title}", thread + sub)
+            yield _meta("thread_sort_index", STAGES, thread + sub, thread + sub)
         for bar, sub in zip(members, sub_rows, strict=True):
             span = (bar.start_ps - origin, bar.end_ps - origin)
             yield _slice(bar.name, lane, STAGES, thread + sub, span, _arguments(bar))
@@ -85,17 +85,9 @@ def _arguments(bar: Bar) -> Entry:
     if bar.lane == COMPUTE:
         return {"stage": bar.stage, "microbatch": bar.row["microbatch"]}
     wanted = (
-        "number",
-        "method",
-        "completion_ms",
-        "optical_energy_j",
-        "thz_energy_j",
-        "reward",
-        "wired_bytes",
-        "thz_bytes",
-        "fallback_chunks",
-        "rerouted_chunks",
-    )
+        "number", "method", "completion_ms", "optical_energy_j", "thz_energy_j", "reward",
+        "wired_bytes", "thz_bytes", "fallback_chunks", "rerouted_chunks",
+    )  # fmt: skip
     return {name: bar.row[name] for name in wanted}
 
 
@@ -103,26 +95,21 @@ def _rack_entries(run: Run, origin: int) -> Iterator[Entry]:
     subbands = [f"{hz / 1e9:g} GHz" for hz in run.scenario.thz.centres_hz]
     for rack in range(run.scenario.floor.racks):
         process = FIRST_RACK + rack
-        yield _name("process_name", process, f"Rack {rack} THz")
-        yield _order("process_sort_index", process, process)
+        yield _meta("process_name", process, f"Rack {rack} THz")
+        yield _meta("process_sort_index", process, process)
         for subband, title in enumerate(subbands):
-            yield _name("thread_name", process, title, subband)
+            yield _meta("thread_name", process, title, subband)
     kinds = dict(run.events.select("number", "kind").iter_rows())
     for row in run.tables["transmissions"].iter_rows(named=True):
         src, dst, kind = row["src"], row["dst"], kinds[row["number"]]
         span = (row["start_ps"] - origin, row["end_ps"] - origin)
-        arguments = {
-            "event": row["number"],
-            "round": row["round"],
-            "bytes": row["bytes"],
-            "power_w": row["power_w"],
-        }
+        arguments = {"event": row["number"]} | {k: row[k] for k in ("round", "bytes", "power_w")}
         for rack, name in ((src, f"to {dst}"), (dst, f"from {src}")):
             yield _slice(name, kind, FIRST_RACK + rack, row["subband"], span, arguments)
 
 
 def _fibre_entries(run: Run, origin: int) -> Iterator[Entry]:
-    yield _name("process_name", FIBRES, "Fibres")
+    yield _meta("process_name", FIBRES, "Fibres")
     topology = Topology(run.scenario.floor)
     ends: dict[int, int] = {}
     for row in run.tables["links"].sort("start_ps", "link").iter_rows(named=True):
@@ -147,21 +134,11 @@ def _slice(
     name: str, category: str, process: int, thread: int, span_ps: tuple[int, int], arguments: Entry
 ) -> Entry:
     start, end = span_ps
-    return {
-        "ph": "X",
-        "name": name,
-        "cat": category,
-        "pid": process,
-        "tid": thread,
-        "ts": start / 1e6,
-        "dur": (end - start) / 1e6,
-        "args": arguments,
-    }
+    track = {"ph": "X", "name": name, "cat": category, "pid": process, "tid": thread}
+    return {**track, "ts": start / 1e6, "dur": (end - start) / 1e6, "args": arguments}
 
 
-def _name(what: str, process: int, name: str, thread: int = 0) -> Entry:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
-
-
-def _order(what: str, process: int, index: int, thread: int = 0) -> Entry:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"sort_index": index}}
+def _meta(what: str, process: int, value: str | int, thread: int = 0) -> Entry:
+    """A name or a place in the order of tracks."""
+    key = "name" if what.endswith("_name") else "sort_index"
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {key: value}}

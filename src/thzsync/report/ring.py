@@ -10,7 +10,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import COLOURS, METHOD_LABELS, label
-from thzsync.errors import ThzSyncError
+from thzsync.drawing import save_drawing
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -27,19 +27,11 @@ _PALE: Final = "#bbbbbb"
 
 def draw_rounds(schedule: Schedule, topology: Topology, path: str | Path) -> Path:
     """Write an SVG or PNG, by the file's suffix; of many rounds, twelve evenly spaced ones."""
-    file = Path(path)
-    if file.suffix.lower() not in SUFFIXES:
-        raise ThzSyncError(f"{path}: unknown picture format; end the name in .svg or .png")
     import matplotlib as mpl
 
-    # A fixed salt and no time stamp: the same schedule gives the same file.
-    undated = {"Date": None} if file.suffix.lower() == ".svg" else None
-    try:
-        with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
-            _figure(schedule, topology).savefig(file, dpi=150, metadata=undated)
-    except OSError as error:
-        raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
-    return file
+    # A fixed salt: the same schedule gives the same file.
+    with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
+        return save_drawing(lambda: _figure(schedule, topology), path, SUFFIXES)
 
 
 def _figure(schedule: Schedule, topology: Topology) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -81,24 +81,23 @@ def _open(source: Path, marker: str) -> Results:
 
 
 def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
-    if marker == "run.json" and kind == "run":
-        return _open_run(source, document)
-    if marker == "compare.json" and kind in ("compare", "fabric"):
-        return _open_comparison(source, kind, document)
-    if marker == "reproduce.json" and kind == "reproduce":
-        return _open_reproduction(source, document)
-    if marker == "synthesis.json" and kind == "synthesis":
-        rows, ablations = _rows(source / marker, document), document.get("ablations") or []
-        return Results(kind, source, document=document, synthesis=rows, ablations=ablations)
-    if kind in ("weights", "ladder", "beyond", "readings") and marker == f"{kind}.json":
-        rows = _rows(source / marker, document)
-        shown: dict[str, Any] = {kind: rows if kind == "weights" else document}
-        return Results(kind, source, document=document, **shown)
-    if marker == "sweep.json" and kind == "sweep":
-        from thzsync.studies import Sweep
+    if marker == "compare.json" and kind == "fabric":
+        return _open_comparison(source, document)
+    if marker != f"{kind}.json":
+        raise ThzSyncError(
+            f"{source / marker}: its kind is {kind!r}; this version cannot show that"
+        )
+    if kind in _OPENED:
+        return _OPENED[kind](source, document)
+    rows, ablations = _rows(source / marker, document), document.get("ablations") or []
+    shown: Row = {kind: rows if kind in ("synthesis", "weights") else document}
+    return Results(kind, source, document=document, ablations=ablations, **shown)
 
-        return Results(kind, source, document=document, sweep=Sweep.load(source))
-    raise ThzSyncError(f"{source / marker}: its kind is {kind!r}; this version cannot show that")
+
+def _open_sweep(source: Path, document: Row) -> Results:
+    from thzsync.studies import Sweep
+
+    return Results("sweep", source, document=document, sweep=Sweep.load(source))
 
 
 def _open_run(source: Path, document: Row) -> Results:
@@ -129,13 +128,13 @@ def as_comparison(run: Run) -> Comparison:
     )
 
 
-def _open_comparison(source: Path, kind: str, document: Row) -> Results:
+def _open_comparison(source: Path, document: Row) -> Results:
     from thzsync.experiments.compare import Comparison
 
     rows = _rows(source / "compare.json", document)
     comparison = Comparison.load(source)
     first = int(document.get("first_iteration", 0))
-    return Results(kind, source, comparison, rows, first, document)
+    return Results(document["kind"], source, comparison, rows, first, document)
 
 
 def _open_reproduction(source: Path, document: Row) -> Results:
@@ -144,21 +143,15 @@ def _open_reproduction(source: Path, document: Row) -> Results:
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
     nothing = Results("reproduce", source, document=document)
-    fabric, synthesis, weights, ladder, beyond, readings = (
-        present.get(name, nothing)
-        for name in ("fabric", "synthesis", "weights", "ladder", "beyond", "readings")
-    )
+    figures = ("synthesis", "weights", "ladder", "beyond", "readings")
+    shown: Row = {name: getattr(present.get(name, nothing), name) for name in figures}
     return replace(
-        fabric,
+        present.get("fabric", nothing),
         kind="reproduce",
         folder=source,
-        synthesis=synthesis.synthesis,
-        ablations=synthesis.ablations,
-        weights=weights.weights,
-        ladder=ladder.ladder,
-        beyond=beyond.beyond,
-        readings=readings.readings,
+        ablations=present.get("synthesis", nothing).ablations,
         quick=frozenset().union(*(part.quick for part in present.values())),
+        **shown,
     )
 
 
@@ -190,3 +183,11 @@ def _rows(path: Path, document: Row) -> list[Row]:
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise ThzSyncError(f"{path}: has no rows; make it anew")
     return rows
+
+
+_OPENED: Final[dict[str, Callable[[Path, Row], Results]]] = {
+    "run": _open_run,
+    "compare": _open_comparison,
+    "reproduce": _open_reproduction,
+    "sweep": _open_sweep,
+}

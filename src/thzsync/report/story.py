@@ -1,159 +1,179 @@
-"""One sentence per reproduced figure: its main numbers, and how certain they are."""
+"""What is said of the paper's figures: their main numbers, how certain, and how near the paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from thzsync.display import number
+from thzsync.display import half_width, number, quantity
 from thzsync.display.kinds import kind_look
-from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.experiments.statistics import undecided, verdict
-from thzsync.report.source import Row
+from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, label, policy_name
+from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
+from thzsync.display.numbers import fitting_unit
+from thzsync.experiments.statistics import verdict
+from thzsync.paper.deviation import (
+    FAIR_PCT,
+    NEAR_PCT,
+    deviation_pct,
+    deviation_text,
+    shown_pct,
+)
+from thzsync.report.source import Results, Row
 
 Document = dict[str, Any]
 
 
+class Reason(NamedTuple):
+    """A catchword and a sentence."""
+
+    word: str
+    sentence: str
+
+
 def synthesis(document: Document) -> str:
     """How long the proposed collectives take at the largest size, beside bound and paper."""
-    rows = [r for r in document["rows"] if r["method"] == "proposed" and not r["stragglers"]]
-    racks = max(row["racks"] for row in rows)
-    parts = " and ".join(_collective(row) for row in rows if row["racks"] == racks)
-    return f"Alone on THz among {racks} racks, {parts}; {_seeds(document['seeds'])}."
+    rows = document["rows"]
+    kinds = dict.fromkeys(row["collective"] for row in rows)
+    told = {kind_look(kind).label: collective_sentence(rows, kind) for kind in kinds}
+    parts = [f"{name} {sentence}" for name, sentence in told.items() if sentence]
+    return f"Alone on THz among {_most_racks(rows)} racks, {'; '.join(parts) or 'no times'}."
 
 
-def _collective(row: Row) -> str:
-    compared = [f"{row['mean_ms'] / row['bound_ms']:.2f} times the bound"]
-    if row.get("paper_ms") is not None:
-        compared.append(f"paper {number(row['paper_ms'], 4)} ms")
-    taken = _measured(row["mean_ms"], row.get("ci95_ms"))
-    return f"{kind_look(row['collective']).label} takes {taken} ms ({', '.join(compared)})"
+def collective_sentence(rows: list[Row], kind: str) -> str:
+    """The proposed schedule of a collective beside its best rival, its bound and the paper."""
+    here = [r for r in rows if (r["collective"], r["racks"]) == (kind, _most_racks(rows))]
+    methods = {row["method"]: row for row in here if not row["stragglers"]}
+    ours = methods.pop("proposed", None)
+    if ours is None:
+        return ""
+    half = ours.get("ci95_ms")
+    parts = [f"takes {_of(ours, 'mean_ms', 'ms', 'ci95_ms')}"]
+    if rival := min(methods.values(), key=lambda row: float(row["mean_ms"]), default=None):
+        saved = 100 * (1 - ours["mean_ms"] / rival["mean_ms"])
+        than = f"than the best other method ({label(METHOD_LABELS, rival['method'])})"
+        parts.append(f"{abs(saved):.0f} % {'less' if saved >= 0 else 'more'} {than}")
+    if ours.get("bound_ms"):
+        parts.append(f"{ours['mean_ms'] / ours['bound_ms']:.2f} times its lower bound")
+    if ours.get("paper_ms") is not None:
+        parts.append(f"paper {number(ours['paper_ms'], 4)} ms")
+    return ", ".join(parts) + ("" if half_width(None, half) else " (undecided, one seed)")
+
+
+def _most_racks(rows: list[Row]) -> int:
+    return max(int(row["racks"]) for row in rows)
 
 
 def fabric(document: Document) -> str:
     """What THz-SynC needs on the trace, against fibre alone and against its nearest rival."""
-    seeds = len(document["seeds"])
     rows = {row["policy"]: row for row in document["rows"]}
     gains = {gain["policy"]: gain for gain in document["gains"]}
-    nearest = min(gains, key=lambda policy: rows[policy]["completion_ms"])
+    nearest = min(gains, key=lambda policy: float(rows[policy]["completion_ms"]))
     shown = dict.fromkeys(p for p in ("all-wired", "all-wired-best", nearest) if p in gains)
-    needs = _measured(*(rows["thz-sync"][key] for key in ("completion_ms", "ci95_completion_ms")))
-    against = ", ".join(_gain(gains[policy], seeds) for policy in shown)
-    told = f"On the training trace THz-SynC's collectives need {needs} ms per iteration: {against}."
-    return told + _felt(rows["thz-sync"], gains.get("all-wired"), seeds)
-
-
-def _felt(row: Row, gain: Row | None, seeds: int) -> str:
-    """What of that a user feels: the iteration, and the communication that compute leaves bare."""
-    if row.get("exposed_ms") is None:
-        return ""
-    takes, bare = (
-        _measured(row[key], row.get(f"ci95_{key}")) for key in ("makespan_ms", "exposed_ms")
+    ours = rows["thz-sync"]
+    needs = _of(ours, "completion_ms", "ms")
+    against = ", ".join(gain_text(gains[policy]) for policy in shown)
+    told = f"On the training trace THz-SynC's collectives need {needs} per iteration: {against}."
+    if ours.get("exposed_ms") is None:
+        return told
+    told += (
+        f" An iteration takes {_of(ours, 'makespan_ms', 'ms')}, of which compute does not hide "
+        f"{_of(ours, 'exposed_ms', 'ms')}"
     )
-    told = f" An iteration takes {takes} ms, of which compute does not hide {bare} ms"
-    if gain is None or gain.get("makespan_gain_pct") is None:
+    fibre: Row = next((gains[p] for p in ("all-wired-best", "all-wired") if p in gains), {})
+    if fibre.get("makespan_gain_pct") is None:
         return f"{told}."
-    shorter = {
-        "gain_pct": gain["makespan_gain_pct"],
-        "ci95_gain_pct": gain["ci95_makespan_gain_pct"],
-        "policy": gain["policy"],
-        "paper_pct": None,
-    }
-    return f"{told}: {_gain(shorter, seeds)}."
+    return f"{told}: {gain_text(fibre, 'makespan_')}."
 
 
-def _gain(gain: Row, seeds: int) -> str:
-    mean, half = gain["gain_pct"], gain["ci95_gain_pct"]
-    rival = label(POLICY_LABELS, gain["policy"])
-    remarks = [] if _decided(mean, half) else [undecided(seeds)]
-    if gain["paper_pct"] is not None:
+def gain_text(gain: Row, time: str = "") -> str:
+    """How much less time than a rival, what the paper says, and whether it is certain."""
+    mean, half = gain[f"{time}gain_pct"], gain.get(f"ci95_{time}gain_pct")
+    remarks = [undecided(mean, half)]
+    if not time and gain.get("paper_pct") is not None:
         remarks.append(f"paper: {number(gain['paper_pct'], 3)} % less")
-    direction = "less" if mean >= 0 else "more"
-    aside = f" ({'; '.join(remarks)})" if remarks else ""
-    return f"{_measured(abs(mean), half, 3)} % {direction} than {rival}{aside}"
+    aside = "; ".join(filter(None, remarks))
+    than = f"{'less' if mean >= 0 else 'more'} than {label(POLICY_LABELS, gain['policy'])}"
+    return f"{measured(abs(mean), half, '%', 3)} {than}{f' ({aside})' if aside else ''}"
 
 
 def weights(document: Document) -> str:
     """What moving the reward's weights from time to energy changes."""
     rows = sorted(document["rows"], key=lambda row: -float(row["time_weight"]))
     fast, green = rows[0], rows[-1]
-    time, energy = (
-        _change(fast, green, key, unit, len(document["seeds"]))
-        for key, unit in (("completion_ms", "ms"), ("energy_j", "J"))
-    )
+    time = _change(fast, green, "completion_ms", "ms")
+    energy = _change(fast, green, "energy_j", "J")
     moved = f"from {fast['time_weight']:g} to {green['time_weight']:g}"
     return f"Moving the weight of time {moved} takes completion time {time} and energy {energy}."
 
 
 def beyond(document: Document) -> str:
-    """Where the frontier stands, and what it leaves behind."""
+    """The fastest and the thriftiest point of the mechanisms beyond the paper."""
     ours = [row for row in document["rows"] if row["config"] == "beyond"]
-    told = [
-        f"{_measured(row['completion_ms'], row['ci95_completion_ms'])} ms at "
-        f"{_measured(row['energy_j'], row['ci95_energy_j'])} J"
+    fastest, thriftiest = (
+        f"{_of(row, 'completion_ms', 'ms')} at {_of(row, 'energy_j', 'J')}"
         for row in (
-            min(ours, key=lambda row: float(row["completion_ms"])),
-            min(ours, key=lambda row: float(row["energy_j"])),
+            min(ours, key=lambda row: float(row[key])) for key in ("completion_ms", "energy_j")
         )
-    ]
+    )
     claims = document["claims"]
     held = sum(claim is True for claim in claims.values())
+    count = len(document["seeds"])
+    seeds = f"± is the 95 % interval over {count} seeds" if count > 1 else "undecided, one seed"
     return (
-        f"Beyond the paper's mechanisms the fastest point takes {told[0]} and the thriftiest "
-        f"{told[1]} ({_seeds(len(document['seeds']))}). Some point of ours is at once faster and "
-        f"thriftier than {held} of {len(claims)} others beyond doubt."
+        f"With the mechanisms beyond the paper, the fastest point takes {fastest} and the point "
+        f"with the least energy {thriftiest} ({seeds}). Some point of ours is "
+        f"faster and thriftier than {held} of {len(claims)} others, beyond their intervals."
     )
-
-
-def _change(one: Row, other: Row, key: str, unit: str, seeds: int) -> str:
-    before, after = (_measured(row[key], row.get(f"ci95_{key}")) for row in (one, other))
-    halves = [_known(row.get(f"ci95_{key}")) for row in (one, other)]
-    # Rows of different weights carry no paired difference; separate intervals are the safe side.
-    certain = _decided(other[key] - one[key], sum(halves))
-    return f"from {before} to {after} {unit}" + ("" if certain else f" ({undecided(seeds)})")
-
-
-def _decided(lead: float, half: float | None) -> bool:
-    return verdict(lead, _known(half)) is not None
-
-
-def _known(half: float | None) -> float:
-    """The half-width, or infinity where one seed gives none."""
-    return half if half is not None and isfinite(half) else float("inf")
-
-
-def _measured(mean: float, half: float | None, digits: int = 4) -> str:
-    shown = number(mean, digits)
-    return f"{shown} ± {number(half, 2)}" if isfinite(_known(half)) else shown
-
-
-def _seeds(count: int) -> str:
-    return f"± is the 95 % interval over {count} seeds" if count > 1 else undecided(count)
 
 
 def ladder(document: Document) -> str:
     """What all departures together change for every learner."""
-    rungs, seeds = document["rungs"], len(document["seeds"])
     found = {(row["policy"], row["rung"]): row for row in document["rows"]}
     parts = []
     for policy in dict.fromkeys(row["policy"] for row in document["rows"]):
-        letter, ours = (found[policy, rung] for rung in (rungs[0], document["ours"]))
-        name = label(POLICY_LABELS, policy)
-        parts.append(f"{name} {_change(letter, ours, 'completion_ms', 'ms', seeds)}")
+        letter, ours = (found[policy, rung] for rung in (document["rungs"][0], document["ours"]))
+        change = _change(letter, ours, "completion_ms", "ms")
+        parts.append(f"{label(POLICY_LABELS, policy)} {change}")
     return f"From the paper's letter to ours, completion time goes: {'; '.join(parts)}."
 
 
 def readings(document: Document) -> str:
     """Which set comes nearest, and how near."""
-    ours, best = document["rows"][0], min(document["rows"], key=lambda r: r["deviation_pct"])
-    near, far = (f"{row['within']} of {row['count']} published numbers" for row in (best, ours))
-    taken = "; ".join(best["readings"]) or "our defaults"
-    return (
-        f"The readings that come nearest ({taken}) fit {near}, "
-        f"{number(best['deviation_pct'], 2)} % off in the mean; our defaults fit {far}, "
-        f"{number(ours['deviation_pct'], 2)} % off."
+    ours, best = document["rows"][0], min(document["rows"], key=lambda r: float(r["deviation_pct"]))
+    near, far = (
+        f"fit {row['within']} of {row['count']} published numbers, "
+        f"{number(row['deviation_pct'], 2)} % off in the mean"
+        for row in (best, ours)
     )
+    taken = "; ".join(best["readings"]) or "our defaults"
+    return f"The readings that come nearest ({taken}) {near}; our defaults {far}."
+
+
+def undecided(lead: float, half: float | None) -> str:
+    """Why nothing can be said of a difference; nothing where it is certain."""
+    if half is None or not isfinite(half):
+        return "undecided, one seed"
+    return "" if verdict(lead, half) is not None else "too close to call"
+
+
+def measured(mean: float, half: float | None, unit: str, digits: int = 4) -> str:
+    """A mean with its interval, in the unit that fits."""
+    name, factor = fitting_unit(unit, mean)
+    width = half_width(mean * factor, half and half * factor)
+    return f"{number(mean * factor, digits)}{f' ± {width}' if width else ''} {name}".rstrip()
+
+
+def _of(row: Row, key: str, unit: str, half: str = "") -> str:
+    return measured(row[key], row.get(half or f"ci95_{key}"), unit)
+
+
+def _change(one: Row, other: Row, key: str, unit: str) -> str:
+    halves: list[Any] = [row.get(f"ci95_{key}") for row in (one, other)]
+    # Rows of different runs carry no paired difference; separate intervals are the safe side.
+    remark = undecided(other[key] - one[key], None if None in halves else sum(halves))
+    before, after = (measured(row[key], row.get(f"ci95_{key}"), "") for row in (one, other))
+    return f"from {before} to {after} {unit}{f' ({remark})' if remark else ''}"
 
 
 STORIES: Final[dict[str, Callable[[Document], str]]] = {
@@ -165,3 +185,92 @@ STORIES: Final[dict[str, Callable[[Document], str]]] = {
     "readings": readings,
 }
 """The sentence of each figure, made from its document."""
+
+
+def title(results: Results) -> str:
+    """The sentence of results without policies."""
+    if results.synthesis:
+        return synthesis({"rows": results.synthesis})
+    for name in ("beyond", "ladder", "readings"):
+        if document := getattr(results, name):
+            return STORIES[name](document)
+    return weights({"rows": results.weights})
+
+
+def paper_findings(results: Results) -> Iterator[Reason]:
+    """What the results say of the paper, the most important first."""
+    yield from _beside_the_paper(results)
+    yield from _gains(results)
+    yield from _possible(results)
+    yield from _about_figures(results)
+
+
+def _gains(results: Results) -> Iterator[Reason]:
+    """By how much THz-SynC completes its collectives earlier: the paper's own claims."""
+    found = [g for g in results.document.get("gains", []) if g.get("gain_pct") is not None]
+    if found:
+        told = ", ".join(gain_text(gain) for gain in found)
+        yield Reason("Completion time saved", f"{POLICY_LABELS['thz-sync']} needs {told}.")
+
+
+def _possible(results: Results) -> Iterator[Reason]:
+    """What the best fixed choice in hindsight reaches."""
+    if oracle := results.document.get("oracle"):
+        yield Reason(
+            "Possible",
+            f"The best fixed split and power per type, chosen in hindsight, reaches "
+            f"{quantity(oracle['completion_ms'], 'ms')}, {quantity(oracle['energy_j'], 'J')} and a "
+            f"reward of {number(oracle['reward'], 3)}.",
+        )
+
+
+def _beside_the_paper(results: Results) -> Iterator[Reason]:
+    """How many of the published numbers are met, and the worst one."""
+    gaps = sorted(_deviations(results), key=lambda gap: abs(gap[1]))
+    if not gaps:
+        return
+    near, fair = (
+        sum(abs(shown_pct(percent)) <= most for _, percent in gaps) for most in (NEAR_PCT, FAIR_PCT)
+    )
+    name, worst = gaps[-1]
+    yield Reason(
+        "Paper",
+        f"Of {len(gaps)} published numbers, {near} are met within {NEAR_PCT:g} % and {fair} within "
+        f"{FAIR_PCT:g} %; the farthest is {name} ({deviation_text(worst)}).",
+    )
+
+
+def _deviations(results: Results) -> Iterator[tuple[str, float]]:
+    named = [(policy_name(row), row) for row in results.rows]
+    named += [
+        (f"weights {row['time_weight']:g}/{row['energy_weight']:g}", row) for row in results.weights
+    ]
+    compared = [
+        (f"the {m.title.lower()} of {name}", row.get(m.key), row.get(f"paper_{m.key}"))
+        for name, row in named
+        for m in (COMPLETION, ENERGY, REWARD)
+    ]
+    compared += [
+        (
+            f"{kind_look(row['collective']).label} {label(METHOD_LABELS, row['method'])} at "
+            f"{row['racks']} racks {'with' if row['stragglers'] else 'without'} stragglers",
+            row["mean_ms"],
+            row.get("paper_ms"),
+        )
+        for row in results.synthesis
+    ]
+    for name, ours, published in compared:
+        percent = deviation_pct(ours, published)
+        if percent is not None:
+            yield name, percent
+
+
+def _about_figures(results: Results) -> Iterator[Reason]:
+    """The paper's other figures in a sentence each."""
+    for kind in dict.fromkeys(row["collective"] for row in results.synthesis):
+        if sentence := collective_sentence(results.synthesis, kind):
+            racks = _most_racks(results.synthesis)
+            told = f"Among {racks} racks the proposed schedule {sentence}."
+            yield Reason(kind_look(kind).label, told)
+    if len(results.weights) > 1:
+        yield Reason("Weights", STORIES["weights"]({"rows": results.weights}))

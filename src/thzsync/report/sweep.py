@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thzsync.display.labels import POLICY_LABELS, short, styles
-from thzsync.display.metrics import COMPLETION, ENERGY, MAKESPAN, REWARD, THZ_SHARE
+import numpy as np
+
+from thzsync.display.labels import POLICY_LABELS, label, short, styles
+from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
 from thzsync.display.numbers import LADDERS
+from thzsync.experiments.statistics import interval95, verdict
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, all_panels
@@ -15,13 +18,61 @@ from thzsync.studies.curves import Curve, Panel, all_panels
 if TYPE_CHECKING:
     from thzsync.studies import Sweep
 
-SWEPT: Final = (COMPLETION, ENERGY, REWARD, MAKESPAN, THZ_SHARE)
-"""Metrics that can be chosen, the first of them at the beginning."""
+DIFFERENCE = "makespan_diff_pct"
+"""The paired difference of iteration times to the reference policy, in per cent of its time."""
+Row = dict[str, Any]
+Values = dict[str, list[Any]]
+"""The values of every axis in the order of the page: numbers rise, others stand as given."""
+
+
+def difference_metric(sweep: Sweep) -> Metric:
+    """The first picture of the page; it needs a policy beside the reference."""
+    against = label(POLICY_LABELS, sweep.policies[0])
+    return Metric(DIFFERENCE, f"Iteration time against {against}", f"vs {against}", "%", 3, "low")
+
+
+def difference_pct(sweep: Sweep, point: Row, policy: str) -> tuple[float, float] | None:
+    """Mean and half-width of the paired difference at a point, over seeds that both finished."""
+    against = sweep.seed_means(point, sweep.policies[0])
+    both = sweep.seed_means(point, policy).join(against, on="seed", suffix=" against")
+    if not both.height:
+        return None
+    ours, theirs = (both[f"makespan_ms{end}"].to_numpy() for end in ("", " against"))
+    return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+
+
+class Lead(NamedTuple):
+    """Who has the shortest iteration at a point, and whether the paired seeds decide it."""
+
+    policy: str
+    decided: bool
+
+
+def leads(sweep: Sweep) -> list[Lead]:
+    """Who leads at every point that has results."""
+    return [lead for point in sweep.points if (lead := _lead(sweep, point)) is not None]
+
+
+def _lead(sweep: Sweep, point: Row) -> Lead | None:
+    times = {p: sweep.seed_means(point, p)[MAKESPAN.key].to_numpy() for p in sweep.policies}
+    means = {policy: float(found.mean()) for policy, found in times.items() if len(found)}
+    if not means:
+        return None
+    best = min(means, key=lambda policy: means[policy])
+    paired = [sweep.differences(point, rival, best)[MAKESPAN.key] for rival in means]
+    return Lead(
+        best,
+        all(
+            len(d) and verdict(*interval95(d.to_numpy())) is True
+            for rival, d in zip(means, paired, strict=True)
+            if rival != best
+        ),
+    )
 
 
 def sweep_data(sweep: Sweep) -> dict[str, Any]:
     """What the page draws. A sweep in which nothing varies has tables only."""
-    values = _all_values(sweep)
+    values = {axis: _sorted(point[axis] for point in sweep.points) for axis in leading_axes(sweep)}
     data: dict[str, Any] = {
         "units": LADDERS,
         "policies": styles(POLICY_LABELS, sweep.policies),
@@ -29,22 +80,14 @@ def sweep_data(sweep: Sweep) -> dict[str, Any]:
         "points": len(sweep.points),
     }
     if values:
+        first = [difference_metric(sweep)] if len(sweep.policies) > 1 else []
         data["sweep"] = {
-            "metrics": [
-                {"key": m.key, "title": m.title, "unit": m.unit, "better": m.better} for m in SWEPT
-            ],
+            "against": sweep.policies[0],
+            "metrics": [metric.described() for metric in (*first, *SWEPT)],
             "axes": [_axis(sweep, axis, found) for axis, found in values.items()],
             "panels": {axis: _panels(sweep, axis, values) for axis in values},
         }
     return data
-
-
-Values = dict[str, list[Any]]
-"""The values of every axis in the order of the page: numbers rise, others stand as given."""
-
-
-def _all_values(sweep: Sweep) -> Values:
-    return {axis: _sorted(point[axis] for point in sweep.points) for axis in leading_axes(sweep)}
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
@@ -52,50 +95,79 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
     return sorted(different) if all(map(is_number, different)) else different
 
 
-def _axis(sweep: Sweep, axis: str, values: list[Any]) -> dict[str, Any]:
+def _axis(sweep: Sweep, axis: str, values: list[Any]) -> Row:
     """An axis with the names of its values and where they are drawn."""
     numeric = all(map(is_number, values))
     return {
         "key": axis,
         "title": axis_title(sweep, axis),
-        "names": [value_name(value) for value in values],
+        "names": [value_name(value, axis) for value in values],
         "places": values if numeric else list(range(len(values))),
         "numeric": numeric,
-        "wide": numeric and is_wide(values),
+        "wide": numeric and is_wide(values, axis),
     }
 
 
-def _panels(sweep: Sweep, axis: str, values: Values) -> list[dict[str, Any]]:
+def _panels(sweep: Sweep, axis: str, values: Values) -> list[Row]:
     """One panel per combination of the other axes' values, all metrics in it."""
     of_metrics = zip(*(all_panels(sweep, metric.key, axis) for metric in SWEPT), strict=True)
-    return [_panel(members, values) for members in of_metrics if members[0].curves]
+    return [_panel(sweep, members, values) for members in of_metrics if members[0].curves]
 
 
-def _panel(members: tuple[Panel, ...], values: Values) -> dict[str, Any]:
+def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     """One panel; ``members`` are its metrics."""
     first, named = members[0], list(zip(SWEPT, members, strict=True))
+    drawn = values[first.axis]
+    series = {
+        metric.key: {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
+        for metric, one in named
+    }
+    crossovers = {
+        metric.key: [_crossover(found, one.axis) for found in one.crossovers]
+        for metric, one in named
+    }
+    against = sweep.policies[0]
+    if len(sweep.policies) > 1:
+        series[DIFFERENCE] = {
+            c.policy: _curve(_difference(sweep, c, first), drawn)
+            for c in first.curves
+            if c.policy != against
+        }
+        crossovers[DIFFERENCE] = [
+            found
+            for found in crossovers[MAKESPAN.key]
+            if against in (found["before"], found["behind"])
+        ]
     return {
         "held": {key: values[key].index(value) for key, value in first.held.items()},
         "title": held_name(first.held),
-        "series": {
-            metric.key: {c.policy: _curve(c, values[one.axis], metric.scale) for c in one.curves}
-            for metric, one in named
-        },
-        "crossovers": {
-            metric.key: [_crossover(found) for found in one.crossovers] for metric, one in named
-        },
+        "series": series,
+        "crossovers": crossovers,
     }
 
 
-def _curve(curve: Curve, values: list[Any], scale: float) -> dict[str, list[Any]]:
-    return {
-        "at": [values.index(x) for x in curve.x],
-        "mean": [short(scale * mean) for mean in curve.mean],
-        "half": [short(scale * half) for half in curve.half],
-    }
+def _difference(sweep: Sweep, curve: Curve, panel: Panel) -> Curve:
+    made = Curve(curve.policy, [], [], [])
+    for point in sweep.points:
+        if all(point[key] == value for key, value in panel.held.items()):
+            found = difference_pct(sweep, point, curve.policy)
+            if found is not None:
+                made.x.append(point[panel.axis])
+                made.mean.append(found[0])
+                made.half.append(found[1])
+    return made
 
 
-def _crossover(found: Crossover) -> dict[str, Any]:
+def _curve(curve: Curve, values: list[Any], scale: float = 1.0) -> dict[str, list[Any]]:
+    rows = [
+        (values.index(x), short(scale * mean), short(scale * half))
+        for x, mean, half in zip(curve.x, curve.mean, curve.half, strict=True)
+    ]
+    rows.sort(key=lambda row: row[0])
+    return {name: [row[k] for row in rows] for k, name in enumerate(("at", "mean", "half"))}
+
+
+def _crossover(found: Crossover, axis: str) -> Row:
     ends = {"x": found.x, "low": found.low, "high": found.high}
-    named = {end: None if x is None else value_name(x) for end, x in ends.items()}
+    named = {end: None if x is None else value_name(x, axis) for end, x in ends.items()}
     return {"before": found.before, "behind": found.behind, **ends, "names": named}

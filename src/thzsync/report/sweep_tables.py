@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thzsync.display import Column, Interval, Table, signed
-from thzsync.display.columns import digits, mean
+from thzsync.display.columns import digits
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.display.metrics import Metric
+from thzsync.display.metrics import SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
 from thzsync.report.fidelity_table import fidelity_tables
-from thzsync.report.sweep import SWEPT
-from thzsync.studies.axes import held_name, value_name
+from thzsync.report.sweep import difference_metric, difference_pct
+from thzsync.studies.axes import heading, held_name, value_name
 from thzsync.studies.curves import crossovers
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
 
 
 def point_table(sweep: Sweep) -> Table:
-    """Every point and policy: means, and the difference to the first policy, with intervals."""
-    against = sweep.policies[0]
+    """Every point and policy: the difference to the reference policy, then means."""
+    difference = difference_metric(sweep)
     columns = [
         *_place_columns(sweep),
+        Column(difference.short, difference.unit, show=signed),
         *(Column(m.short, m.unit, show=digits(m.digits)) for m in SWEPT),
-        Column(f"beyond {label(POLICY_LABELS, against)}", "ms", show=signed),
         Column("Seeds"),
     ]
     rows: list[list[Value]] = [
         [
             *_place(sweep, row),
+            _difference(sweep, row),
             *(_mean(row, metric) for metric in SWEPT),
-            None if row["policy"] == against else mean(row, "diff_completion_ms"),
             row["seeds"],
         ]
         for row in sweep.rows
@@ -53,8 +53,8 @@ def point_table(sweep: Sweep) -> Table:
     first, last = sweep.specification.first + 1, sweep.specification.iterations
     window = f"Iteration {last}" if first == last else f"Means over iterations {first}–{last}"
     caption = (
-        f"{window}; ± is the 95 % interval over seeds. “beyond” is the paired difference of "
-        f"completion times to the first policy."
+        f"{window}; ± is the 95 % interval over seeds. “{difference.short}” is the paired "
+        "difference of iteration times in per cent; below 0 is faster."
     )
     return Table("Every point", tuple(columns), rows, caption)
 
@@ -63,22 +63,22 @@ def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
     columns = (
         Column("Metric", left=True),
-        Column("Axis", left=True),
-        Column("Held", left=True),
-        Column("Lower before", left=True),
-        Column("Lower behind", left=True),
         Column("Crossover"),
         Column("from"),
         Column("to"),
+        Column("Lower before", left=True),
+        Column("Lower behind", left=True),
+        Column("Axis", left=True),
+        Column("Held", left=True),
     )
     titles = {metric.key: metric.title for metric in SWEPT}
     rows: list[list[Value]] = [
         [
             titles[change["metric"]],
-            change["axis"],
-            held_name(change["held"]) or DASH,
+            *(value_name(change[end], change["axis"]) for end in ("x", "low", "high")),
             *(label(POLICY_LABELS, change[side]) for side in ("before", "behind")),
-            *(value_name(change[end]) for end in ("x", "low", "high")),
+            heading(change["axis"]),
+            held_name(change["held"]) or DASH,
         ]
         for change in changes
     ]
@@ -99,11 +99,19 @@ def failure_table(sweep: Sweep) -> Table:
 
 
 def _place_columns(sweep: Sweep) -> list[Column]:
-    return [*(Column(axis) for axis in sweep.axes), Column("Policy", left=True)]
+    return [*(Column(heading(axis)) for axis in sweep.axes), Column("Policy", left=True)]
 
 
 def _place(sweep: Sweep, row: Row) -> list[Value]:
-    return [*(value_name(row[axis]) for axis in sweep.axes), label(POLICY_LABELS, row["policy"])]
+    values = (value_name(row[axis], axis) for axis in sweep.axes)
+    return [*values, label(POLICY_LABELS, row["policy"])]
+
+
+def _difference(sweep: Sweep, row: Row) -> Value:
+    if row["policy"] == sweep.policies[0]:
+        return None
+    found = difference_pct(sweep, row, row["policy"])
+    return None if found is None else Interval(*found)
 
 
 def _mean(row: Row, metric: Metric) -> Interval:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, get_args
 
-from thzsync.display import number
+from thzsync.display import number, with_unit
 
 if TYPE_CHECKING:
     from thzsync.studies.result import Sweep
 
-PREFIXES: Final = {1e12: "T", 1e9: "G", 1e6: "M"}
 WIDE: Final = 8.0
 """Ratio of the greatest to the least value from which an axis is drawn in powers of two."""
+_SYMBOL: Final = re.compile(
+    r"^(?:(?:\w|\w+[_^]\w+|Alpha|Gamma|Lambda|Delta rho)[,;] |Flow fidelity: )"
+)
+"""What a description may begin with before it says what a key sets: the symbol of the paper."""
+_UNIT: Final = re.compile(r"\s*\[([^\]]+)\]")
 
 
 def leading_axes(sweep: Sweep) -> list[str]:
@@ -24,22 +30,33 @@ def axis_title(sweep: Sweep, axis: str) -> str:
     """An axis with the keys whose values go together with it."""
     for group in sweep.specification.groups:
         if axis in group and len(group) > 1:
-            others = ", ".join(key for key in group if key != axis)
-            return f"{axis} (with {others})"
-    return axis
+            others = ", ".join(key_name(key) for key in group if key != axis)
+            return f"{heading(axis)} (with {others})"
+    return heading(axis)
 
 
-def value_name(value: Any) -> str:
-    """A value as people read it, such as ``400 G``."""
-    for size, prefix in PREFIXES.items():
-        if is_number(value) and abs(value) >= size:
-            return f"{number(value / size, 3)} {prefix}"
-    return number(value, 3)
+def key_name(key: str) -> str:
+    """What a key of the scenario sets, by its description; a key without one is its own name."""
+    return _described(key)[0] or key
+
+
+def heading(key: str) -> str:
+    """The name of a key at the beginning of a line."""
+    name = key_name(key)
+    return name if name == key else name[0].upper() + name[1:]
+
+
+def value_name(value: Any, key: str = "") -> str:
+    """A value of a key as people read it, such as ``400 Gb/s``."""
+    if not is_number(value):
+        return number(value)
+    unit = _described(key)[1]
+    return with_unit(value, unit, 3) if unit else number(value, 3)
 
 
 def held_name(held: Mapping[str, Any]) -> str:
     """The axes that are held in a picture, and at which values."""
-    return ", ".join(f"{key} = {value_name(value)}" for key, value in held.items())
+    return ", ".join(f"{key_name(key)} = {value_name(value, key)}" for key, value in held.items())
 
 
 def is_number(value: Any) -> bool:
@@ -47,7 +64,47 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def is_wide(values: Iterable[float]) -> bool:
-    """Whether equal ratios rather than equal differences should be equally far apart."""
+def is_wide(values: Iterable[float], key: str = "") -> bool:
+    """Whether equal ratios rather than equal differences should be equally far apart.
+
+    Decibels are logarithms already: their scale is linear whatever the values are.
+    """
     known = list(values)
+    if _described(key)[1].startswith("dB"):
+        return False
     return min(known) > 0 and max(known) / min(known) >= WIDE
+
+
+@cache
+def _described(key: str) -> tuple[str, str]:
+    """Name and unit of a key: the first clause of its description, and the unit in brackets."""
+    text = next(_descriptions(key), "")
+    unit = _UNIT.search(text)
+    clause = re.split(r"[,;:(.]", _SYMBOL.sub("", _UNIT.sub("", text)))[0].strip()
+    lowered = clause[:1].lower() if clause[1:2].islower() else clause[:1]
+    return lowered + clause[1:], unit[1] if unit else ""
+
+
+def _descriptions(key: str) -> Iterator[str]:
+    """Descriptions of the fields that a key may mean; positions and names in it are skipped."""
+    from thzsync.scenario import Scenario
+    from thzsync.scenario.described import describe
+
+    describe()
+    models: list[Any] = [Scenario]
+    *path, last = key.split(".")
+    for part in path:
+        inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        models = [model for kind in inner for model in _models(kind)] or models
+    for model in models:
+        field = model.model_fields.get(last)
+        if field is not None and field.description:
+            yield " ".join(field.description.split())
+
+
+def _models(annotation: Any) -> Iterator[Any]:
+    """The models inside an annotation such as ``tuple[Job, ...]``."""
+    if hasattr(annotation, "model_fields"):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)

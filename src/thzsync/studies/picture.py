@@ -10,7 +10,7 @@ from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
 from thzsync.experiments.comparison import METRIC_TITLES
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
-from thzsync.studies.curves import Curve, Panel, panels
+from thzsync.studies.curves import Panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SAVED: Final = ("completion_ms", "energy_j")
 """Metrics whose pictures are saved with a sweep."""
+NEAR_ZERO: Final = 0.2
+"""The axis of values begins at 0 where the least value is below this share of the greatest one;
+elsewhere curves that compete would coincide."""
 
 
 def draw(
@@ -36,12 +39,13 @@ def draw(
         for axes, panel in zip(all_axes, made, strict=True):
             _draw_panel(axes, panel, sweep.policies)
             if len(made) > 1:
-                axes.set_title(held_name(panel.held), fontsize=8)
+                axes.set_title(held_name(panel.held), fontsize=8, wrap=True)
         for axes in all_axes:
             axes.set_xlabel(axis_title(sweep, made[0].axis))
             axes.label_outer()
-        if all(mean > 0 for panel in made for curve in panel.curves for mean in curve.mean):
-            all_axes[0].set_ylim(bottom=0)  # so that heights can be compared
+        means = [mean for panel in made for curve in panel.curves for mean in curve.mean]
+        if min(means) >= 0 and min(means) < NEAR_ZERO * max(means):
+            all_axes[0].set_ylim(bottom=0)
         all_axes[0].set_ylabel(METRIC_TITLES[metric])
         legend_above(figure, all_axes[0])
     return figure
@@ -71,18 +75,18 @@ def _draw_panel(axes: Axes, panel: Panel, policies: tuple[str, ...]) -> None:
         style = look(policies.index(curve.policy))
         axes.errorbar(x, curve.mean, half, label=curve.policy, capsize=2, **style)
     if numeric:
-        _scale(axes, panel.curves)
+        _scale(axes, panel)
     for crossover in panel.crossovers:
         _mark(axes, panel, crossover)
 
 
-def _scale(axes: Axes, curves: list[Curve]) -> None:
-    values = sorted({x for curve in curves for x in curve.x})
-    if is_wide(values):
+def _scale(axes: Axes, panel: Panel) -> None:
+    values = sorted({x for curve in panel.curves for x in curve.x})
+    if is_wide(values, panel.axis):
         axes.set_xscale("log", base=2)
         axes.minorticks_off()
     if len(values) <= 8:
-        axes.set_xticks(values, [value_name(value) for value in values])
+        axes.set_xticks(values, [value_name(value, panel.axis) for value in values])
 
 
 def _mark(axes: Axes, panel: Panel, crossover: Crossover) -> None:
@@ -93,7 +97,7 @@ def _mark(axes: Axes, panel: Panel, crossover: Crossover) -> None:
         high = max(x) if crossover.high is None else crossover.high
         axes.axvspan(low, high, color="0.5", alpha=0.15, linewidth=0)
     axes.annotate(
-        value_name(crossover.x),
+        value_name(crossover.x, panel.axis),
         (crossover.x, 1),
         xycoords=("data", "axes fraction"),
         xytext=(2, -8),

@@ -31,7 +31,7 @@ function paintFloor(target, width, film, from, now) {
   const colours = floor.subbands.map((_, k) => subbandColour(k));
   for (const k of shown) paintLink(pen, film, k, place, colours, now, from, busy);
   paintSwitches(pen, unit, centre);
-  paintRacks(pen, place, dot, busy);
+  target.dataset.numbered = paintRacks(pen, place, dot, busy);
   return { canvas, place, dot, loads, shown };
 }
 const hubRadius = (unit) => DATA.floor.radii[0] * unit * 0.55;
@@ -132,7 +132,8 @@ function paintLink(pen, film, k, place, colours, now, from, busy) {
 }
 function paintRacks(pen, place, dot, busy) {
   const [card, ink, soft] = [css("--card"), css("--ink"), css("--soft")];
-  pen.font = `${Math.max(8, Math.min(10.5, dot))}px system-ui, sans-serif`;
+  const numbered = dot >= 5.5; // two digits fit into the mark
+  pen.font = `${Math.max(7.5, Math.min(10.5, dot))}px system-ui, sans-serif`;
   pen.textAlign = "center";
   pen.lineWidth = 1.4;
   DATA.floor.racks.forEach((spot, rack) => {
@@ -145,6 +146,7 @@ function paintRacks(pen, place, dot, busy) {
     pen.strokeStyle = on ? ink : soft;
     pen.stroke();
     pen.fillStyle = on ? card : soft;
-    if (dot >= 8) pen.fillText(String(rack), x, y + 3.6);
+    if (numbered) pen.fillText(String(rack), x, y + (dot < 8 ? 2.7 : 3.6));
   });
+  return numbered ? DATA.floor.racks.length : 0;
 }

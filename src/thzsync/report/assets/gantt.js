@@ -22,10 +22,16 @@ function ganttChart(box, current) {
   };
   const paint = () => {
     area.dataset.marks = draw(area, area.clientWidth);
+    area.dataset.playhead = playhead() ?? "";
+  };
+  // Where the clock stands as a share of what is shown; null outside.
+  const playhead = () => {
+    const share = (clock.at - view.from) / (view.to - view.from);
+    return share >= 0 && share <= 1 ? share : null;
   };
   const act = {
     current,
-    zoom: (factor, around = 0.5) => {
+    zoom: (factor, around = playhead() ?? 0.5) => {
       const span = view.to - view.from, centre = view.from + span * around;
       show(centre - span * factor * around, centre + span * factor * (1 - around));
       paint();
@@ -57,7 +63,9 @@ function ganttChart(box, current) {
   }
   ganttTools(tools, act);
   ganttLegend(box);
-  clock.listeners.push(() => {
+  clock.listeners.push((now) => {
+    const span = view.to - view.from;
+    if (playhead() === null) show(now - span / 4, now + (3 * span) / 4);
     if (area.clientWidth) paint();
   });
   chart(area, draw, ["closeup"]);

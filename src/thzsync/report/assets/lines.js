@@ -54,7 +54,7 @@ function drawSeries(svg, s, x, y, { width, edge }) {
   if (!s.whiskers) drawBand(group, s, x, y);
   drawBound(group, s, x, y);
   shape(group, "path", {
-    d: "M" + s.points.map((p) => `${x(p.x)},${y(p.y)}`).join("L"),
+    d: "M" + (s.between || s.points).map((p) => `${x(p.x)},${y(p.y)}`).join("L"),
     "stroke-width": s.strong ? 2.6 : 1.8,
     "stroke-dasharray": DASHES[s.style],
     "stroke-linejoin": "round",
@@ -66,7 +66,7 @@ function drawSeries(svg, s, x, y, { width, edge }) {
   return s.points.length;
 }
 function drawBand(group, s, x, y) {
-  const banded = s.points.filter((p) => p.half);
+  const banded = (s.between || s.points).filter((p) => p.half);
   if (banded.length < 2) return;
   const up = banded.map((p) => `${x(p.x)},${y(p.y + p.half)}`);
   const down = banded.map((p) => `${x(p.x)},${y(Math.max(y.low, p.y - p.half))}`).reverse();

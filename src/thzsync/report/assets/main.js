@@ -46,6 +46,16 @@ if (DATA.synthesis) synthesisPanels(byId("synthesis-charts"));
 if (DATA.weights) weightPanels(byId("weights-charts"));
 if (DATA.sweep) sweepCharts(byId("sweep-charts"));
 
+// A table that goes on at its right edge says so.
+for (const holder of document.querySelectorAll(".scroll")) {
+  const tell = () => {
+    const rest = holder.scrollWidth - holder.clientWidth - holder.scrollLeft;
+    holder.parentNode.classList.toggle("more", rest > 2);
+  };
+  holder.addEventListener("scroll", tell, { passive: true });
+  new ResizeObserver(tell).observe(holder);
+}
+
 byId("theme").addEventListener("click", () => {
   const next = root.dataset.theme === "dark" ? "light" : "dark";
   root.setAttribute("data-theme", next);

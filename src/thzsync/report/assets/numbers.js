@@ -32,7 +32,9 @@ function quantity(value, unit, digits = 4) {
 }
 function plusMinus(value, half, unit) {
   const fit = fittingUnit(unit, value);
-  const interval = half ? " ± " + show(half * fit.factor, 2) : "";
+  const digit = 10 ** Math.floor(Math.log10(Math.abs(value) || 1e-300) - 3); // the last one shown
+  const width = half < digit / 2 ? "0" : show(half * fit.factor, 2);
+  const interval = half ? " ± " + width : "";
   return (show(value * fit.factor) + interval + " " + fit.unit).trim();
 }
 const largestOf = (values) => values.reduce((top, v) => Math.max(top, Math.abs(v ?? 0)), 0);

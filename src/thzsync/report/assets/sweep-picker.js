@@ -57,14 +57,18 @@ function sweepStage(stage, chosen) {
   const specs = shown.map((one) => sweepSpec(one, metric, axis));
   const reach = specs.flatMap((s) => s.series.flatMap((one) => one.points.flatMap(bothEnds)));
   const means = specs.flatMap((s) => s.series.flatMap((one) => one.points.map((p) => p.y)));
-  const positive = means.every((y) => y >= 0);
+  const positive = means.every((y) => y >= 0) && !isPaired(metric);
   const values = positive ? reach.map((v) => Math.max(0, v)) : reach; // time is never below 0
-  const [low, high] = extent(values, 0.07, positive);
+  // Curves that compete would coincide if every axis began at 0.
+  const wide = positive && Math.min(...means) < 0.2 * largestOf(means);
+  const [low, high] = extent(values, 0.07, wide || isPaired(metric));
   const fit = fittingUnit(metric.unit, largestOf(means));
   const grid = make(stage, "div", { class: specs.length > 1 ? "panels" : "" });
   for (const spec of specs) sweepPanel(grid, { ...spec, range: { low, high }, fit }, metric);
   if (!specs.length) make(stage, "p", { class: "lead" }, "No run is finished here.");
 }
+// The first metric of several policies: the difference to the reference policy in the same seeds.
+const isPaired = ({ key }) => key.endsWith("_diff_pct");
 const bothEnds = ({ y, half }) => [y - (half || 0), y + (half || 0)];
 
 function sweepSpec(one, metric, axis) {
@@ -72,19 +76,40 @@ function sweepSpec(one, metric, axis) {
   const series = policies.filter(({ key }) => key in curves).map((policy) => {
     const { at, mean, half } = curves[policy.key];
     const points = at.map((k, n) => ({ x: axis.places[k], y: mean[n], half: half[n] }));
-    return { ...policy, whiskers: true, points: points.filter((p) => p.y !== null) };
+    const known = points.filter((p) => p.y !== null);
+    const between = isPaired(metric) && axis.numeric ? betweenPoints(known, one, axis) : null;
+    return { ...policy, whiskers: !isPaired(metric), points: known, between };
   });
   return {
     series, axis, title: one.title, crossovers: one.crossovers[metric.key], unit: metric.unit,
     label: `${metric.title} against ${axis.title}` + (one.title ? ` at ${one.title}` : ""),
-    xName: `${axis.key} =`, xText: (place) => axis.names[axis.places.indexOf(place)],
+    paired: isPaired(metric) ? policyOf(DATA.sweep.against).label : null,
+    xName: `${axis.title} =`, xText: (place) => axis.names[axis.places.indexOf(place)],
   };
 }
+
+// Times are taken as straight lines between points, as crossovers do; shares of them are then bent.
+function betweenPoints(points, one, axis) {
+  const { at, mean } = one.series.makespan_ms[DATA.sweep.against];
+  const times = new Map(at.map((k, n) => [axis.places[k], mean[n]]));
+  const mix = (a, b, share) => a + (b - a) * share;
+  return points.flatMap((a, k) => {
+    const b = points[k + 1], [s, t] = [times.get(a.x), times.get(b?.x)];
+    if (!b || !s || !t) return [a];
+    return range(STEPS).map((n) => {
+      const share = n / STEPS, time = mix(s, t, share);
+      const ofTime = (key) => mix(s * a[key], t * b[key], share) / time;
+      return { x: mix(a.x, b.x, share), y: ofTime("y"), half: ofTime("half") };
+    });
+  });
+}
+const STEPS = 24;
 
 function sweepPanel(grid, spec, metric) {
   const ends = { low: "lower is better", high: "higher is better" };
   const unit = spec.fit.unit ? `[${spec.fit.unit}]` : "";
-  const note = [unit, ends[metric.better]].filter(Boolean).join(", ");
+  const band = spec.paired ? "band: 95 % of the paired difference" : null;
+  const note = [unit, spec.paired ? "below 0 is faster" : ends[metric.better], band].filter(Boolean).join(", ");
   const holder = panel(grid, spec.title ? `${metric.title}, ${spec.title}` : metric.title, note);
   const below = make(holder.parentNode, "p", { class: "below crossings" });
   chart(holder, (target, width) => {

@@ -9,10 +9,18 @@ function drawSweep(box, width, spec) {
   sweepCrossovers(svg, spec, x, frame);
   yTicks(svg, y, frame, ticks(y.low, y.high, height / 46), spec.fit.factor);
   sweepAxis(svg, spec.axis, x, frame);
+  if (spec.paired) zeroLine(svg, y(0), frame, spec.paired);
   let marks = 0;
   for (const s of [...series].reverse()) marks += drawSeries(svg, s, x, y, frame);
   crosshair(svg, series, spec.axis.places, x, frame, spec);
   return marks;
+}
+
+// Where the reference policy stands: below it an iteration is shorter.
+function zeroLine(svg, y, { width, edge }, name) {
+  const line = { x1: edge.left, x2: width - edge.right, y1: y, y2: y };
+  shape(svg, "line", { ...line, class: "zero", style: "stroke:var(--ink)", "stroke-width": 1.5 });
+  shape(svg, "text", { x: edge.left + 4, y: y - 5, class: "halo" }, brief(name));
 }
 
 // Values that span a wide range stand at equal distances for equal ratios.

@@ -1,0 +1,60 @@
+"""Who is fastest in a comparison, and beside whom: rows paired over seeds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from thzsync.display.metrics import COMPLETION, MAKESPAN, Metric
+from thzsync.experiments.statistics import interval95
+from thzsync.names import BEST_OF
+from thzsync.report.source import Results, Row
+
+FIBRE_ONLY: Final = (BEST_OF["all-wired"], "all-wired")
+"""Schedules on fibre alone; the first that is present is the reference of the headline."""
+
+
+class Contest:
+    """The fastest policy beside the best schedule on fibre alone, paired over seeds."""
+
+    def __init__(self, results: Results) -> None:
+        assert results.fabric is not None
+        self.fabric, self.first, self.rows = results.fabric, results.first, results.rows
+        known = all(row.get(MAKESPAN.key) for row in self.rows)
+        self.time = MAKESPAN if known else COMPLETION  # old comparisons have no iteration time
+        ranked = sorted(self.rows, key=lambda row: float(row[self.time.key]))
+        fibre = [row for name in FIBRE_ONLY for row in ranked if row["policy"] == name]
+        overlays = [row for row in ranked if row["policy"] not in FIBRE_ONLY]
+        self.best = (overlays or fibre[1:])[0]
+        self.against = (fibre or overlays[1:])[0]
+
+    def paired_pct(self, row: Row, against: Row, metric: Metric) -> tuple[float, float]:
+        """Paired difference in per cent of ``against``; below 0 is less."""
+        ours, theirs = (
+            self.fabric.seed_means(r["policy"], metric.key, self.first) for r in (row, against)
+        )
+        return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+
+
+def winner(rows: list[Row]) -> Row:
+    """The policy with the highest reward; the faster one of equals."""
+    return max(rows, key=lambda row: (row["reward"], -row["completion_ms"]))
+
+
+def reference_row(results: Results) -> Row | None:
+    """Completion time and energy per iteration of All-Wired, the reference of a run's rewards."""
+    comparison, row = results.fabric, results.rows[0]
+    if comparison is None or row["policy"] == "all-wired" or len(comparison.seeds) > 1:
+        return None
+    run = comparison.details.get(row["policy"])
+    kinds = comparison.events["kind"].to_list()
+    if run is None or not kinds or not set(kinds) <= run.references.keys():
+        return None
+    time_s, energy_j = np.array([run.references[kind] for kind in kinds]).sum(axis=0)
+    count = comparison.iterations.height
+    return {
+        "policy": "all-wired",
+        "completion_ms": 1e3 * time_s / count,
+        "energy_j": energy_j / count,
+    }
