@@ -173,7 +173,7 @@ MUTANTS = (
         "a finished event says what was decided, not what was carried",
     ),
     Mutant(
-        "execution/faults.py",
+        "optical/network.py",
         "min(shares, default=1.0)",
         "(shares[-1] if shares else 1.0)",
         FAULTS,
