@@ -330,5 +330,5 @@ def test_a_window_meets_the_bursts_of_the_floor() -> None:
 
 def test_flow_and_packet_fabric_have_the_same_doors() -> None:
     doors = {name for name in dir(OpticalFabric) if not name.startswith("_")}
-    own = {"packet_hops", "packet_trace", "use_bursts"}
+    own = {"packet_hops", "packet_trace"}
     assert doors - own <= set(dir(FlowFabric))
