@@ -12,6 +12,7 @@ BANDIT = "tests/coordinator/test_bandit.py"
 DDQN = "tests/coordinator/test_ddqn.py"
 TRAINING = ("tests/coordinator/test_training.py",)
 BEAM = "tests/coordinator/test_beam.py"
+FLAT = "tests/coordinator/test_flat.py"
 FEATURES = ("tests/coordinator/test_features.py",)
 REPLAY = ("tests/coordinator/test_replay.py",)
 ELEMENTARY = "tests/test_elementary.py"
@@ -117,8 +118,8 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/dense.py",
-        "        for i in range(whole, len(inputs)):\n            _rectify_one",
-        "        for i in range(whole, len(inputs) - 1):\n            _rectify_one",
+        "range(whole, samples):\n                total = total + inputs",
+        "range(whole, samples - 1):\n                total = total + inputs",
         TRAINING,
         "the last of some samples is left out",
     ),
@@ -138,15 +139,15 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/ddqn.py",
-        "return self.target.values(batch)",
-        "return self.online.values(batch)",
+        "return self.target.values(Batch(events.rows, events.group))",
+        "return self.online.values(Batch(events.rows, events.group))",
         (f"{DDQN}::test_the_target_network_values_the_online_networks_choice",),
         "the online network values its own choice",
     ),
     Mutant(
         "coordinator/ddqn.py",
-        "following = (slots + 1) % len(self.replay)",
-        "following = slots % len(self.replay)",
+        "self.replay.events((slots + 1) % len(self.replay))",
+        "self.replay.events(slots % len(self.replay))",
         (
             f"{DDQN}::test_the_next_state_is_the_event_activated_next_whatever_completes_first",
             f"{DDQN}::test_the_target_network_values_the_online_networks_choice",
@@ -161,46 +162,39 @@ MUTANTS = (
         "a narrow sample keeps flows of a wider one",
     ),
     Mutant(
-        "coordinator/survivors.py",
-        "            deviations = beam.deviations[b] + (trial.value[option] != uniform)\n",
-        "            deviations = beam.deviations[b]\n",
+        "coordinator/beam.py",
+        "deviation_cost * (beam.deviations[b] + moved)",
+        "deviation_cost * beam.deviations[b]",
         (f"{BEAM}::test_the_kernel_finds_what_the_readable_search_finds",),
         "leaving the uniform action costs nothing at first",
     ),
     Mutant(
-        "coordinator/counts.py",
-        "        least = beam.score[len(beam.score) - 1] - slack\n",
-        "        least = beam.score[0] - slack\n",
+        "coordinator/pooled_scoring.py",
+        "largest[k] = max(largest[k], sums[s, k] * per_member)",
+        "largest[k] = sums[s, k] * per_member",
         (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
-        "only candidates as good as the best survivor stay",
+        "the last sender counts as the largest",
     ),
     Mutant(
-        "coordinator/counts.py",
-        "                far += farthest(trial.reach, phis[option], phis[here])\n",
-        "                far += 0.0\n",
+        "coordinator/pooled_scoring.py",
+        "        varied[k] += scratch.siblings[k]\n",
+        "",
         (f"{BEAM}::test_no_candidate_is_left_out_that_would_have_survived",),
-        "a candidate is thought to be no more uncertain than its survivor",
+        "a sender's other flows do not count in its mean",
     ),
     Mutant(
-        "coordinator/lines.py",
-        "    alive = (now & 1) - (before & 1)\n",
-        "    alive = now & 1\n",
-        (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),
-        "a unit that ends goes on adding to the mean",
+        "coordinator/flat_scoring.py",
+        "watts = budget if others or part > 0 else 0.0",
+        "watts = budget",
+        (f"{FLAT}::test_a_wide_beam_finds_the_best_of_all_actions",),
+        "the power of a silent sender counts",
     ),
     Mutant(
-        "coordinator/lines.py",
-        "            turn[k] = _turn(rest, lines, k, per_member)\n        nearest",
-        "            turn[k] = np.inf\n        nearest",
-        (f"{BEAM}::test_estimates_are_the_plain_scores_but_for_rounding",),
-        "a unit that has begun never takes the lead",
-    ),
-    Mutant(
-        "coordinator/uniform.py",
-        "            largest[k, a] = mean if mean > most else most\n",
-        "            largest[k, a] = mean\n",
-        (f"{BEAM}::test_uniform_actions_side_by_side_score_as_each_does_alone",),
-        "the last sender of a uniform action counts as the largest",
+        "coordinator/search.py",
+        "(2 * step * chunks + steps) // (2 * steps)",
+        "(2 * step * chunks) // (2 * steps)",
+        (f"{BEAM}::test_where_leaving_it_costs_too_much_the_best_uniform_action_is_found",),
+        "shares of chunks are rounded down",
     ),
     Mutant(
         "synthesis/program.py",
@@ -218,8 +212,8 @@ MUTANTS = (
     ),
     Mutant(
         "coordinator/features.py",
-        "best_first = -np.sort(-situation.snr_db_per_w, axis=1)",
-        "best_first = np.sort(situation.snr_db_per_w, axis=1)",
+        "gains = -np.sort(-gains, axis=1)",
+        "gains = np.sort(gains, axis=1)",
         FEATURES,
         "gains stand worst first",
     ),
