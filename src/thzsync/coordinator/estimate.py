@@ -197,7 +197,7 @@ def _loads(offer: Offer) -> tuple[_Loads, _Loads]:
     """What every unit sends if it is wholly wired, and if it is wholly on THz."""
     nothing = np.zeros(offer.units, dtype=np.int64)
     none = offer.lower(nothing)
-    if offer.per_unit:  # the same flows on either fabric
+    if offer.per_unit:  # the same flows on either carrier
         same = _Loads(np.arange(offer.units), none.src, none.dst, none.flow_bytes)
         return same, same
     wired, aired = [], []

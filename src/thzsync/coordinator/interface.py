@@ -16,7 +16,7 @@ from thzsync.topology import Wiring
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What is known of the data centre, for policies that reckon: capacities and prices."""
+    """What is known of the data centre, for policies with a cost model: capacities and prices."""
 
     scenario: Scenario
     wiring: Wiring

@@ -3,6 +3,7 @@
 A candidate differs from its survivor in the flows of one sender. What all other flows add to the
 second layer is summed once per coordinate and survivor (``_settle``). Each candidate then adds the
 hidden units of the changed flows, and their sender's mean where it is the largest.
+The inner loops are inlined: handed on as arguments, their arrays would have to be looked at anew.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.beam import Beam, Candidates
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.scoring import Event, Scratch, score, sends
-from thzsync.jit import inner, inner_bare
+from thzsync.jit import hot, inner, inner_bare
 
 
 @inner
@@ -92,14 +93,14 @@ def score_pooled_levels(
                 candidates.score[b, level] = _score_change(event, sender, varied, scratch)
 
 
-@inner_bare
+@hot
 def _clear(values: FloatArray) -> None:
     """Set all to zero; an assignment of slices would bring seconds of compiling."""
     for k in range(len(values)):
         values[k] = 0.0
 
 
-@inner_bare
+@hot
 def _add_flow(event: Event, flow: int, count: int, level: int, sums: FloatArray) -> None:
     """Add the hidden units of one flow."""
     base, effect = event.base, event.effect
@@ -111,7 +112,7 @@ def _add_flow(event: Event, flow: int, count: int, level: int, sums: FloatArray)
         sums[k] += unit if unit > 0.0 else 0.0
 
 
-@inner_bare
+@hot
 def _settle(event: Event, sums: FloatArray, sender: int, scratch: Scratch) -> None:
     """Sum up what does not vary: ``scratch.siblings`` and every sender but this one."""
     total, largest, fixed, dense = scratch.total, scratch.largest, scratch.fixed, event.dense
@@ -133,7 +134,7 @@ def _settle(event: Event, sums: FloatArray, sender: int, scratch: Scratch) -> No
                 fixed[j] += average * dense[k, j] + most * dense[hidden + k, j]
 
 
-@inner_bare
+@hot
 def _score_change(event: Event, sender: int, varied: FloatArray, scratch: Scratch) -> float:
     """UCB score when the varied flows have these hidden units; their siblings are added to them."""
     dense, phi, hidden = event.dense, scratch.phi, len(varied)

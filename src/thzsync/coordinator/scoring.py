@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import inner, inner_bare
+from thzsync.jit import hot, inner, inner_bare
 
 
 class Head(NamedTuple):
@@ -112,7 +112,7 @@ def sends(event: Event, choice: IntArray, sender: int, but: int) -> bool:
     return False
 
 
-@inner_bare
+@hot
 def upper_confidence(
     weights: FloatArray,
     inverse_factor: FloatArray,
@@ -140,7 +140,7 @@ def upper_confidence(
     return value + exploration * math.sqrt(square)
 
 
-@inner_bare
+@hot
 def score(event: Event, scratch: Scratch) -> float:
     """UCB score of the phi in ``scratch``."""
     head = event.head
