@@ -134,9 +134,10 @@ MUTANTS = (
     ),
     Mutant(
         "thzsync.coordinator.dense",
-        "rectified",
-        "range(whole, len(inputs))",
-        "range(whole, len(inputs) - 1)",
+        "add_slopes",
+        "for i in range(whole, samples):\n    total = total + inputs[i, c] * eight(slope, (i, k))",
+        "for i in range(whole, samples - 1):\n"
+        "    total = total + inputs[i, c] * eight(slope, (i, k))",
         TRAINING,
         "the last of some samples is left out",
     ),
