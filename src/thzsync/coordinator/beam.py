@@ -51,7 +51,6 @@ from thzsync.coordinator.uniform import (
     spread_count,
 )
 from thzsync.jit import inner, inner_bare, kernel
-from thzsync.jit.slim import slim
 
 FIRST: Final = np.zeros(1, dtype=np.int64)
 """The number of an event that is alone."""
@@ -156,7 +155,6 @@ def _climb(
     event: Searched, space: Workspace, actions: FloatArray, beam: Beam, spare: Beam, how: Search
 ) -> None:
     """Take one coordinate after the other; every step leaves its survivors in the other beam."""
-    event, space, beam, spare = slim(event), slim(space), slim(beam), slim(spare)
     features, rest, lines, trial = event.features, space.rest, space.lines, space.trial
     flows, senders = len(features.chunks), len(features.start) - 1
     always = 0.0 if are_finite(event.dense) else np.inf  # then nothing is left to estimates
