@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 OUT ?= results
-# A first run shows that the installation works, and has the kernels compiled (15 to 25 s on 2 cores).
+# A first run shows that the installation works, and has the kernels compiled (about a minute).
 TRY = $(BIN)/thzsync run tiny --iterations 1 > /dev/null
 
 .PHONY: run test install bench verify docs clean
