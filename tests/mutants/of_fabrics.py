@@ -11,41 +11,40 @@ SELECTION = "tests/wireless/test_selection.py"
 POWER = ("tests/wireless/test_power.py",)
 OFFERS = ("tests/synthesis/test_offers.py",)
 BOUNDS = "tests/synthesis/test_bounds.py"
-LOWERING = ("tests/test_lowering.py",)
 
 MUTANTS = (
     Mutant(
-        "jit/lowering.py",
-        "        stride = builder.select(up, step, builder.neg(step))\n",
-        "        stride = step\n",
-        LOWERING,
-        "a loop that counts down has no end",
-    ),
-    Mutant(
-        "jit/direct.py",
-        "signature.args, args, operator.lt)",
-        "signature.args, args, operator.le)",
-        LOWERING,
-        "of two zeros the smaller is the last",
-    ),
-    Mutant(
-        "jit/direct.py",
-        "    cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)\n",
-        "    cgutils.memset(builder, array.data, array.nitems, 0)\n",
-        LOWERING,
-        "an eighth of a new array is cleared",
+        "jit/stored.py",
+        ' + _digest(home.glob("*.py")) + _digest_of_package(shared))',
+        ' + _digest(home.glob("*.py")))',
+        ("tests/test_jit.py",),
+        "code outlives a change in another folder",
     ),
     Mutant(
         "jit/held.py",
-        "    shape = [word(first + 1 + axis, WORD) for axis in range(member.ndim)]\n",
-        "    shape = [word(first + 1, WORD) for axis in range(member.ndim)]\n",
+        "    number = int.from_bytes(sha256(_description(arrays).encode()).digest()[:7])\n",
+        "    number = 1\n",
         ("tests/test_held.py",),
-        "all axes of a held array are as long as its first",
+        "all held tuples have the type of the first",
     ),
     Mutant(
         "jit/lanes.py",
-        '_define(where_more, _choice, _choosing(">"))',
-        '_define(where_more, _choice, _choosing(">="))',
+        "    first = at + len(row) if at < 0 else at\n",
+        "    first = at + len(row) - LANES if at < 0 else at\n",
+        ("tests/test_indices.py::test_eight_numbers_count_from_the_end",),
+        "eight numbers from the end begin too early",
+    ),
+    Mutant(
+        "jit/lanes.py",
+        "    row[first + LANES - 1]\n",
+        "    row[first]\n",
+        ("tests/test_lanes.py",),
+        "eight numbers may end behind the row",
+    ),
+    Mutant(
+        "jit/lanes.py",
+        '_define(where_more, _choosing(">"))',
+        '_define(where_more, _choosing(">="))',
         ("tests/test_lanes.py",),
         "what is the same counts as more",
     ),
