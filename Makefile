@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 OUT ?= results
-# A first run shows that the installation works and compiles the kernels.
+# A first run shows that the installation works, and has the kernels compiled (about a minute).
 TRY = $(BIN)/thzsync run tiny --iterations 1 > /dev/null
 
 # The tests of the report drive a browser; without one they skip, which is said before they start.

@@ -1,12 +1,10 @@
-"""Kernels of a fresh installation are compiled in parts, and nothing is left for the first run."""
+"""Kernels of a fresh installation are compiled once, and nothing is left for the first run."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -14,8 +12,6 @@ import pytest
 
 from thzsync import jit
 from thzsync.cli import first_use
-from thzsync.workers import Answer, Call
-from thzsync.workers.news import News
 
 LEFT = """
 from numba.core import event
@@ -39,34 +35,23 @@ def test_every_part_names_a_kernel_that_there_is() -> None:
         assert hasattr(import_module(f"thzsync.{part.folder}.{module}"), name)
 
 
-class Team:
-    """Notes what it is asked, and fails."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-
-    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
-        for position, call in enumerate(calls):
-            self.asked.append(call.payload.decode())
-            yield position, Answer(error="no")
-
-    def close(self) -> None: ...
-
-
-def test_what_is_missing_is_asked_for_once_it_was_announced(
+def test_what_is_missing_is_compiled_once_it_was_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path / home.name)
     (tmp_path / "wireless").mkdir()
     (tmp_path / "wireless" / "streaming.stream-1.py311.nbi").touch()
-    team, told = Team(), list[str]()
-    monkeypatch.setattr(first_use, "open_executor", lambda *_, **__: nullcontext(team))
+    called, told = list[str](), list[str]()
+    parts = {
+        name: part._replace(call=lambda name=name: called.append(name))
+        for name, part in first_use.PARTS.items()
+    }
+    monkeypatch.setattr(first_use, "PARTS", parts)
     jit.tell_before_compiling(lambda: told.append("told"))
     first_use.prepare(1)
-    assert (team.asked, told) == ([], []), "one worker compiles on demand"
+    assert (called, told) == ([], []), "one worker compiles on demand"
     first_use.prepare(2)
-    assert team.asked == ["fibre", "search", "rounds", "learning", "iteration"]
+    assert called == ["fibre", "search", "rounds", "learning", "iteration"]
     assert told == ["told"]
 
 

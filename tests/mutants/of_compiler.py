@@ -4,44 +4,43 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-LOWERING = ("tests/test_lowering.py",)
-DIRECT = "thzsync.jit.direct"
+LANES = "thzsync.jit.lanes"
 
 MUTANTS = (
     Mutant(
-        "thzsync.jit.lowering",
-        "Lean._turns",
-        "builder.select(up, step, builder.neg(step))",
-        "step",
-        LOWERING,
-        "a loop that counts down has no end",
-    ),
-    Mutant(
-        DIRECT,
-        "_min",
-        "operator.lt",
-        "operator.le",
-        LOWERING,
-        "of two zeros the smaller is the last",
-    ),
-    Mutant(
-        DIRECT,
-        "_zeros",
-        "builder.mul(array.itemsize, array.nitems)",
-        "array.nitems",
-        LOWERING,
-        "an eighth of a new array is cleared",
+        "thzsync.jit.stored",
+        "code_folder",
+        'bounds + _digest(home.glob("*.py")) + _digest_of_package(shared)',
+        'bounds + _digest(home.glob("*.py"))',
+        ("tests/test_jit.py",),
+        "code outlives a change in another folder",
     ),
     Mutant(
         "thzsync.jit.held",
-        "_member",
-        "first + 1 + axis",
-        "first + 1",
+        "_put",
+        "number = int.from_bytes(sha256(_description(arrays).encode()).digest()[:7])",
+        "number = 1",
         ("tests/test_held.py",),
-        "all axes of a held array are as long as its first",
+        "all held tuples have the type of the first",
     ),
     Mutant(
-        "thzsync.jit.lanes",
+        LANES,
+        "_first",
+        "at + len(row) if at < 0 else at",
+        "at + len(row) - LANES if at < 0 else at",
+        ("tests/test_indices.py::test_eight_numbers_count_from_the_end",),
+        "eight numbers from the end begin too early",
+    ),
+    Mutant(
+        LANES,
+        "_first",
+        "row[first + LANES - 1]",
+        "row[first]",
+        ("tests/test_lanes.py",),
+        "eight numbers may end behind the row",
+    ),
+    Mutant(
+        LANES,
         "",
         '_choosing(">")',
         '_choosing(">=")',

@@ -1,8 +1,8 @@
-"""The first command of an installation: kernels are compiled by all cores at once.
+"""The first command of an installation: kernels are compiled once, before workers start.
 
-Compiling on demand would use one core, and worker processes would each compile the same. Each part
-below has kernels that the others have not, and calls them as a run does: on a tiny floor, so that
-what takes time is compiling. A part that is missing here is compiled on demand, as before.
+Worker processes would each compile the same. Each part below has kernels that the others have not,
+and calls them as a run does: on a tiny floor, so that what takes time is compiling. A part that is
+missing here is compiled on demand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,9 +17,7 @@ import numpy as np
 
 from thzsync.jit import about_to_compile, code_folder
 from thzsync.scenario import Scenario
-from thzsync.workers import Call, default_workers, open_executor
-
-_CALLED: Final = "thzsync.cli.first_use:compile_part"
+from thzsync.workers import default_workers
 
 
 class Part(NamedTuple):
@@ -42,34 +39,24 @@ def missing() -> list[str]:
 
 
 def prepare(workers: int | None = None) -> None:
-    """Compile what is missing, a part per process.
+    """Compile what is missing, before several workers would each compile it.
 
-    With one worker nothing is done: the kernels are compiled when they are needed.
+    In one process: Numba's files of stored code are not made for several writers. With one worker
+    nothing is done: the kernels are compiled when they are needed.
     """
     count = default_workers() if workers is None else workers
-    if count < 2:
-        return
-    names = missing()
+    names = missing() if count > 1 else []
     if len(names) < 2:
         return
     about_to_compile()
-    with open_executor(count, most=len(names)) as executor:
-        # A part that failed is compiled, and fails with its own words, when it is needed.
-        for done, _ in enumerate(executor.run([Call(_CALLED, name.encode()) for name in names]), 1):
-            if done == len(names) - 1:  # one worker is busy, the others' cores are free
-                import_module("thzsync.simulation")
-
-
-def compile_part(name: bytes) -> bytes:
-    """Compile one part here; looking for garbage would only cost time."""
     collects = gc.isenabled()
-    gc.disable()
+    gc.disable()  # looking for garbage would only cost time
     try:
-        PARTS[name.decode()].call()
+        for name in names:
+            PARTS[name].call()
     finally:
         if collects:
             gc.enable()
-    return b""
 
 
 def _stored(part: Part, folder: Path | None) -> bool:
@@ -166,5 +153,3 @@ PARTS: Final = {
     "streams": Part("wireless", "streaming.stream", _streams),
     "iteration": Part("transfers", "batch.rows_of", _iteration),
 }
-"""In an order that keeps two cores busy equally long, and in which what several parts need is
-stored when the second one asks for it."""
