@@ -12,7 +12,6 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 from typing import Any
 
 PRESETS = ("paper", "beyond")
@@ -98,4 +97,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
