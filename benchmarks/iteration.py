@@ -19,7 +19,7 @@ from benchmarks.contact import Tell
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import ThzSyncError
 from thzsync.records import References
-from thzsync.records.journal import Beginning, Journal
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.simulation import reference_costs, simulate
@@ -97,7 +97,7 @@ def one_iteration(name: str, policy: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         journal = None
         if name == RECORDED:
-            journal = Journal.begin(folder, Beginning(flows, policy, 0, 1, references))
+            journal = Journal.begin(folder, RunSpec(flows, policy, 0, 1, references))
         run = simulate(flows, policy, 1, references=references, journal=journal)
         if journal is not None:
             run.save(folder)

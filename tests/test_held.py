@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +36,31 @@ class Large(NamedTuple):
     marks: AnyArray
     small: Small
     space: FloatArray
+
+
+OWN_CLASS = """
+from typing import NamedTuple
+
+import numpy as np
+
+from thzsync.jit import bare
+from thzsync.jit.held import hold
+
+
+class Mine(NamedTuple):
+    row: np.ndarray
+
+
+@bare
+def total(mine):
+    found = 0.0
+    for value in mine.row:
+        found += value
+    return found
+
+
+print(total(hold(Mine(np.arange(4.0)))))
+"""
 
 
 @bare
@@ -134,3 +163,19 @@ def test_keys_may_have_all_their_bits() -> None:
     whole = large()
     whole = whole._replace(small=whole.small._replace(key=np.uint64(2**64 - 1)))
     assert add_up(hold(whole), 0) == pytest.approx(2.0**64, abs=1e4)
+
+
+def test_code_for_classes_of_other_packages_is_not_stored(tmp_path: Path) -> None:
+    """The next process may not have the class, and could not read the list of stored code."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "code")}
+    for name in ("Mine", "Other"):
+        (tmp_path / "own.py").write_text(OWN_CLASS.replace("Mine", name))
+        done = subprocess.run(
+            [sys.executable, "-c", "import own"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.split() == ["6.0"], done.stderr

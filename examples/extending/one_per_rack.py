@@ -12,33 +12,33 @@ from thzsync.synthesis import FlowMethod
 from thzsync.synthesis.exchanges import FreeTransfers
 from thzsync.wireless import register_discipline
 from thzsync.wireless.bookkeeping import begin, next_run, note_blocked, startable, write_down
-from thzsync.wireless.party import Party
-from thzsync.wireless.state import Seat
+from thzsync.wireless.group import FlowGroup
+from thzsync.wireless.state import GroupView
 
 
 @kernel
-def begin_one_per_rack(seat: Seat, stage: int, now_ps: int) -> tuple[int, int, bool]:
-    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
-    left = startable(frontier, stage)
-    note_blocked(radio, web, frontier, left, now_ps)
+def begin_one_per_rack(view: GroupView, stage: int, now_ps: int) -> tuple[int, int, bool]:
+    air, radio, links, queue = view.air, view.radio, view.links, view.queue
+    left = startable(queue, stage)
+    note_blocked(radio, links, queue, left, now_ps)
     flow, row, chunks, subband, lasting_ps = np.zeros((5, len(left)), dtype=np.int64)
     power_w, n = np.zeros(len(left)), 0
     for f in np.flatnonzero(left):
-        u, src, dst = web.sender[f], seat.src[f], seat.dst[f]
+        u, src, dst = links.sender[f], view.src[f], view.dst[f]
         usable = air.sending[src] == 0 and air.chains[src] > 0 and air.chains[dst] > 0
-        watts, best, snr = frontier.budget_w[u], -1, 0.0
-        for c in range(frontier.snr_per_w.shape[1]):
+        watts, best, snr = queue.budget_w[u], -1, 0.0
+        for c in range(queue.snr_per_w.shape[1]):
             busy = air.busy[src, c] or air.busy[dst, c]
-            if usable and not busy and frontier.snr_per_w[f, c] > snr:
-                best, snr = c, frontier.snr_per_w[f, c]
-        if best >= 0 and snr * watts >= frontier.needed_snr:
-            first, count, bits = next_run(frontier, f, frontier.lowest[f])
+            if usable and not busy and queue.snr_per_w[f, c] > snr:
+                best, snr = c, queue.snr_per_w[f, c]
+        if best >= 0 and snr * watts >= queue.needed_snr:
+            first, count, bits = next_run(queue, f, queue.lowest[f])
             flow[n], row[n], chunks[n], subband[n], power_w[n] = f, first, count, best, watts
             lasting_ps[n] = np.ceil(bits / rate_bps(watts, snr, radio.subband_hz) * 1e12)
-            begin(air, web, frontier, f, first, count, best, watts)
+            begin(air, links, queue, f, first, count, best, watts)
             n += 1
     sent = flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
-    return write_down(seat, sent, now_ps)
+    return write_down(view, sent, now_ps)
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class OnePerRack:
     steers: bool = True  # but where a chain turns to another rack
     in_turn: bool = True  # a flow has one transmission in the air at a time
 
-    def tune(self, party: Party) -> None: ...
+    def tune(self, group: FlowGroup) -> None: ...
 
-    def start(self, party: Party, now_ps: int) -> tuple[int, int, bool]:
-        return begin_one_per_rack(party.seat, party.stage, now_ps)
+    def start(self, group: FlowGroup, now_ps: int) -> tuple[int, int, bool]:
+        return begin_one_per_rack(group.view, group.stage, now_ps)
 
 
 register_discipline(OnePerRack())

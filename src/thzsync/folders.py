@@ -73,7 +73,7 @@ class Record:
         unfinished = self.progress is not None and (folder / self.progress).is_dir()
         return self.complete_in(folder) or unfinished or _unfinished(folder) == self.marker
 
-    def begun_in(self, folder: Path) -> bool:
+    def started_in(self, folder: Path) -> bool:
         """Whether the folder holds finished parts of such a record, which took their time."""
         return self.progress is not None and any((folder / self.progress).glob("part-*"))
 
@@ -203,7 +203,7 @@ def _remove(folder: Path, files: Iterable[Path]) -> None:
 def _held(folder: Path) -> str | None:
     """What a folder holds that nobody may overwrite by accident."""
     strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-    if not strangers and not any(other.begun_in(folder) for other in RECORDS):
+    if not strangers and not any(other.started_in(folder) for other in RECORDS):
         return None
     others = [other.name for other in RECORDS if other.lives_in(folder)]
     return others[0] if others else f"files that are not ours ({strangers[0]})"

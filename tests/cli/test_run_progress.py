@@ -13,7 +13,7 @@ import pytest
 
 from thzsync import simulation
 from thzsync.cli import announcement, main, meter, run
-from thzsync.records.journal import Beginning, Journal, in_progress
+from thzsync.records.journal import Journal, RunSpec, in_progress
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
 
@@ -38,10 +38,10 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
 def cut_short(folder: Path) -> None:
     """Leave a run of four iterations in a folder, interrupted in the third."""
     scenario, decisions = Scenario.preset("tiny"), iter(range(40))
-    beginning = Beginning(scenario, "all-wired", 0, 4, reference_costs(scenario, 0))
+    spec = RunSpec(scenario, "all-wired", 0, 4, reference_costs(scenario, 0))
     simulate(
-        scenario, "all-wired", 4, 0, beginning.references,
-        journal=Journal.begin(folder, beginning), stop=lambda: next(decisions, None) is None,
+        scenario, "all-wired", 4, 0, spec.references,
+        journal=Journal.begin(folder, spec), stop=lambda: next(decisions, None) is None,
     )  # fmt: skip
 
 

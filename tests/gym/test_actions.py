@@ -12,10 +12,10 @@ from thzsync import ThzSyncError
 from thzsync.coordinator import Action, Situation
 from thzsync.gym import CollectivesEnv
 from thzsync.gym.actions import Full, Uniform
-from thzsync.gym.room import Room
+from thzsync.gym.capacity import Capacity
 from thzsync.simulation import Session
 
-ROOM = Room(units=20, senders=8, collectives=("p2p", "a2a", "allreduce"))
+ROOM = Capacity(units=20, senders=8, collectives=("p2p", "a2a", "allreduce"))
 FULL, UNIFORM = Full(ROOM, steps=9, levels=4), Uniform(steps=9, levels=4)
 
 

@@ -19,7 +19,7 @@ from tests.simulation.scenarios import scenarios
 from thzsync import ThzSyncError, audit, simulate
 from thzsync.gym import ID, CollectivesEnv
 from thzsync.gym.actions import Full
-from thzsync.gym.room import room_of
+from thzsync.gym.capacity import capacity_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs
 from thzsync.streams import Streams
@@ -173,7 +173,7 @@ def test_a_fork_of_the_session_leaves_the_episode_alone() -> None:
     env, undisturbed = tiny(), tiny()
     expected = play(undisturbed, random_agent(undisturbed, 5), seed=5)
     agent = random_agent(env, 5)
-    coding = Full(room_of(TINY), STEPS, LEVELS)
+    coding = Full(capacity_of(TINY), STEPS, LEVELS)
 
     def looks_ahead(observation: Any) -> Any:
         assert env.session is not None

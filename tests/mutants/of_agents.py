@@ -27,17 +27,17 @@ MUTANTS = (
     Mutant(
         "thzsync.gym.actions",
         "Full.action",
-        "choice[self.room.units :][offer.rack_group]",
-        "choice[self.room.units :][0 * offer.rack_group]",
+        "choice[self.capacity.units :][offer.rack_group]",
+        "choice[self.capacity.units :][0 * offer.rack_group]",
         ("tests/gym/test_actions.py::test_every_unit_and_every_sender_has_a_number_of_its_own",),
         "the first sender's level is everybody's",
     ),
     Mutant(
-        "thzsync.gym.room",
+        "thzsync.gym.capacity",
         "_largest_offer",
         "np.maximum(demand.size_bytes, 1)",
         "np.maximum(demand.size_bytes, 0)",
-        ("tests/gym/test_room.py::test_pairs_that_have_no_bytes_this_time_have_room",),
+        ("tests/gym/test_capacity.py::test_pairs_that_have_no_bytes_this_time_have_room",),
         "there is room for the pairs of the first iteration only",
     ),
 )

@@ -23,11 +23,11 @@ from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
 from thzsync.records.folder import sealed, with_marker
 from thzsync.records.journal import (
-    BEGUN,
     PART,
     PROGRESS,
-    Beginning,
+    STARTED,
     Journal,
+    RunSpec,
     in_progress,
     part_name,
 )
@@ -75,18 +75,18 @@ def scenario(request: pytest.FixtureRequest) -> Scenario:
     return Scenario.model_validate(TWO_JOBS)
 
 
-def begin(scenario: Scenario, policy: str) -> Beginning:
-    return Beginning(scenario, policy, 5, ITERATIONS, reference_costs(scenario, 5))
+def begin(scenario: Scenario, policy: str) -> RunSpec:
+    return RunSpec(scenario, policy, 5, ITERATIONS, reference_costs(scenario, 5))
 
 
-def journaled(beginning: Beginning, folder: Path) -> Run:
+def journaled(spec: RunSpec, folder: Path) -> Run:
     return simulate(
-        beginning.scenario,
-        first_policy(beginning),
-        beginning.iterations,
-        beginning.seed,
-        beginning.references,
-        journal=Journal.begin(folder, beginning),
+        spec.scenario,
+        first_policy(spec),
+        spec.iterations,
+        spec.seed,
+        spec.references,
+        journal=Journal.begin(folder, spec),
     )
 
 
@@ -119,13 +119,13 @@ def same_files(one: Path, other: Path) -> bool:
 def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beginning = begin(scenario, policy)
-    whole = journaled(beginning, tmp_path / "whole")
+    spec = begin(scenario, policy)
+    whole = journaled(spec, tmp_path / "whole")
     rng = np.random.default_rng(7)
     with monkeypatch.context() as patch:
         kill_at(int(rng.integers(5, 7)), patch)  # some parts are there, and not all
         with pytest.raises(Killed):
-            journaled(beginning, tmp_path / "cut")
+            journaled(spec, tmp_path / "cut")
     with monkeypatch.context() as patch:
         kill_at(0, patch)
         with pytest.raises(Killed):
@@ -138,13 +138,13 @@ def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
 def test_a_learner_goes_on_with_what_it_had_learnt(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beginning = begin(scenario, policy)
-    trained = first_policy(beginning)
-    simulate(scenario, trained, ITERATIONS, 5, beginning.references)
+    spec = begin(scenario, policy)
+    trained = first_policy(spec)
+    simulate(scenario, trained, ITERATIONS, 5, spec.references)
     with monkeypatch.context() as patch:
         kill_at(6, patch)
         with pytest.raises(Killed):
-            journaled(beginning, tmp_path / "cut")
+            journaled(spec, tmp_path / "cut")
     _, resumed = resume(Journal.open(tmp_path / "cut"))
     trained.save(tmp_path / "trained")  # type: ignore[attr-defined]
     resumed.save(tmp_path / "resumed")  # type: ignore[attr-defined]
@@ -179,9 +179,9 @@ class Moody:
 
 def test_a_policy_that_decides_otherwise_than_recorded_is_refused(tmp_path: Path) -> None:
     tiny = Scenario.preset("tiny")
-    beginning = begin(tiny, "fixed-ratio")
-    journal = Journal.begin(tmp_path / "cut", beginning)
-    simulate(tiny, Moody(), 2, 5, beginning.references, journal=journal)
+    spec = begin(tiny, "fixed-ratio")
+    journal = Journal.begin(tmp_path / "cut", spec)
+    simulate(tiny, Moody(), 2, 5, spec.references, journal=journal)
     with pytest.raises(ThzSyncError, match=f"^{tmp_path / 'cut'}: "):
         resume(Journal.open(tmp_path / "cut"))
 
@@ -246,7 +246,7 @@ TINY = Scenario.preset("tiny")
 
 def begun_by(version: str, folder: Path) -> None:
     """Let another version have begun the run."""
-    marker = folder / PROGRESS / BEGUN
+    marker = folder / PROGRESS / STARTED
     told = json.loads(marker.read_text())
     told["environment"]["thzsync"] = version
     marker.write_text(json.dumps(sealed(told)))
@@ -303,10 +303,10 @@ def test_parts_of_another_version_are_not_called_damaged(
 def test_what_another_version_cannot_read_or_repeat_is_told_with_both_versions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    beginning, moody, damaged = begin(TINY, "fixed-ratio"), tmp_path / "a", tmp_path / "b"
-    journal = Journal.begin(moody, beginning)
-    simulate(TINY, Moody(), 2, 5, beginning.references, journal=journal)
-    journaled(beginning, damaged)
+    spec, moody, damaged = begin(TINY, "fixed-ratio"), tmp_path / "a", tmp_path / "b"
+    journal = Journal.begin(moody, spec)
+    simulate(TINY, Moody(), 2, 5, spec.references, journal=journal)
+    journaled(spec, damaged)
     (damaged / PROGRESS / part_name(2)).write_bytes(b"")
     for folder, reason in (
         (moody, str(moody)),
@@ -331,11 +331,11 @@ def test_a_beginning_that_lacks_something_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Journal.begin(tmp_path / "cut", begin(TINY, "fixed-ratio"))
-    marker = tmp_path / "cut" / PROGRESS / BEGUN
+    marker = tmp_path / "cut" / PROGRESS / STARTED
     told = json.loads(marker.read_text())
     del told["frozen"]
     marker.write_text(json.dumps(sealed(told)))
-    assert BEGUN in refused(capsys, "run", "--resume", str(tmp_path / "cut"))
+    assert STARTED in refused(capsys, "run", "--resume", str(tmp_path / "cut"))
 
 
 # -- real processes -------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ def test_trains_of_chunks_change_no_event(
         changes["channel.coherence_s"] = 10.0
     scenario = changed(scenario, changes, "test")
     costs = []
-    for wanted in ({"trains": False}, {"trains": True}, {"trains": True, "farsighted": True}):
+    for wanted in ({"trains": False}, {"trains": True}, {"trains": True, "lookahead": True}):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(world, "Overlay", _overlay_with(**wanted))
             run = simulate(scenario, RandomPolicy(seed), 1, seed, references={})

@@ -77,24 +77,24 @@ def test_a_flow_moves_to_the_better_subband_when_that_becomes_free() -> None:
     assert rest.chunks.tolist() == [2]
 
 
-@pytest.mark.parametrize("farsighted", [True, False])
-def test_a_younger_event_sends_a_train_where_older_ones_have_begun_all(farsighted: bool) -> None:
+@pytest.mark.parametrize("lookahead", [True, False])
+def test_a_younger_event_sends_a_train_where_older_ones_have_begun_all(lookahead: bool) -> None:
     """Two lanes end at one rack, each with a best subband of its own."""
     snr = np.full((3, 3, THZ.subbands), 50.0)
     snr[:, 0, 0] = snr[0, :, 0] = snr[:, 1, 1] = snr[1, :, 1] = 100.0
     channel = channel_of(gains_for_snr(THZ, snr, 3))
-    on = Overlay(THZ, channel, 3, farsighted=farsighted)
+    on = Overlay(THZ, channel, 3, lookahead=lookahead)
     admit(on, 0, Transfer.of([0], [2], [3 * CHUNK]), 3, P2P, THZ)
     admit(on, 1, Transfer.of([1], [2], [4 * CHUNK]), 3, P2P, THZ)
     older, younger = on.dispatch(0)
     assert older.chunks.tolist() == [3]
-    assert younger.chunks.tolist() == [4 if farsighted else 1]
+    assert younger.chunks.tolist() == [4 if lookahead else 1]
 
 
 @pytest.mark.parametrize("held", ["subband", "power"])
-@pytest.mark.parametrize("farsighted", [True, False])
+@pytest.mark.parametrize("lookahead", [True, False])
 def test_a_train_beside_a_younger_event_ends_when_that_gives_something_back(
-    held: str, farsighted: bool
+    held: str, lookahead: bool
 ) -> None:
     """The younger one holds the best subband, or part of the power, for five chunks.
 
@@ -103,7 +103,7 @@ def test_a_train_beside_a_younger_event_ends_when_that_gives_something_back(
     snr = np.full((3, 3, THZ.subbands), 50.0)
     snr[0, 2, 0] = snr[2, 0, 0] = 200.0  # the younger event's
     snr[0, 1, 0 if held == "subband" else 1] = 100.0
-    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 3)), 3, farsighted=farsighted)
+    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 3)), 3, lookahead=lookahead)
     quarter_w = THZ.max_power_w / 4
     admit(on, 8, Transfer.of([0], [2], [5 * CHUNK]), 3, P2P, THZ, budget_w=quarter_w)
     (younger,) = on.dispatch(0)
@@ -112,7 +112,7 @@ def test_a_train_beside_a_younger_event_ends_when_that_gives_something_back(
     admit(on, 7, Transfer.of([0], [1], [40 * CHUNK]), 3, P2P, THZ, budget_w=own_w)
     (first,) = on.dispatch(0)
     rounds = [r for r in play(on, 0, [younger, first]) if r.number == 7]
-    assert first.chunks.item() > 1 if farsighted else first.chunks.tolist() == [1]
+    assert first.chunks.item() > 1 if lookahead else first.chunks.tolist() == [1]
     before = [r for r in rounds if r.start_ps < younger.end_ps]
     after = [r for r in rounds if r.start_ps >= younger.end_ps]
     per_chunk_ps = first.duration_ps / first.chunks.item()
@@ -135,7 +135,7 @@ def test_a_younger_train_ends_when_an_older_flow_at_its_racks_could_begin(meets:
     snr[0, 1, 0] = snr[0, 2, 1] = 6.0
     src, dst = (0, 3) if meets == "sender" else (3, 1)
     snr[src, dst, 3] = 400.0
-    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 4)), 4, farsighted=True)
+    on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, 4)), 4, lookahead=True)
     older = Transfer.of([0, 0], [1, 2], [2 * CHUNK, 2 * CHUNK])
     admit(on, 0, older, 4, P2P, THZ, budget_w=0.75 * THZ.max_power_w)
     admit(on, 1, Transfer.of([src], [dst], [40 * CHUNK]), 4, P2P, THZ, budget_w=0.01)
@@ -179,7 +179,7 @@ def test_a_striped_flow_has_one_train_on_every_subband(sizes: list[int]) -> None
     lanes = Transfer.of(list(range(0, racks, 2)), list(range(1, racks, 2)), sizes)
     loads: list[dict[tuple[int, int], tuple[int, int, int]]] = []
     flights = []
-    manners = ({"farsighted": True}, {}, {"trains": False})
+    manners = ({"lookahead": True}, {}, {"trains": False})
     for manner in manners:
         on = Overlay(THZ, channel_of(gains_for_snr(THZ, snr, racks)), racks, **manner)
         admit(on, 0, lanes, racks, replace(P2P, discipline="striping"), THZ)

@@ -158,7 +158,7 @@ def test_whoever_asks_after_every_chunk_ends_at_the_same_instants(
 ) -> None:
     floor = data.draw(floors(disciplines))
     single, one_by_one = ends_of(floor, trains=False)
-    for manner in ({}, {"farsighted": True}):
+    for manner in ({}, {"lookahead": True}):
         ends, rounds = ends_of(floor, **manner)
         assert ends == single
         assert len(rounds) <= len(one_by_one)
@@ -170,4 +170,4 @@ def test_trains_of_events_that_may_be_overtaken_change_nothing(data: st.DataObje
     floor = data.draw(floors(("streaming", "striping", "matching"), ranks=2))
     single, _ = ends_of(floor, trains=False)
     assert ends_of(floor)[0] == single
-    assert ends_of(floor, farsighted=True)[0] == single
+    assert ends_of(floor, lookahead=True)[0] == single

@@ -1,4 +1,4 @@
-"""Two disciplines of one event on the overlay: parties apart, one budget."""
+"""Two disciplines of one event on the overlay: groups apart, one budget."""
 
 from __future__ import annotations
 

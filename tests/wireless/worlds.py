@@ -23,9 +23,9 @@ from thzsync.wireless import (
     bookkeeping,
     disciplines,
     forming,
+    group,
     matching,
     overlay,
-    party,
     pipelining,
     power,
     streaming,
@@ -33,7 +33,7 @@ from thzsync.wireless import (
 )
 
 KERNELS = (
-    assignment, bookkeeping, disciplines, forming, matching, overlay, party, pipelining, power,
+    assignment, bookkeeping, disciplines, forming, matching, overlay, group, pipelining, power,
     streaming, sustaining,
 )  # fmt: skip
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
     from thzsync.feasibility import Effort
-    from thzsync.records.journal import Beginning, Journal
+    from thzsync.records.journal import Journal, RunSpec
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
@@ -112,7 +112,7 @@ def run(
         _refuse_other_options(context)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN, extend=True):
-            _finish(None, journal, journal.beginning, resume, save, json, _repeated(journal))
+            _finish(None, journal, journal.spec, resume, save, json, _repeated(journal))
         return
     if out is not None and not force:
         refuse_to_drop(out)
@@ -123,14 +123,14 @@ def run(
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
         setting = change_scenario(setting, None, trace)
-    beginning, chosen, decisions = _begin(setting, policy, iterations, seed, load, frozen, out)
+    spec, chosen, decisions = _begin(setting, policy, iterations, seed, load, frozen, out)
     if save is not None and not hasattr(chosen, "save"):
         raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
     if save is not None:
         prepare_file(save)
     with claim_folder(out, RUN, force):
-        written = Journal.begin(out, beginning) if out is not None else None
-        _finish(chosen, written, beginning, out, save, json, decisions)
+        written = Journal.begin(out, spec) if out is not None else None
+        _finish(chosen, written, spec, out, save, json, decisions)
 
 
 def _refuse_other_options(context: typer.Context) -> None:
@@ -149,7 +149,7 @@ def _repeated(journal: Journal) -> int:
     from thzsync.feasibility import Asked, effort_of
     from thzsync.simulation.resuming import first_policy
 
-    begun = journal.beginning
+    begun = journal.spec
     with journal.reading():
         policy = first_policy(begun)
     effort = effort_of(
@@ -169,19 +169,19 @@ def _begin(
     load: str | None,
     frozen: bool,
     out: str | None,
-) -> tuple[Beginning, Policy, int]:
+) -> tuple[RunSpec, Policy, int]:
     """What is to be simulated, who decides and how often; all of it is possible."""
     from thzsync.coordinator import own_scenario
     from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
-    from thzsync.records.journal import Beginning
+    from thzsync.records.journal import RunSpec
     from thzsync.scenario.fidelity import needs_packets
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
 
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    beginning = Beginning(setting, policy, seed, iterations, {}, frozen, load)
-    chosen = first_policy(beginning)
+    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
+    chosen = first_policy(spec)
     asked = Asked.of(setting, chosen, iterations, out is not None, seed, frozen)
     effort = effort_of(asked)
     check_memory(asked, effort)
@@ -198,13 +198,13 @@ def _begin(
     with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         references = checked_references(setting, seed, iterations, lambda: advance(one))
     own = own_scenario(chosen, setting)
-    return replace(beginning, scenario=own, references=references), chosen, effort.decisions
+    return replace(spec, scenario=own, references=references), chosen, effort.decisions
 
 
 def _finish(
     policy: Policy | None,
     journal: Journal | None,
-    beginning: Beginning,
+    spec: RunSpec,
     out: str | None,
     save: str | None,
     json: bool,
@@ -212,9 +212,9 @@ def _finish(
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
     with patient_interruption() as wish:
-        record, policy = _simulate(policy, journal, beginning, wish, decisions)
+        record, policy = _simulate(policy, journal, spec, wish, decisions)
         wish.finishing = True
-        complete = not record.missing(beginning.iterations)
+        complete = not record.missing(spec.iterations)
         if out is not None:
             note(f"record written to {record.save(out)}")
         if save is not None and hasattr(policy, "save"):
@@ -227,21 +227,21 @@ def _finish(
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
-        note(f"interrupted after {finished} of {beginning.iterations} iterations{more}")
+        note(f"interrupted after {finished} of {spec.iterations} iterations{more}")
         raise typer.Exit(130)
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
 
 
 def _simulate(
-    policy: Policy | None, journal: Journal | None, beginning: Beginning, wish: Wish, decisions: int
+    policy: Policy | None, journal: Journal | None, spec: RunSpec, wish: Wish, decisions: int
 ) -> tuple[Run, Policy]:
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
 
-    name, one = beginning.policy, beginning.iterations / decisions
+    name, one = spec.policy, spec.iterations / decisions
     first = "first iteration" if policy is not None else "repeating what is finished"
-    with following(f"{name}: {first}", total=beginning.iterations) as advance:
+    with following(f"{name}: {first}", total=spec.iterations) as advance:
 
         def show(done: Progress) -> None:
             advance(
@@ -258,11 +258,11 @@ def _simulate(
             assert journal is not None
             return resume(journal, show, stop, lambda: advance(one))
         record = simulate(
-            beginning.scenario,
+            spec.scenario,
             policy,
-            beginning.iterations,
-            beginning.seed,
-            beginning.references,
+            spec.iterations,
+            spec.seed,
+            spec.references,
             show,
             journal=journal,
             stop=stop,

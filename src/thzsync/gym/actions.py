@@ -15,14 +15,14 @@ from gymnasium import spaces
 from thzsync.arrays import IntArray
 from thzsync.coordinator import Action, Situation
 from thzsync.errors import ThzSyncError
-from thzsync.gym.room import Room, at_least
+from thzsync.gym.capacity import Capacity, at_least
 
 
 @dataclass(frozen=True)
 class Full:
     """Shares of all units one after another, then levels of all senders."""
 
-    room: Room
+    capacity: Capacity
     steps: int
     """Shares: 0, 1/(steps - 1), ..., 1."""
     levels: int
@@ -31,17 +31,17 @@ class Full:
     @property
     def space(self) -> spaces.MultiDiscrete:
         """The numbers to choose from."""
-        units, senders = self.room.units, self.room.senders
+        units, senders = self.capacity.units, self.capacity.senders
         return spaces.MultiDiscrete([self.steps] * units + [self.levels] * senders)
 
     def action(self, situation: Situation, given: object) -> Action:
         """Chunks nearest to every unit's share (halves to even), power of every sender."""
-        sizes = np.repeat((self.steps, self.levels), (self.room.units, self.room.senders))
+        sizes = np.repeat((self.steps, self.levels), (self.capacity.units, self.capacity.senders))
         choice, offer = _checked(given, sizes), situation.offer
         share = choice[: offer.units] / (self.steps - 1)
         counts = np.rint(offer.chunks * share).astype(np.int64)
         # Racks of no group (-1) take the last number, and are silenced like all that do not send.
-        level = choice[self.room.units :][offer.rack_group]
+        level = choice[self.capacity.units :][offer.rack_group]
         return Action.of(offer, counts, situation.power_levels[level])
 
 
@@ -69,12 +69,12 @@ CODINGS: Final = ("full", "uniform")
 """What may be given as ``actions``."""
 
 
-def coding_of(name: str, room: Room, steps: int, levels: int) -> Full | Uniform:
+def coding_of(name: str, capacity: Capacity, steps: int, levels: int) -> Full | Uniform:
     """The coding of this name."""
     at_least(2, steps, "count_levels")
     if name not in CODINGS:
         raise ThzSyncError(f"actions: found {name!r}; use one of {', '.join(CODINGS)}")
-    return Full(room, steps, levels) if name == "full" else Uniform(steps, levels)
+    return Full(capacity, steps, levels) if name == "full" else Uniform(steps, levels)
 
 
 def _checked(given: object, sizes: IntArray) -> IntArray:

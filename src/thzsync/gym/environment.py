@@ -11,8 +11,8 @@ import gymnasium
 from thzsync.coordinator import Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.gym.actions import coding_of
+from thzsync.gym.capacity import at_least, capacity_of
 from thzsync.gym.observations import Observation, Observations
-from thzsync.gym.room import at_least, room_of
 from thzsync.records import References, Run
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.sanity import refuse_not_finite
@@ -73,11 +73,11 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         self.iterations, self.detailed = at_least(1, iterations, "iterations"), detailed
         self.session: Session | None = None
         self.situation: Situation | None = None
-        room, coordinator = room_of(setting, max_units), setting.coordinator
+        capacity, coordinator = capacity_of(setting, max_units), setting.coordinator
         steps = coordinator.bandit.count_levels if count_levels is None else count_levels
-        self.collectives = room.collectives
-        self._observations = Observations(setting, room)
-        self._coding = coding_of(actions, room, steps, len(coordinator.power_levels))
+        self.collectives = capacity.collectives
+        self._observations = Observations(setting, capacity)
+        self._coding = coding_of(actions, capacity, steps, len(coordinator.power_levels))
         self.observation_space = self._observations.space
         self.action_space = self._coding.space
         self._seed = 0

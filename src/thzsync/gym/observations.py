@@ -16,7 +16,7 @@ from thzsync.coordinator.features import (
     QUEUE_BYTES,
     featurise,
 )
-from thzsync.gym.room import Room
+from thzsync.gym.capacity import Capacity
 from thzsync.scenario import Scenario
 
 Observation: TypeAlias = dict[str, Any]
@@ -37,29 +37,29 @@ class Observations:
     - ``collective``: position of the collective's name among those of the scenario.
     """
 
-    def __init__(self, scenario: Scenario, room: Room) -> None:
-        self.room = room
+    def __init__(self, scenario: Scenario, capacity: Capacity) -> None:
+        self.capacity = capacity
         self._best_first = scenario.coordinator.gains == "sorted"
-        self._low, self._high = _bounds(scenario, room)
-        shape = (room.units, len(self._low))
+        self._low, self._high = _bounds(scenario, capacity)
+        shape = (capacity.units, len(self._low))
         low, high = (np.broadcast_to(b, shape).astype(np.float32) for b in (self._low, self._high))
         self.space: spaces.Dict = spaces.Dict(
             {
                 "rows": spaces.Box(low, high, dtype=np.float32),
-                "unit_mask": spaces.MultiBinary(room.units),
-                "sender": spaces.Box(-1, room.senders - 1, (room.units,), np.int64),
-                "sender_mask": spaces.MultiBinary(room.senders),
-                "collective": spaces.Discrete(len(room.collectives)),
+                "unit_mask": spaces.MultiBinary(capacity.units),
+                "sender": spaces.Box(-1, capacity.senders - 1, (capacity.units,), np.int64),
+                "sender_mask": spaces.MultiBinary(capacity.senders),
+                "collective": spaces.Discrete(len(capacity.collectives)),
             }
         )
 
     def of(self, situation: Situation | None) -> Observation:
         """What there is to decide; after the last decision nothing."""
         observation: Observation = {
-            "rows": np.zeros((self.room.units, len(self._low)), dtype=np.float32),
-            "unit_mask": np.zeros(self.room.units, dtype=np.int8),
-            "sender": np.full(self.room.units, -1, dtype=np.int64),
-            "sender_mask": np.zeros(self.room.senders, dtype=np.int8),
+            "rows": np.zeros((self.capacity.units, len(self._low)), dtype=np.float32),
+            "unit_mask": np.zeros(self.capacity.units, dtype=np.int8),
+            "sender": np.full(self.capacity.units, -1, dtype=np.int64),
+            "sender_mask": np.zeros(self.capacity.senders, dtype=np.int8),
             "collective": np.int64(0),
         }
         if situation is not None:
@@ -68,21 +68,21 @@ class Observations:
 
     def _fill(self, observation: Observation, situation: Situation) -> None:
         offer = situation.offer
-        self.room.check(situation.decision, offer)
+        self.capacity.check(situation.decision, offer)
         rows = featurise(situation, self._best_first).rows
         observation["rows"][: offer.units] = np.clip(rows, self._low, self._high)
         observation["unit_mask"][: offer.units] = 1
         observation["sender"][: offer.units] = offer.group
         observation["sender_mask"][: offer.groups] = 1
-        observation["collective"] = np.int64(self.room.collectives.index(offer.kind))
+        observation["collective"] = np.int64(self.capacity.collectives.index(offer.kind))
 
 
-def _bounds(scenario: Scenario, room: Room) -> tuple[FloatArray, FloatArray]:
+def _bounds(scenario: Scenario, capacity: Capacity) -> tuple[FloatArray, FloatArray]:
     """Least and greatest value of every column of a row."""
     optical, subbands = scenario.optical, scenario.thz.subbands
     low, high = np.zeros(FIXED_COLUMNS + subbands), np.ones(FIXED_COLUMNS + subbands)
     high[2] = 63 / LOG_COUNT  # as many chunks as a number holds
     high[4] = (optical.nic_queue_bytes + 2 * optical.output_queue_bytes) / QUEUE_BYTES
-    high[6] = np.log2(room.units + 1) / LOG_COUNT
+    high[6] = np.log2(capacity.units + 1) / LOG_COUNT
     low[FIXED_COLUMNS:], high[FIXED_COLUMNS:] = -GAIN_LIMIT, GAIN_LIMIT
     return low, high

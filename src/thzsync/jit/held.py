@@ -7,6 +7,7 @@ a call hands on its address. Without it, iterations take 1.2 to 1.8 times as lon
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from typing import Any, Final, TypeVar
@@ -39,7 +40,7 @@ class Held:
         self._memory = np.empty(ROOM_BYTES, dtype=np.uint8)
         self.address = self._memory.ctypes.data
         arrays = type(self.arrays)(*(getattr(m, "arrays", m) for m in self.arrays))
-        number = _write(arrays, self.address)
+        number = _writer(type(arrays).__module__)(arrays, self.address)
         if number not in _kinds:
             _kinds[number] = HeldType(typeof(arrays))
         self._numba_type_ = _kinds[number]  # Numba finds it here at once, elsewhere in 2 us
@@ -95,6 +96,17 @@ def _put(context: Any, arrays: Any, address: Any) -> Any:
 def _write(arrays: Any, address: int) -> int:
     """Write a tuple into memory, as kernels see it; a number of its type."""
     return _put(arrays, address)  # type: ignore[no-any-return]
+
+
+@cache
+def _writer(module: str) -> Any:
+    """What writes tuples of a module's classes.
+
+    Numba's list of stored code names the classes, and cannot be read where one is missing. So the
+    code for classes of other packages is not stored.
+    """
+    ours = module.partition(".")[0] == __name__.partition(".")[0]
+    return _write if ours else import_module("numba").njit(_write.py_func, _nrt=False)  # type: ignore[attr-defined]
 
 
 @extending.typeof_impl.register(Held)

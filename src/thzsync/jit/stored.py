@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Final
 
 PACKAGE: Final = Path(__file__).resolve().parents[1]
-SHARED: Final = ("channel/*.py", "elementary/*.py", "hashing.py", "jit/*.py", "transfers/*.py")
+SHARED: Final = (
+    "arrays.py", "channel/*.py", "elementary/*.py", "hashing.py", "jit/*.py", "transfers/*.py",
+)  # fmt: skip
 """Files of this package of which kernels in other folders are made, too."""
 GENERATIONS: Final = 12
 """States of one folder's sources whose code is kept, the most recently used."""
@@ -40,7 +42,9 @@ def about_to_compile() -> None:
 
 def code_folder(home: Path) -> Path | None:
     """Where the code of a folder's kernels is stored; None if nothing can be written there."""
-    shared = SHARED if home.is_relative_to(PACKAGE) else ("**/*.py",)
+    # Kernels of jit/ take whatever tuples the package has.
+    known = home.is_relative_to(PACKAGE) and home != PACKAGE / "jit"
+    shared = SHARED if known else ("**/*.py",)
     bounds = os.environ.get("NUMBA_BOUNDSCHECK", "").encode()  # other code
     digest = hashlib.sha256(bounds + _digest(home.glob("*.py")) + _digest_of_package(shared))
     cached = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

@@ -27,7 +27,7 @@ from thzsync.records.decisions import (
     read_decisions,
 )
 from thzsync.records.folder import FILES, Files, Record, with_marker, write_record
-from thzsync.records.origin import BegunElsewhere, blaming, version_of
+from thzsync.records.origin import StartedElsewhere, blaming, version_of
 from thzsync.records.packed import PackedRecord, write_packed
 from thzsync.records.run import (
     FORMAT,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 PROGRESS: Final = ".progress"
 """Folder of the parts, inside the run's own."""
-BEGUN: Final = "begun.json"
+STARTED: Final = "begun.json"
 PART: Final = "part.json"
 PACKED: Final = ".zip"
 START: Final = "start.safetensors"
@@ -58,7 +58,7 @@ LARGEST_POLICY_BYTES: Final = 2**34
 
 
 @dataclass(frozen=True)
-class Beginning:
+class RunSpec:
     """All that a run needs to begin again."""
 
     scenario: Scenario
@@ -95,24 +95,24 @@ class Journal:
     """The progress of one run, which grows by a part after every finished iteration."""
 
     def __init__(
-        self, folder: Path, beginning: Beginning, parts: list[Record], version: str = __version__
+        self, folder: Path, spec: RunSpec, parts: list[Record], version: str = __version__
     ) -> None:
-        self.folder, self.beginning, self._parts = folder, beginning, parts
+        self.folder, self.spec, self._parts = folder, spec, parts
         self._version = version
 
     @classmethod
-    def begin(cls, folder: str | Path, beginning: Beginning) -> Journal:
+    def begin(cls, folder: str | Path, spec: RunSpec) -> Journal:
         """Start anew; what an earlier run left unfinished here is dropped."""
         place = Path(folder) / PROGRESS
         _remove(place)
-        write_record(place, BEGUN, beginning.document(), beginning.files())
-        return cls(place, beginning, [])
+        write_record(place, STARTED, spec.document(), spec.files())
+        return cls(place, spec, [])
 
     @classmethod
     def open(cls, folder: str | Path) -> Journal:
         """The journal that an interrupted run left behind."""
         place = Path(folder) / PROGRESS
-        begun = _marked(place, BEGUN)
+        begun = _marked(place, STARTED)
         if begun is None:
             raise ThzSyncError(
                 f"{folder}: no interrupted run here; --resume takes a folder in which "
@@ -120,11 +120,11 @@ class Journal:
             )
         version = version_of(begun.document)
         with blaming(place.parent, version):
-            beginning, parts = _beginning(begun), list(_complete_parts(place))
+            spec, parts = _spec(begun), list(_complete_parts(place))
         if _is_strange(place, parts):
             reason = "finished iterations lie in other files"
-            raise BegunElsewhere.because(place.parent, version, reason)
-        return cls(place, beginning, parts, version)
+            raise StartedElsewhere.because(place.parent, version, reason)
+        return cls(place, spec, parts, version)
 
     def reading(self) -> AbstractContextManager[None]:
         """While what is recorded is read: errors name the version that began the run."""
@@ -166,7 +166,7 @@ class Journal:
         """The finished iterations as a run."""
         import polars as pl
 
-        begun = self.beginning
+        begun = self.spec
         if not self._parts:
             raise ThzSyncError(
                 f"{self.folder.parent}: was interrupted before an iteration was finished; "
@@ -193,12 +193,12 @@ def _files(tables: dict[str, pl.DataFrame], decisions: Sequence[Decision]) -> Fi
 
 def in_progress(folder: str | Path) -> bool:
     """Whether an interrupted run lies here."""
-    return (Path(folder) / PROGRESS / BEGUN).is_file()
+    return (Path(folder) / PROGRESS / STARTED).is_file()
 
 
 def refuse_to_drop(folder: str | Path) -> None:
     """Refuse a folder in which an interrupted run has finished iterations: they took their time."""
-    if not RUN.begun_in(Path(folder)):
+    if not RUN.started_in(Path(folder)):
         return
     with locked(Path(folder)):  # who writes there now is not interrupted
         raise ThzSyncError(
@@ -209,7 +209,7 @@ def refuse_to_drop(folder: str | Path) -> None:
 
 def _remove(place: Path) -> None:
     if place.exists():
-        (place / BEGUN).unlink(missing_ok=True)  # without it the rest means nothing
+        (place / STARTED).unlink(missing_ok=True)  # without it the rest means nothing
         shutil.rmtree(place)
 
 
@@ -226,13 +226,13 @@ def _marked(folder: Path, marker: str) -> Record | None:
     return record
 
 
-def _beginning(record: Record) -> Beginning:
+def _spec(record: Record) -> RunSpec:
     told = record.document
     if told.get("format") != FORMAT or not told.keys() >= ESSENTIAL:
-        raise ThzSyncError(f"{record.folder / BEGUN}: not of format {FORMAT}; record it anew")
+        raise ThzSyncError(f"{record.folder / STARTED}: not of format {FORMAT}; record it anew")
     if told["from"]:
         write_atomically(record.folder / START, record.read(START))
-    return Beginning(
+    return RunSpec(
         scenario=read_scenario(record),
         policy=told["policy"],
         seed=told["seed"],

@@ -16,11 +16,11 @@ from thzsync.errors import ThzSyncError
 from thzsync.version import __version__
 
 
-class BegunElsewhere(ThzSyncError):
+class StartedElsewhere(ThzSyncError):
     """Another version began a run, and this one cannot go on with it."""
 
     @classmethod
-    def because(cls, folder: Path, version: str, reason: str) -> BegunElsewhere:
+    def because(cls, folder: Path, version: str, reason: str) -> StartedElsewhere:
         """With the remedy, as for every error; ``version`` began the run."""
         who = "another version of thzsync"
         if version != __version__:
@@ -43,11 +43,11 @@ def blaming(folder: Path, version: str) -> Iterator[None]:
     """Let errors name the version that began a run, if it is another, and not damage alone."""
     try:
         yield
-    except BegunElsewhere:
+    except StartedElsewhere:
         raise
     except ThzSyncError as error:
         if version == __version__:
             raise
         found = error.lines[0].removeprefix(f"{folder}: ")
         what, _, _remedy = found.rpartition("; ")
-        raise BegunElsewhere.because(folder, version, what or found) from None
+        raise StartedElsewhere.because(folder, version, what or found) from None

@@ -15,28 +15,26 @@ from thzsync.coordinator import Action, Policy, Situation, make_policy
 from thzsync.coordinator.saved import load_policy
 from thzsync.errors import ThzSyncError
 from thzsync.records.decisions import Decision
-from thzsync.records.journal import Beginning, Journal
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
 
-def first_policy(beginning: Beginning) -> Policy:
+def first_policy(spec: RunSpec) -> Policy:
     """The policy with which a run begins."""
-    scenario, streams = beginning.scenario, Streams(beginning.seed)
-    if beginning.start is None:
-        return make_policy(beginning.policy, scenario, streams)
-    return load_policy(
-        beginning.start, scenario, streams, frozen=beginning.frozen, expected=beginning.policy
-    )
+    scenario, streams = spec.scenario, Streams(spec.seed)
+    if spec.start is None:
+        return make_policy(spec.policy, scenario, streams)
+    return load_policy(spec.start, scenario, streams, frozen=spec.frozen, expected=spec.policy)
 
 
 def policy_at_cut(journal: Journal) -> Policy | None:
     """The policy as it was; None if it cannot be saved and has to decide anew."""
-    file, beginning = journal.saved_policy(), journal.beginning
+    file, spec = journal.saved_policy(), journal.spec
     if file is None:
         return None
-    streams = Streams(beginning.seed)
-    return load_policy(file, beginning.scenario, streams, frozen=beginning.frozen, midway=True)
+    streams = Streams(spec.seed)
+    return load_policy(file, spec.scenario, streams, frozen=spec.frozen, midway=True)
 
 
 def replay(
@@ -51,7 +49,7 @@ def _replay(
     journal: Journal, session: Session, tell: Callable[[], None], step: Callable[[], object]
 ) -> tuple[Driver, Situation | None]:
     restored = policy_at_cut(journal)
-    driver = Driver(restored or first_policy(journal.beginning))
+    driver = Driver(restored or first_policy(journal.spec))
     for decision in journal.decisions():
         situation = next(session, None)
         if situation is None:
@@ -88,7 +86,7 @@ def _check_rows(journal: Journal, session: Session) -> None:
     """What was simulated again must be what was recorded."""
     if not journal.parts:
         return
-    told, found = journal.run(), session.record(journal.beginning.policy)
+    told, found = journal.run(), session.record(journal.spec.policy)
     if any(not found.tables[name].equals(table) for name, table in told.tables.items()):
         raise _differs(journal)
 

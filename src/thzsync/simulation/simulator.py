@@ -110,7 +110,7 @@ def resume(
 
     ``step`` is called before every decision that is repeated, ``stop`` before every new one.
     """
-    begun = journal.beginning
+    begun = journal.spec
     session = Session(begun.scenario, begun.seed, begun.iterations, begun.references)
 
     def tell() -> None:

@@ -44,7 +44,7 @@ class World:
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         fabric = make_fabric(scenario, network_of(scenario, topology), streams.key("background"))
         flows = in_flows(scenario)
-        overlay = Overlay(scenario.thz, channel, topology.racks, farsighted=flows)
+        overlay = Overlay(scenario.thz, channel, topology.racks, lookahead=flows)
         return cls(scenario, streams, topology, channel, fabric, overlay)
 
     @property

@@ -17,7 +17,17 @@ from thzsync.wireless.round import (
     SRC,
     SUBBAND,
 )
-from thzsync.wireless.state import IDLE, NOT_BLOCKED, READY, SENT, Air, Frontier, Radio, Seat, Web
+from thzsync.wireless.state import (
+    IDLE,
+    NOT_BLOCKED,
+    READY,
+    SENT,
+    Air,
+    GroupView,
+    LinkTable,
+    Radio,
+    ReadyQueue,
+)
 
 Sent = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, IntArray]
 """Per transmission: flow, first row, chunks, subband, power [W], duration [ps]."""
@@ -26,70 +36,72 @@ Started = tuple[int, int, bool]
 
 
 @inner
-def startable(frontier: Frontier, stage: int) -> IntArray:
+def startable(queue: ReadyQueue, stage: int) -> IntArray:
     """Transmissions that every flow could begin if it had the air to itself."""
-    left = np.zeros(len(frontier.ready), dtype=np.int64)
+    left = np.zeros(len(queue.ready), dtype=np.int64)
     for f in range(len(left)):
-        if frontier.ready[f] == 0 or frontier.stage[f] > stage:
+        if queue.ready[f] == 0 or queue.stage[f] > stage:
             continue
-        if not frontier.bundled[f]:
-            left[f] = frontier.ready[f]
-        elif frontier.ready[f] == frontier.owned[f]:
+        if not queue.bundled[f]:
+            left[f] = queue.ready[f]
+        elif queue.ready[f] == queue.owned[f]:
             left[f] = 1
     return left
 
 
 @inner_bare
-def note_blocked(radio: Radio, web: Web, frontier: Frontier, left: IntArray, now_ps: int) -> None:
+def note_blocked(
+    radio: Radio, links: LinkTable, queue: ReadyQueue, left: IntArray, now_ps: int
+) -> None:
     """A flow is blocked when no subband would do even if the event had the air to itself."""
     for f in range(len(left)):
-        cap_w = min(frontier.budget_w[web.sender[f]], radio.max_power_w)
+        cap_w = min(queue.budget_w[links.sender[f]], radio.max_power_w)
         blocked = left[f] > 0
         if blocked:
-            for snr in frontier.snr_per_w[f]:
-                if snr * cap_w >= frontier.needed_snr:
+            for snr in queue.snr_per_w[f]:
+                if snr * cap_w >= queue.needed_snr:
                     blocked = False
         if not blocked:
-            frontier.blocked_ps[f] = NOT_BLOCKED
-        elif frontier.blocked_ps[f] == NOT_BLOCKED:
-            frontier.blocked_ps[f] = now_ps
+            queue.blocked_ps[f] = NOT_BLOCKED
+        elif queue.blocked_ps[f] == NOT_BLOCKED:
+            queue.blocked_ps[f] = now_ps
 
 
 @inner_bare
-def next_run(frontier: Frontier, flow: int, row: int) -> tuple[int, int, float]:
+def next_run(queue: ReadyQueue, flow: int, row: int) -> tuple[int, int, float]:
     """A flow's next transmission from ``row`` on: its first row, its chunks and its bits.
 
     It carries one chunk or, where flows are bundled, a run of ready ones.
     """
-    while frontier.state[row] != READY:
+    while queue.state[row] != READY:
         row += 1
-    count, size_bytes = 1, frontier.size_bytes[row]
-    end = frontier.first[flow + 1] if frontier.bundled[flow] else row
-    while row + count < end and frontier.state[row + count] == READY:
-        size_bytes += frontier.size_bytes[row + count]
+    count, size_bytes = 1, queue.size_bytes[row]
+    end = queue.first[flow + 1] if queue.bundled[flow] else row
+    while row + count < end and queue.state[row + count] == READY:
+        size_bytes += queue.size_bytes[row + count]
         count += 1
     return row, count, 8.0 * size_bytes
 
 
 @inner_bare
 def begin(
-    air: Air, web: Web, frontier: Frontier, flow: int, row: int, chunks: int, subband: int,
+    air: Air, links: LinkTable, queue: ReadyQueue, flow: int, row: int, chunks: int, subband: int,
     power_w: float,
 ) -> None:  # fmt: skip
     """Mark chunks as sent and hold what their transmission needs."""
     for chunk in range(row, row + chunks):
-        frontier.state[chunk] = SENT
-    frontier.ready[flow] -= chunks
-    frontier.owned[flow] -= chunks
-    frontier.sent[flow] += 1
-    frontier.flying[flow] += 1
-    lowest = frontier.lowest[flow]
-    while lowest < frontier.first[flow + 1] and frontier.state[lowest] != READY:
+        queue.state[chunk] = SENT
+    queue.ready[flow] -= chunks
+    queue.owned[flow] -= chunks
+    queue.sent[flow] += 1
+    queue.flying[flow] += 1
+    lowest = queue.lowest[flow]
+    while lowest < queue.first[flow + 1] and queue.state[lowest] != READY:
         lowest += 1
-    frontier.lowest[flow] = lowest
-    u, v = web.sender[flow], web.receiver[flow]
-    src, dst = frontier.racks[u], frontier.racks[v]
-    frontier.drawn_w[u] += power_w
+    queue.lowest[flow] = lowest
+    u, v = links.sender[flow], links.receiver[flow]
+    src, dst = queue.racks[u], queue.racks[v]
+    queue.drawn_w[u] += power_w
     air.power_w[src] += power_w
     air.sending[src] += 1
     air.busy[src, subband] = air.busy[dst, subband] = True
@@ -98,12 +110,12 @@ def begin(
 
 
 @bare
-def release(seat: Seat, table: IntArray, power_w: FloatArray) -> None:
+def release(view: GroupView, table: IntArray, power_w: FloatArray) -> None:
     """Give back what a round's transmissions held."""
-    air, flying, drawn_w = seat.air, seat.frontier.flying, seat.frontier.drawn_w
+    air, flying, drawn_w = view.air, view.queue.flying, view.queue.drawn_w
     for a in range(len(table)):
         flow, subband = table[a, LOCAL_FLOW], table[a, SUBBAND]
-        i, j, u = table[a, SRC], table[a, DST], seat.web.sender[flow]
+        i, j, u = table[a, SRC], table[a, DST], view.links.sender[flow]
         air.busy[i, subband] = air.busy[j, subband] = False
         air.chains[i] += 1
         air.chains[j] += 1
@@ -116,10 +128,10 @@ def release(seat: Seat, table: IntArray, power_w: FloatArray) -> None:
 
 
 @bare
-def mark_ready(seat: Seat, rows: IntArray) -> bool:
+def mark_ready(view: GroupView, rows: IntArray) -> bool:
     """Note that chunks may be sent; False if there is none of this row, or it was known to be."""
-    first, ready, lowest = seat.frontier.first, seat.frontier.ready, seat.frontier.lowest
-    state = seat.frontier.state
+    first, ready, lowest = view.queue.first, view.queue.ready, view.queue.lowest
+    state = view.queue.state
     for row in rows:
         if not 0 <= row < len(state) or state[row] != IDLE:
             return False
@@ -138,35 +150,35 @@ def mark_ready(seat: Seat, rows: IntArray) -> bool:
 
 
 @inner
-def write_down(seat: Seat, sent: Sent, now_ps: int) -> Started:
+def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
     """Point the chains of new transmissions at each other, note when they end, and look up more."""
     flow, row, chunks, subband, power_w, lasting_ps = sent
-    table, facing, first = seat.begun.table, seat.air.facing, seat.frontier.first
+    table, facing, first = view.log.table, view.air.facing, view.queue.first
     n, carried, any_owed = len(flow), 0, False
     if n > len(table):
         raise ValueError("more transmissions at once than racks have subbands")
     for a in range(n):
-        i, j, c = seat.src[flow[a]], seat.dst[flow[a]], subband[a]
-        owed = seat.guarded or (seat.steers and (facing[i, c] != j or facing[j, c] != i))
+        i, j, c = view.src[flow[a]], view.dst[flow[a]], subband[a]
+        owed = view.guarded or (view.steers and (facing[i, c] != j or facing[j, c] != i))
         any_owed = any_owed or owed
         facing[i, c], facing[j, c] = j, i
         carried += chunks[a]
-        table[a, FLOW], table[a, LOCAL_FLOW] = seat.flows[flow[a]], flow[a]
+        table[a, FLOW], table[a, LOCAL_FLOW] = view.flows[flow[a]], flow[a]
         table[a, FIRST_CHUNK], table[a, CHUNKS] = row[a] - first[flow[a]], chunks[a]
         table[a, SRC], table[a, DST], table[a, SUBBAND] = i, j, c
-        table[a, BYTES] = seat.bytes_before[row[a] + chunks[a]] - seat.bytes_before[row[a]]
-        table[a, GUARD] = seat.radio.guard_ps if owed else 0
-        seat.begun.gain[a] = seat.gains[flow[a], c]
-        seat.begun.power_w[a], seat.begun.lasting_ps[a] = power_w[a], lasting_ps[a]
+        table[a, BYTES] = view.bytes_before[row[a] + chunks[a]] - view.bytes_before[row[a]]
+        table[a, GUARD] = view.radio.guard_ps if owed else 0
+        view.log.gain[a] = view.gains[flow[a], c]
+        view.log.power_w[a], view.log.lasting_ps[a] = power_w[a], lasting_ps[a]
     for a in range(n):
-        if seat.common and any_owed:
-            table[a, GUARD] = seat.radio.guard_ps
+        if view.common and any_owed:
+            table[a, GUARD] = view.radio.guard_ps
         end_ps = now_ps + table[a, GUARD] + lasting_ps[a]
-        seat.frontier.lands_ps[flow[a]] = end_ps
-        seat.air.free_ps[table[a, SRC], subband[a]] = end_ps
-        seat.air.free_ps[table[a, DST], subband[a]] = end_ps
+        view.queue.lands_ps[flow[a]] = end_ps
+        view.air.free_ps[table[a, SRC], subband[a]] = end_ps
+        view.air.free_ps[table[a, DST], subband[a]] = end_ps
     blocked = False
-    for since_ps in seat.frontier.blocked_ps:
+    for since_ps in view.queue.blocked_ps:
         blocked = blocked or since_ps != NOT_BLOCKED
     return n, carried, blocked
 
@@ -185,26 +197,26 @@ def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntA
 
 
 @bare
-def claim(seat: Seat, limits_ps: IntArray, soonest_ps: int, in_turn: bool) -> None:
-    """Lower ``limits_ps`` of racks to when a party could next begin something there.
+def claim(view: GroupView, limits_ps: IntArray, soonest_ps: int, in_turn: bool) -> None:
+    """Lower ``limits_ps`` of racks to when a flow group could next begin something there.
 
     No flow of it begins before ``soonest_ps`` and, where every flow sends ``in_turn``, none before
     what it has in the air ends.
     """
-    frontier, src, dst = seat.frontier, seat.src, seat.dst
+    queue, src, dst = view.queue, view.src, view.dst
     for f in range(len(src)):
-        if frontier.owned[f] > 0:
+        if queue.owned[f] > 0:
             begins_ps = soonest_ps
-            if in_turn and frontier.flying[f] > 0:
-                begins_ps = max(begins_ps, frontier.lands_ps[f])
+            if in_turn and queue.flying[f] > 0:
+                begins_ps = max(begins_ps, queue.lands_ps[f])
             limits_ps[src[f]] = min(limits_ps[src[f]], begins_ps)
             limits_ps[dst[f]] = min(limits_ps[dst[f]], begins_ps)
 
 
 @bare
-def heed(seat: Seat, limits_ps: IntArray) -> None:
+def note_changes(view: GroupView, limits_ps: IntArray) -> None:
     """Lower ``until_ps`` of flows to when somebody could begin something at either end."""
-    src, dst, until_ps = seat.src, seat.dst, seat.until_ps
+    src, dst, until_ps = view.src, view.dst, view.until_ps
     for f in range(len(until_ps)):
         until_ps[f] = min(until_ps[f], limits_ps[src[f]], limits_ps[dst[f]])
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from thzsync.errors import ThzSyncError
 from thzsync.wireless.bookkeeping import Started
-from thzsync.wireless.party import Party
+from thzsync.wireless.group import FlowGroup
 
 ENTRY_POINTS: Final = "thzsync.disciplines"
 """Entry-point group whose objects are :class:`Discipline` objects."""
@@ -46,18 +46,18 @@ class Discipline(Protocol):
         """Whether a flow begins nothing while something of it is in the air."""
         ...
 
-    def tune(self, party: Party) -> None:
-        """The channel has changed: prepare ``party.frontier`` and ``party.web`` for it."""
+    def tune(self, group: FlowGroup) -> None:
+        """The channel has changed: prepare ``group.queue`` and ``group.links`` for it."""
         ...
 
-    def start(self, party: Party, now_ps: int) -> Started:
+    def start(self, group: FlowGroup, now_ps: int) -> Started:
         """Begin what can begin now; how many transmissions, chunks, and whether a flow is blocked.
 
-        A kernel is given ``party.seat``, which has all that it needs. Before ``until_ps`` of a flow
+        A kernel is given ``group.view``, which has all that it needs. Before ``until_ps`` of a flow
         there, neither the channel nor anything that events before this one
         begin changes what it may do. Others may still give back what they hold.
-        What is begun has been taken from the air and marked in the party's frontier (see
-        ``bookkeeping.begin``), and is written down in the seat (``bookkeeping.write_down``).
+        What is begun has been taken from the air and marked in the group's queue (see
+        ``bookkeeping.begin``), and is written down in the view (``bookkeeping.write_down``).
         """
         ...
 

@@ -16,7 +16,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.forming import form_round
-from thzsync.wireless.party import Party
+from thzsync.wireless.group import FlowGroup
 from thzsync.wireless.pipelining import form_pinned, look_at_links, pin
 from thzsync.wireless.streaming import stream
 from thzsync.wireless.sustaining import sustain
@@ -46,20 +46,20 @@ class Rounds:
     steers: bool = False
     in_turn: bool = True
 
-    def tune(self, party: Party) -> None:
+    def tune(self, group: FlowGroup) -> None:
         """Leave all subbands but one out, and try the strongest links first, where asked to."""
-        web, snr_per_w = party.web, party.frontier.snr_per_w
+        links, snr_per_w = group.links, group.queue.snr_per_w
         if self.one_subband and len(snr_per_w):
             common = int(np.argmax(snr_per_w.min(axis=0)))
             snr_per_w[:, np.arange(snr_per_w.shape[1]) != common] = 0.0
         if self.matching and self.channel_aware:
-            web.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
-            web.rank[web.order] = np.arange(len(web.order))
+            links.order[:] = np.argsort(-snr_per_w, axis=None, kind="stable")
+            links.rank[links.order] = np.arange(len(links.order))
 
-    def start(self, party: Party, now_ps: int) -> Started:
+    def start(self, group: FlowGroup, now_ps: int) -> Started:
         """The next round."""
         how = self.matching, self.channel_aware, self.optimal_power
-        return form_round(party.seat, party.stage, *how, now_ps)
+        return form_round(group.view, group.stage, *how, now_ps)
 
 
 @dataclass(frozen=True)
@@ -75,36 +75,36 @@ class Pipelined:
     steers: bool = True
     in_turn: bool = True
 
-    def tune(self, party: Party) -> None:
+    def tune(self, group: FlowGroup) -> None:
         """Forget the pins: other subbands may be better now."""
-        party.pins = None
+        group.pins = None
 
-    def start(self, party: Party, now_ps: int) -> Started:
+    def start(self, group: FlowGroup, now_ps: int) -> Started:
         """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
 
         Where there are too few for all links, they take turns: those that are ready share them.
         """
-        links = party.links
-        changed = look_at_links(party.seat, links.of_flow, links.active)
-        if party.pins is None or changed:
-            pins = _deal(party, links.active)
-            party.pins = pins[links.of_flow]
-            party.short = bool((links.active & ~pins.any(axis=1)).any())
-        kept = party.pins
-        if party.short:
-            kept = _deal(party, links.any_of(party.frontier.ready > 0))[links.of_flow]
-        return form_pinned(party.seat, kept, party.stage, now_ps)
+        links = group.directed_links
+        changed = look_at_links(group.view, links.of_flow, links.active)
+        if group.pins is None or changed:
+            pins = _deal(group, links.active)
+            group.pins = pins[links.of_flow]
+            group.short = bool((links.active & ~pins.any(axis=1)).any())
+        kept = group.pins
+        if group.short:
+            kept = _deal(group, links.any_of(group.queue.ready > 0))[links.of_flow]
+        return form_pinned(group.view, kept, group.stage, now_ps)
 
 
-def _deal(party: Party, active: BoolArray) -> BoolArray:
+def _deal(group: FlowGroup, active: BoolArray) -> BoolArray:
     """Subbands by (link, subband)."""
-    frontier, links = party.frontier, party.links
-    cap_w = np.minimum(frontier.budget_w, party.radio.max_power_w)
-    snr_per_w = frontier.snr_per_w[links.first]
+    queue, links = group.queue, group.directed_links
+    cap_w = np.minimum(queue.budget_w, group.radio.max_power_w)
+    snr_per_w = queue.snr_per_w[links.first]
     orders = _orders(snr_per_w.shape[1])
     return pin(
-        links.sender, links.receiver, snr_per_w, active, cap_w, frontier.needed_snr, orders,
-        party.chains,
+        links.sender, links.receiver, snr_per_w, active, cap_w, queue.needed_snr, orders,
+        group.chains,
     )  # fmt: skip
 
 
@@ -133,13 +133,13 @@ class Streaming:
         """One transmission of a flow at a time, where it may have no more."""
         return self.flights == 1
 
-    def tune(self, party: Party) -> None:
+    def tune(self, group: FlowGroup) -> None:
         """Nothing to prepare: each transmission looks at the gains itself."""
 
-    def start(self, party: Party, now_ps: int) -> Started:
+    def start(self, group: FlowGroup, now_ps: int) -> Started:
         """The next transmission of every flow that may send."""
-        far = party.farsighted and self.in_turn
-        return stream(party.seat, party.stage, self.flights, far, now_ps)
+        far = group.lookahead and self.in_turn
+        return stream(group.view, group.stage, self.flights, far, now_ps)
 
 
 @dataclass(frozen=True)
@@ -156,13 +156,13 @@ class Sustained:
     steers: bool = True
     in_turn: bool = False
 
-    def tune(self, party: Party) -> None:
+    def tune(self, group: FlowGroup) -> None:
         """Nothing to prepare: rates are looked at in every round."""
 
-    def start(self, party: Party, now_ps: int) -> Started:
+    def start(self, group: FlowGroup, now_ps: int) -> Started:
         """The next transmissions."""
-        lead = party.lead if self.relayed else NO_LEAD
-        return sustain(party.seat, party.stage, self.hold_s, self.relayed, lead, now_ps)
+        lead = group.lead if self.relayed else NO_LEAD
+        return sustain(group.view, group.stage, self.hold_s, self.relayed, lead, now_ps)
 
 
 BUILT_IN: Final = (

@@ -11,7 +11,7 @@ from thzsync.transfers import TransferGraph
 
 
 class Layout(NamedTuple):
-    """What the flows of a party are like, whatever they have on THz: all splits share it."""
+    """What the flows of a flow group are like, whatever they have on THz: all splits share it."""
 
     flows: IntArray
     """Their numbers in the graph."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
 from thzsync.jit import bare, inner, inner_bare, kernel
-from thzsync.wireless.state import Slots, Web
+from thzsync.wireless.state import LinkTable, Slots
 
 
 @bare
@@ -45,11 +45,11 @@ def give_back(slots: Slots, flow: int, subband: int, u: int, v: int) -> None:
 
 
 @kernel
-def match(web: Web, slots: Slots) -> IntArray:
-    """The round's edges, rising. ``web.order`` tells which are tried first."""
-    picked = np.zeros(len(web.order), dtype=np.bool_)
-    _greedy(web, slots, picked)
-    _augment(web, slots, picked)
+def match(links: LinkTable, slots: Slots) -> IntArray:
+    """The round's edges, rising. ``links.order`` tells which are tried first."""
+    picked = np.zeros(len(links.order), dtype=np.bool_)
+    _greedy(links, slots, picked)
+    _augment(links, slots, picked)
     edges = np.empty(len(picked), dtype=np.int64)
     count = 0
     for edge in range(len(picked)):
@@ -60,37 +60,37 @@ def match(web: Web, slots: Slots) -> IntArray:
 
 
 @inner_bare
-def _greedy(web: Web, slots: Slots, picked: BoolArray) -> None:
+def _greedy(links: LinkTable, slots: Slots, picked: BoolArray) -> None:
     subbands = slots.free.shape[1]
-    for edge in web.order:
+    for edge in links.order:
         flow = edge // subbands
         subband = edge - flow * subbands
-        u, v = web.sender[flow], web.receiver[flow]
+        u, v = links.sender[flow], links.receiver[flow]
         if fits(slots, flow, subband, u, v):
             take(slots, flow, subband, u, v)
             picked[edge] = True
 
 
 @inner
-def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
+def _augment(links: LinkTable, slots: Slots, picked: BoolArray) -> None:
     """Exchange one edge for two, weakest first, until no exchange helps.
 
     Every exchange adds an edge and edges are bounded, so this ends.
     """
     subbands = slots.free.shape[1]
-    around = np.empty(len(web.order), dtype=np.int64)
+    around = np.empty(len(links.order), dtype=np.int64)
     improved = True
     while improved:
         improved = False
-        for place in range(len(web.order) - 1, -1, -1):
-            edge = web.order[place]
+        for place in range(len(links.order) - 1, -1, -1):
+            edge = links.order[place]
             if not picked[edge]:
                 continue
             flow, subband = edge // subbands, edge % subbands
-            u, v = web.sender[flow], web.receiver[flow]
+            u, v = links.sender[flow], links.receiver[flow]
             give_back(slots, flow, subband, u, v)
-            count = _edges_around(web, slots, edge, u, v, around)
-            first, second = _two_of(web, slots, around[:count])
+            count = _edges_around(links, slots, edge, u, v, around)
+            first, second = _two_of(links, slots, around[:count])
             picked[edge] = first < 0
             if first < 0:
                 take(slots, flow, subband, u, v)
@@ -99,7 +99,9 @@ def _augment(web: Web, slots: Slots, picked: BoolArray) -> None:
 
 
 @inner_bare
-def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: IntArray) -> int:
+def _edges_around(
+    links: LinkTable, slots: Slots, edge: int, u: int, v: int, around: IntArray
+) -> int:
     """Write the other edges that fit and touch position u or v, best first; count them.
 
     No edge elsewhere can have become possible, since the matching was maximal before.
@@ -108,9 +110,9 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
     count = 0
     for end in range(2):
         here = u if end == 0 else v
-        for k in range(web.touch_start[here], web.touch_start[here + 1]):
-            flow = web.touch[k]
-            x, y = web.sender[flow], web.receiver[flow]
+        for k in range(links.touch_start[here], links.touch_start[here + 1]):
+            flow = links.touch[k]
+            x, y = links.sender[flow], links.receiver[flow]
             if slots.left[flow] == 0 or slots.chains[x] == 0 or slots.chains[y] == 0:
                 continue  # nothing to ask of its subbands: most racks are full by now
             if end == 1 and u in (x, y):  # listed already
@@ -119,7 +121,7 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
                 other = flow * subbands + subband
                 if fits(slots, flow, subband, x, y) and other != edge:
                     place = count
-                    while place > 0 and web.rank[around[place - 1]] > web.rank[other]:
+                    while place > 0 and links.rank[around[place - 1]] > links.rank[other]:
                         around[place] = around[place - 1]
                         place -= 1
                     around[place] = other
@@ -128,17 +130,17 @@ def _edges_around(web: Web, slots: Slots, edge: int, u: int, v: int, around: Int
 
 
 @inner_bare
-def _two_of(web: Web, slots: Slots, around: IntArray) -> tuple[int, int]:
+def _two_of(links: LinkTable, slots: Slots, around: IntArray) -> tuple[int, int]:
     """Take the first two edges that fit together, or none and return (-1, -1)."""
     subbands = slots.free.shape[1]
     for i in range(len(around) - 1):
         flow, subband = around[i] // subbands, around[i] % subbands
-        u, v = web.sender[flow], web.receiver[flow]
+        u, v = links.sender[flow], links.receiver[flow]
         take(slots, flow, subband, u, v)
         for other in around[i + 1 :]:
             f, c = other // subbands, other % subbands
-            if fits(slots, f, c, web.sender[f], web.receiver[f]):
-                take(slots, f, c, web.sender[f], web.receiver[f])
+            if fits(slots, f, c, links.sender[f], links.receiver[f]):
+                take(slots, f, c, links.sender[f], links.receiver[f])
                 return around[i], other
         give_back(slots, flow, subband, u, v)
     return -1, -1

@@ -19,12 +19,12 @@ from thzsync.channel import ChannelModel
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import heed, release
+from thzsync.wireless.bookkeeping import note_changes, release
 from thzsync.wireless.discipline import find_discipline
+from thzsync.wireless.group import FlowGroup, Stages
 from thzsync.wireless.outages import Outages
-from thzsync.wireless.party import Party, Stages
 from thzsync.wireless.round import CHUNKS, COLUMNS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
-from thzsync.wireless.state import NOT_BLOCKED, Air, Begun, Radio, Room
+from thzsync.wireless.state import NOT_BLOCKED, Air, Medium, Radio, StartLog
 
 EVERYBODY = -1
 _turn = attrgetter("rank", "number", "index")
@@ -42,9 +42,9 @@ def empty_air(racks: int, thz: Thz) -> Air:
     )
 
 
-def empty_pages(rows: int) -> Begun:
+def empty_log(rows: int) -> StartLog:
     """Where nothing is written down yet."""
-    return Begun(
+    return StartLog(
         table=np.zeros((rows, COLUMNS), dtype=np.int64),
         power_w=np.zeros(rows),
         gain=np.zeros(rows),
@@ -56,7 +56,7 @@ class Overlay:
     """The transceivers of all racks and the events that use them: by rank, then older events first.
 
     ``trains=False`` asks streamed flows again after every chunk; it changes no event's result.
-    ``farsighted``, flows beside other events are sent in trains, too, until one of these could
+    ``lookahead``, flows beside other events are sent in trains, too, until one of these could
     begin or end something there. Times stay as they are; sums of energy are rounded otherwise.
     """
 
@@ -67,11 +67,11 @@ class Overlay:
         racks: int,
         *,
         trains: bool = True,
-        farsighted: bool = False,
+        lookahead: bool = False,
     ) -> None:
         self._thz = thz
         self._trains = trains
-        self._farsighted = farsighted
+        self._lookahead = lookahead
         self._channel = channel
         self._radio = hold(
             Radio(
@@ -84,37 +84,37 @@ class Overlay:
         )
         self._racks = racks
         self._alone = thz.sharing == "event"
-        self._begun = hold(empty_pages(racks * thz.subbands))
-        self._rooms: dict[int, Room] = {}  # by event, or one for all under ``EVERYBODY``
+        self._log = hold(empty_log(racks * thz.subbands))
+        self._media: dict[int, Medium] = {}  # by event, or one for all under ``EVERYBODY``
         if not self._alone:
-            self._rooms[EVERYBODY] = self._empty_room()
+            self._media[EVERYBODY] = self._empty_medium()
         self._outages = Outages(racks, thz.subbands)
-        self._parties: dict[int, list[Party]] = {}
+        self._groups: dict[int, list[FlowGroup]] = {}
         self._absent: dict[int, tuple[TransferGraph, FloatArray, int]] = {}  # nothing is here
         self._started: dict[int, int] = {}  # rounds of every event so far
-        self._live: list[Party] = []
+        self._live: list[FlowGroup] = []
         self._change_ps = -1  # when the channel changes next, as of the last question
         self._faults_ps: list[int] = []
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
 
-    def _empty_room(self) -> Room:
-        return Room(hold(empty_air(self._racks, self._thz)), self._radio, self._begun)
+    def _empty_medium(self) -> Medium:
+        return Medium(hold(empty_air(self._racks, self._thz)), self._radio, self._log)
 
     @property
     def power_w(self) -> FloatArray:
         """Power that every rack radiates now [W]."""
         power_w = np.zeros(self._racks)
-        for room in self._rooms.values():
-            power_w += room.air.power_w
+        for medium in self._media.values():
+            power_w += medium.air.power_w
         return power_w
 
     @property
     def busy(self) -> BoolArray:
         """Which (rack, subband) is in use now."""
         busy = np.zeros((self._racks, self._thz.subbands), dtype=np.bool_)
-        for room in self._rooms.values():
-            busy |= room.air.busy
+        for medium in self._media.values():
+            busy |= medium.air.busy
         return busy
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int = 0) -> None:
@@ -123,23 +123,25 @@ class Overlay:
         Events of a lower ``rank`` are served first, among equals by ``number``, which tells their
         age; ``budget_w`` [W] follows ``graph.racks``.
         """
-        if number in self._parties:
+        if number in self._groups:
             raise ValueError(f"event {number} is on the overlay already")
         self._started[number] = 0
         if self._alone:
-            self._rooms[number] = self._empty_room()
-        self._parties[number] = []
+            self._media[number] = self._empty_medium()
+        self._groups[number] = []
         if graph.thz_chunks.any():
-            self._seat(number, graph, budget_w, rank)
+            self._admit_groups(number, graph, budget_w, rank)
         else:
             self._absent[number] = (graph, budget_w, rank)
 
-    def _seat(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
+    def _admit_groups(
+        self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int
+    ) -> None:
         stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
-        room = self._rooms[number if self._alone else EVERYBODY]
-        self._parties[number] = [
-            Party(
+        medium = self._media[number if self._alone else EVERYBODY]
+        self._groups[number] = [
+            FlowGroup(
                 number,
                 graph,
                 index,
@@ -148,79 +150,79 @@ class Overlay:
                 budget,
                 drawn_w,
                 self._thz,
-                room,
+                medium,
                 rank,
-                self._farsighted,
+                self._lookahead,
             )
             for index, name in enumerate(graph.disciplines)
         ]
-        for party in self._parties[number]:
-            if party.outstanding:
-                insort(self._live, party, key=_turn)
+        for group in self._groups[number]:
+            if group.outstanding:
+                insort(self._live, group, key=_turn)
 
     def ready(self, number: int, rows: IntArray) -> None:
         """The precedence of THz chunks is satisfied; ``rows`` count all chunks of the graph."""
-        for party, mine in self._split(number, rows):
-            party.mark_ready(mine)
+        for group, mine in self._split(number, rows):
+            group.mark_ready(mine)
 
     def dispatch(self, now_ps: int) -> list[Round]:
         """Form every round that can start now [ps], by rank, then older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
-        for party in self._live:
-            stale = now_ps >= party.gains_until_ps
-            if not (party.fresh or stale or freed & party.rack_mask):
+        for group in self._live:
+            stale = now_ps >= group.gains_until_ps
+            if not (group.fresh or stale or freed & group.rack_mask):
                 continue
-            if (party.in_flight and party.common) or not (party.ready or party.blocked):
+            if (group.in_flight and group.common) or not (group.ready or group.blocked):
                 continue
             if stale:
-                party.refresh(self._channel, self._usable(party), now_ps)
-                party.gains_until_ps = min(party.gains_until_ps, self._next_fault_ps(now_ps))
-                find_discipline(party.discipline_name).tune(party)
-            party.fresh = False
-            self._look_ahead(party, now_ps)
-            rounds += self._start(party, now_ps)
+                group.refresh(self._channel, self._usable(group), now_ps)
+                group.gains_until_ps = min(group.gains_until_ps, self._next_fault_ps(now_ps))
+                find_discipline(group.discipline_name).tune(group)
+            group.fresh = False
+            self._look_ahead(group, now_ps)
+            rounds += self._start(group, now_ps)
         return rounds
 
     def finish(self, ended: Round) -> None:
         """A round has ended: its chunks are delivered and what it held is free again."""
-        party = self._parties[ended.number][ended.party]
+        group = self._groups[ended.number][ended.group]
         table = ended.table
-        release(party.seat, table, ended.power_w)
-        party.in_flight -= 1
-        party.settle(table[:, LOCAL_FLOW], table[:, CHUNKS], ended.delivers)
+        release(group.view, table, ended.power_w)
+        group.in_flight -= 1
+        group.settle(table[:, LOCAL_FLOW], table[:, CHUNKS], ended.delivers)
         if ended.common:
-            self._freed |= party.rack_mask
+            self._freed |= group.rack_mask
         else:
             self._freed |= (1 << table.item(SRC)) | (1 << table.item(DST))
-        self._drop_if_done(party)
+        self._drop_if_done(group)
 
     def withdraw(self, number: int, rows: IntArray) -> None:
         """The fibre takes chunks that have not been sent."""
-        for party, mine in self._split(number, rows):
-            party.withdraw(mine)
-            self._drop_if_done(party)
+        for group, mine in self._split(number, rows):
+            group.withdraw(mine)
+            self._drop_if_done(group)
 
     def adopt(self, number: int, rows: IntArray) -> None:
         """Take chunks over from the fibre; tell ``ready`` when they may be sent."""
         if number in self._absent:
-            self._seat(number, *self._absent.pop(number))
-        for party, mine in self._split(number, rows):
-            if not party.outstanding:
-                insort(self._live, party, key=_turn)
-            party.adopt(mine)
+            self._admit_groups(number, *self._absent.pop(number))
+        for group, mine in self._split(number, rows):
+            if not group.outstanding:
+                insort(self._live, group, key=_turn)
+            group.adopt(mine)
 
     def retire(self, number: int) -> None:
         """Forget an event that has nothing left on the overlay."""
         if self.outstanding(number):
             raise ValueError(f"event {number} still has chunks on THz")
-        del self._parties[number], self._started[number]
+        del self._groups[number], self._started[number]
         self._absent.pop(number, None)
-        self._rooms.pop(number, None)
+        self._media.pop(number, None)
 
     def outstanding(self, number: int) -> int:
         """THz chunks of an event that are not delivered yet."""
-        return sum(party.outstanding for party in self._parties[number])
+        return sum(group.outstanding for group in self._groups[number])
 
     def waiting(self) -> list[Stuck]:
         """Ready chunks that no subband can carry at the event's budget, and since when.
@@ -228,21 +230,21 @@ class Overlay:
         Chunks that merely wait for their turn are not listed. Known as of the last ``dispatch``.
         """
         stuck = []
-        for party in self._live:
-            if not party.blocked:
+        for group in self._live:
+            if not group.blocked:
                 continue
-            since_ps = party.frontier.blocked_ps
+            since_ps = group.queue.blocked_ps
             for flow in np.flatnonzero(since_ps != NOT_BLOCKED).tolist():
-                rows = party.ready_rows(flow)
+                rows = group.ready_rows(flow)
                 if len(rows):
-                    number = int(party.flows[flow])
-                    stuck.append(Stuck(party.number, number, rows, int(since_ps[flow])))
+                    number = int(group.flows[flow])
+                    stuck.append(Stuck(group.number, number, rows, int(since_ps[flow])))
         return stuck
 
     def next_change_ps(self, now_ps: int) -> int:
         """When a better channel may let something waiting start [ps]; ``NEVER_PS`` if nothing."""
-        for party in self._live:
-            if party.ready and not (party.in_flight and party.common):
+        for group in self._live:
+            if group.ready and not (group.in_flight and group.common):
                 if now_ps >= self._change_ps:
                     self._change_ps = self._channel.next_change_ps(now_ps)
                 return self._change_ps
@@ -266,87 +268,85 @@ class Overlay:
         self._outages.change(-1, **part)
         self._forget_gains()
 
-    def _look_ahead(self, party: Party, now_ps: int) -> None:
-        """Tell a party until when the channel and events before it leave its flows alone."""
-        until_ps, before = party.until_ps, self._before(party)
-        disputed = bool(before) and not (self._farsighted and party.in_turn)
-        overtaken = bool(party.rank) and not self._alone  # by events that come later
+    def _look_ahead(self, group: FlowGroup, now_ps: int) -> None:
+        """Tell a flow group until when the channel and events before it leave its flows alone."""
+        until_ps, before = group.until_ps, self._before(group)
+        disputed = bool(before) and not (self._lookahead and group.in_turn)
+        overtaken = bool(group.rank) and not self._alone  # by events that come later
         if disputed or overtaken or not self._trains:
             until_ps.fill(now_ps)
             return
-        until_ps.fill(party.gains_until_ps)
+        until_ps.fill(group.gains_until_ps)
         if before:
             limits_ps = self._limits_ps
             limits_ps.fill(NEVER_PS)
             for older in before:
                 older.claim(limits_ps, now_ps)
-            heed(party.seat, limits_ps)
+            note_changes(group.view, limits_ps)
 
-    def _before(self, party: Party) -> list[Party]:
-        """Who is served before a party and meets it at some rack."""
-        racks, found = party.rack_mask, []
+    def _before(self, group: FlowGroup) -> list[FlowGroup]:
+        """Who is served before a flow group and meets it at some rack."""
+        racks, found = group.rack_mask, []
         for other in self._live if not self._alone else ():
-            if other is party:
+            if other is group:
                 break
             if other.rack_mask & racks:
                 found.append(other)
         return found
 
-    def _start(self, party: Party, now_ps: int) -> list[Round]:
-        discipline = find_discipline(party.discipline_name)
-        started, carried, blocked = discipline.start(party, now_ps)
-        party.begun(carried, blocked)
-        begun, each = self._begun, started if party.common else 1
-        table = begun.table[:started].copy()
-        power_w, gain = begun.power_w[:started].copy(), begun.gain[:started].copy()
+    def _start(self, group: FlowGroup, now_ps: int) -> list[Round]:
+        discipline = find_discipline(group.discipline_name)
+        started, carried, blocked = discipline.start(group, now_ps)
+        group.count_started(carried, blocked)
+        log, each = self._log, started if group.common else 1
+        table = log.table[:started].copy()
+        power_w, gain = log.power_w[:started].copy(), log.gain[:started].copy()
         parts = [slice(a, a + each) for a in range(0, started, max(each, 1))]
         return [
-            self._round(
-                party, now_ps, begun.lasting_ps.item(p.start), table[p], power_w[p], gain[p]
-            )
+            self._round(group, now_ps, log.lasting_ps.item(p.start), table[p], power_w[p], gain[p])
             for p in parts
         ]
 
     def _round(
         self,
-        party: Party,
+        group: FlowGroup,
         now_ps: int,
         lasting_ps: int,
         table: IntArray,
         power_w: FloatArray,
         gain: FloatArray,
     ) -> Round:
-        number, guard_ps = party.number, table.item(0, GUARD)
+        number, guard_ps = group.number, table.item(0, GUARD)
         index = self._started[number]
         self._started[number] = index + 1
-        party.in_flight += 1
-        party.round_end_ps = end_ps = now_ps + guard_ps + lasting_ps
+        group.in_flight += 1
+        group.round_end_ps = end_ps = now_ps + guard_ps + lasting_ps
         delivers = table.item(0, CHUNKS) if len(table) == 1 else int(table[:, CHUNKS].sum())
         return Round(
-            number, party.index, party.discipline_name, party.common, index, now_ps, end_ps,
+            number, group.index, group.discipline_name, group.common, index, now_ps, end_ps,
             guard_ps, delivers, table, power_w, gain,
         )  # fmt: skip
 
-    def _split(self, number: int, rows: IntArray) -> list[tuple[Party, IntArray]]:
-        """Chunk rows of an event by party, numbered as the party does."""
-        parties = self._parties[number]
+    def _split(self, number: int, rows: IntArray) -> list[tuple[FlowGroup, IntArray]]:
+        """Chunk rows of an event by group, numbered as the group does."""
+        groups = self._groups[number]
         if not len(rows):
             return []
-        if len(parties) == 1:
-            return [(parties[0], rows)]
-        graph = parties[0].graph
+        if len(groups) == 1:
+            return [(groups[0], rows)]
+        graph = groups[0].graph
         index = graph.discipline[graph.chunk_flow[rows]]
-        parts = [(party, rows[index == party.index]) for party in parties]
-        return [(party, party.rows(mine)) for party, mine in parts if len(mine)]
+        parts = [(group, rows[index == group.index]) for group in groups]
+        return [(group, group.rows(mine)) for group, mine in parts if len(mine)]
 
-    def _usable(self, party: Party) -> BoolArray | None:
-        return self._outages.usable(party.src, party.dst)
+    def _usable(self, group: FlowGroup) -> BoolArray | None:
+        return self._outages.usable(group.src, group.dst)
 
     def _forget_gains(self) -> None:
-        for parties in self._parties.values():  # who has nothing here now may adopt some later
-            for party in parties:
-                party.gains_until_ps = -1
+        for groups in self._groups.values():  # who has nothing here now may adopt some later
+            for group in groups:
+                group.gains_until_ps = -1
 
-    def _drop_if_done(self, party: Party) -> None:
-        if not party.outstanding:
-            self._live.remove(party)
+    def _drop_if_done(self, group: FlowGroup) -> None:
+        if not group.outstanding:
+            self._live.remove(group)

@@ -17,7 +17,7 @@ from thzsync.jit import kernel
 from thzsync.wireless.bookkeeping import Started, note_blocked, startable, write_down
 from thzsync.wireless.forming import free_slots, power_caps_w, send
 from thzsync.wireless.matching import fits, take
-from thzsync.wireless.state import Seat
+from thzsync.wireless.state import GroupView
 
 
 @kernel
@@ -85,14 +85,14 @@ def _slowest(
 
 
 @kernel
-def look_at_links(seat: Seat, of_flow: IntArray, active: BoolArray) -> bool:
+def look_at_links(view: GroupView, of_flow: IntArray, active: BoolArray) -> bool:
     """Note which links are active; whether they are other than before.
 
     A flow that waits for a late rack has not begun, and its link needs no subband yet.
     """
-    frontier, now = seat.frontier, np.zeros(len(active), dtype=np.bool_)
+    queue, now = view.queue, np.zeros(len(active), dtype=np.bool_)
     for f in range(len(of_flow)):
-        if frontier.owned[f] > 0 and (frontier.ready[f] > 0 or frontier.sent[f] > 0):
+        if queue.owned[f] > 0 and (queue.ready[f] > 0 or queue.sent[f] > 0):
             now[of_flow[f]] = True
     changed = False
     for link in range(len(now)):
@@ -102,21 +102,21 @@ def look_at_links(seat: Seat, of_flow: IntArray, active: BoolArray) -> bool:
 
 
 @kernel
-def form_pinned(seat: Seat, pins: BoolArray, stage: int, now_ps: int) -> Started:
+def form_pinned(view: GroupView, pins: BoolArray, stage: int, now_ps: int) -> Started:
     """The next round: a chunk on every subband of a link of which a flow has one ready."""
-    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
-    left = startable(frontier, stage)
-    note_blocked(radio, web, frontier, left, now_ps)
-    cap_w = power_caps_w(air, radio, frontier)
-    slots = free_slots(air, web, frontier, left, cap_w)
+    air, radio, links, queue = view.air, view.radio, view.links, view.queue
+    left = startable(queue, stage)
+    note_blocked(radio, links, queue, left, now_ps)
+    cap_w = power_caps_w(air, radio, queue)
+    slots = free_slots(air, links, queue, left, cap_w)
     flows, subbands = pins.shape
     edges = np.empty(flows * subbands, dtype=np.int64)
     count = 0
     for f in range(flows):
-        u, v = web.sender[f], web.receiver[f]
+        u, v = links.sender[f], links.receiver[f]
         for c in range(subbands):
             if pins[f, c] and fits(slots, f, c, u, v):
                 take(slots, f, c, u, v)
                 edges[count] = f * subbands + c
                 count += 1
-    return write_down(seat, send(air, radio, web, frontier, edges[:count], cap_w, True), now_ps)
+    return write_down(view, send(air, radio, links, queue, edges[:count], cap_w, True), now_ps)

@@ -30,7 +30,7 @@ class Round:
 
     number: int
     """The event."""
-    party: int
+    group: int
     """Which of the event's disciplines."""
     discipline: str
     """Its name."""

@@ -1,8 +1,11 @@
-"""The arrays that wireless kernels share: the air, the radio and one party's frontier."""
+"""The arrays that wireless kernels share: the air, the radio and one group's queue."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import sys
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+from warnings import warn
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -53,7 +56,7 @@ class Air(NamedTuple):
     """By (rack, subband): the rack that the chain points at, or -1."""
 
 
-class Frontier(NamedTuple):
+class ReadyQueue(NamedTuple):
     """One event: its flows, what is ready, and how good its links are now.
 
     Racks of the event are known by position; ``racks`` gives their global numbers.
@@ -98,8 +101,8 @@ class Frontier(NamedTuple):
     """Whether other flows of the event, of another discipline, draw on the same budgets."""
 
 
-class Web(NamedTuple):
-    """Who may talk to whom in one event: the part of a frontier that matching looks at."""
+class LinkTable(NamedTuple):
+    """Who may talk to whom in one event: the part of a ready queue that matching looks at."""
 
     sender: IntArray
     """Position of every flow's source."""
@@ -115,7 +118,7 @@ class Web(NamedTuple):
     """Place of every edge in ``order``."""
 
 
-class Begun(NamedTuple):
+class StartLog(NamedTuple):
     """Where kernels write down what they begin, a row per transmission.
 
     There are as many rows as racks have subbands: each transmission takes two.
@@ -129,22 +132,22 @@ class Begun(NamedTuple):
     """Time in which data is sent [ps]."""
 
 
-class Room(NamedTuple):
-    """What a party finds when it comes, each part held."""
+class Medium(NamedTuple):
+    """What a flow group finds when it comes, each part held."""
 
     air: Air
     radio: Radio
-    begun: Begun
+    log: StartLog
 
 
-class Seat(NamedTuple):
-    """A party as kernels see it: what it shares with others, then what is its own."""
+class GroupView(NamedTuple):
+    """A flow group as kernels see it: what it shares with others, then what is its own."""
 
     air: Air
     radio: Radio
-    begun: Begun
-    web: Web
-    frontier: Frontier
+    log: StartLog
+    links: LinkTable
+    queue: ReadyQueue
     flows: IntArray
     """Number of every flow in the event's graph."""
     src: IntArray
@@ -175,3 +178,26 @@ class Slots(NamedTuple):
     """Transmissions that every flow could still begin."""
     usable: BoolArray
     """Whether the power at hand carries a chunk in time, by (flow, subband)."""
+
+
+def moved(module: ModuleType, name: str, old: str) -> Any:
+    """What a module has under a new name, with a warning that names both."""
+    found = getattr(module, name)
+    warn(f"{old} is now {module.__name__}.{name}", DeprecationWarning, stacklevel=3)
+    return found
+
+
+OLD_NAMES: Final = {
+    "Begun": "StartLog",
+    "Frontier": "ReadyQueue",
+    "Room": "Medium",
+    "Seat": "GroupView",
+    "Web": "LinkTable",
+}
+"""What versions up to 0.2 called these; they go with version 0.4."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in OLD_NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return moved(sys.modules[__name__], OLD_NAMES[name], f"{__name__}.{name}")

@@ -27,13 +27,22 @@ from thzsync.wireless.bookkeeping import (
     startable,
     write_down,
 )
-from thzsync.wireless.state import READY, SENT, WORTHWHILE, Air, Frontier, Radio, Seat, Web
+from thzsync.wireless.state import (
+    READY,
+    SENT,
+    WORTHWHILE,
+    Air,
+    GroupView,
+    LinkTable,
+    Radio,
+    ReadyQueue,
+)
 
 _PS = 1e12
 
 
 @kernel
-def stream(seat: Seat, stage: int, flights: int, far: bool, now_ps: int) -> Started:
+def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) -> Started:
     """Start the next transmissions of every flow that finds a subband and power.
 
     A flow may have ``flights`` transmissions in the air, each at an equal share of what it may use.
@@ -41,12 +50,12 @@ def stream(seat: Seat, stage: int, flights: int, far: bool, now_ps: int) -> Star
     choice. ``far`` is for flows with one flight at a time: their trains may run beside what others
     hold, until that is given back.
     """
-    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
-    until_ps = seat.until_ps
-    left = startable(frontier, stage)
-    note_blocked(radio, web, frontier, left, now_ps)
-    flights = min(flights, frontier.snr_per_w.shape[1])
-    whole_w = _shares_w(web, frontier, left)
+    air, radio, links, queue = view.air, view.radio, view.links, view.queue
+    until_ps = view.until_ps
+    left = startable(queue, stage)
+    note_blocked(radio, links, queue, left, now_ps)
+    flights = min(flights, queue.snr_per_w.shape[1])
+    whole_w = _shares_w(links, queue, left)
     share_w = np.empty(len(whole_w))
     for u in range(len(share_w)):
         share_w[u] = whole_w[u] / flights
@@ -55,24 +64,24 @@ def stream(seat: Seat, stage: int, flights: int, far: bool, now_ps: int) -> Star
     chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     power_w, lasting_ps = np.empty(most), np.empty(most, dtype=np.int64)
     for turn in range(flights):
-        for f in least_served_first(frontier.sent):
-            if left[f] == 0 or frontier.ready[f] == 0 or frontier.flying[f] > turn:
+        for f in least_served_first(queue.sent):
+            if left[f] == 0 or queue.ready[f] == 0 or queue.flying[f] > turn:
                 continue
-            cap_w = _cap_w(air, radio, web, frontier, share_w, f)
-            best = _best_subband(air, web, frontier, cap_w, f)
-            if best < 0 and flights > 1 and frontier.flying[f] == 0:  # one at a time, then
-                cap_w = _cap_w(air, radio, web, frontier, whole_w, f)
-                best = _best_subband(air, web, frontier, cap_w, f)
+            cap_w = _cap_w(air, radio, links, queue, share_w, f)
+            best = _best_subband(air, links, queue, cap_w, f)
+            if best < 0 and flights > 1 and queue.flying[f] == 0:  # one at a time, then
+                cap_w = _cap_w(air, radio, links, queue, whole_w, f)
+                best = _best_subband(air, links, queue, cap_w, f)
             if best < 0:
                 continue
-            row[n], chunks[n], bits = next_run(frontier, f, frontier.lowest[f])
-            rate = rate_bps(cap_w, frontier.snr_per_w[f, best], radio.subband_hz)
+            row[n], chunks[n], bits = next_run(queue, f, queue.lowest[f])
+            rate = rate_bps(cap_w, queue.snr_per_w[f, best], radio.subband_hz)
             flow[n], subband[n], power_w[n] = f, best, cap_w
             lasting_ps[n] = _lasting_ps(bits, rate)
-            same_ps = min(until_ps[f], _better_ps(air, far, web, frontier, f, best, cap_w))
-            if same_ps > now_ps and not frontier.bundled[f] and _alone(web, frontier, f):
-                chunks[n], lasting_ps[n] = _train(frontier, f, row[n], rate, same_ps - now_ps)
-            begin(air, web, frontier, f, row[n], chunks[n], best, cap_w)
+            same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
+            if same_ps > now_ps and not queue.bundled[f] and _alone(links, queue, f):
+                chunks[n], lasting_ps[n] = _train(queue, f, row[n], rate, same_ps - now_ps)
+            begin(air, links, queue, f, row[n], chunks[n], best, cap_w)
             n += 1
     if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
@@ -85,12 +94,12 @@ def stream(seat: Seat, stage: int, flights: int, far: bool, now_ps: int) -> Star
             if (
                 count > 0
                 and until_ps[f] > now_ps
-                and _undisturbed(web, frontier, share_w, f, subband, power_w, mine[:count])
+                and _undisturbed(links, queue, share_w, f, subband, power_w, mine[:count])
             ):
-                _couple(radio, frontier, f, mine[:count], row, chunks, subband, power_w,
+                _couple(radio, queue, f, mine[:count], row, chunks, subband, power_w,
                         lasting_ps, until_ps[f] - now_ps)  # fmt: skip
     sent = (flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n])
-    return write_down(seat, sent, now_ps)
+    return write_down(view, sent, now_ps)
 
 
 @inner_bare
@@ -99,28 +108,28 @@ def _lasting_ps(bits: float, rate: float) -> int:
 
 
 @inner_bare
-def _alone(web: Web, frontier: Frontier, flow: int) -> bool:
+def _alone(links: LinkTable, queue: ReadyQueue, flow: int) -> bool:
     """Whether no other flow of the event waits for this one, or has to do at its two racks."""
-    if frontier.shared or frontier.awaited[flow]:
+    if queue.shared or queue.awaited[flow]:
         return False
-    for u in (web.sender[flow], web.receiver[flow]):
-        for k in range(web.touch_start[u], web.touch_start[u + 1]):
-            other = web.touch[k]
-            if other != flow and (frontier.owned[other] > 0 or frontier.flying[other] > 0):
+    for u in (links.sender[flow], links.receiver[flow]):
+        for k in range(links.touch_start[u], links.touch_start[u + 1]):
+            other = links.touch[k]
+            if other != flow and (queue.owned[other] > 0 or queue.flying[other] > 0):
                 return False
     return True
 
 
 @inner_bare
 def _better_ps(
-    air: Air, far: bool, web: Web, frontier: Frontier, flow: int, subband: int, cap_w: float
+    air: Air, far: bool, links: LinkTable, queue: ReadyQueue, flow: int, subband: int, cap_w: float
 ) -> int:
     """When a flow could have a better subband or more power than this [ps], at the soonest.
 
-    Who is not farsighted does not know when others end. Of equal subbands the first is taken.
+    Who is not lookahead does not know when others end. Of equal subbands the first is taken.
     """
-    u, snr_per_w = web.sender[flow], frontier.snr_per_w[flow]
-    src, dst = frontier.racks[u], frontier.racks[web.receiver[flow]]
+    u, snr_per_w = links.sender[flow], queue.snr_per_w[flow]
+    src, dst = queue.racks[u], queue.racks[links.receiver[flow]]
     better_ps = NEVER_PS
     for c in range(len(snr_per_w)):
         more = snr_per_w[c] - snr_per_w[subband]
@@ -132,7 +141,7 @@ def _better_ps(
                 if air.busy[rack, c]:
                     free_ps = max(free_ps, air.free_ps[rack, c])
             better_ps = min(better_ps, free_ps)
-    if cap_w != frontier.budget_w[u]:
+    if cap_w != queue.budget_w[u]:
         if not far:
             return 0
         for c in range(len(snr_per_w)):
@@ -142,44 +151,44 @@ def _better_ps(
 
 
 @inner_bare
-def _train(frontier: Frontier, flow: int, row: int, rate: float, until_ps: int) -> tuple[int, int]:
+def _train(queue: ReadyQueue, flow: int, row: int, rate: float, until_ps: int) -> tuple[int, int]:
     """Ready chunks from ``row`` on that start before ``until_ps``, and how long they take [ps]."""
     count, lasting_ps = 0, 0
-    while row + count < frontier.first[flow + 1] and frontier.state[row + count] == READY:
+    while row + count < queue.first[flow + 1] and queue.state[row + count] == READY:
         if count > 0 and lasting_ps >= until_ps:
             break
-        lasting_ps += _lasting_ps(8.0 * frontier.size_bytes[row + count], rate)
+        lasting_ps += _lasting_ps(8.0 * queue.size_bytes[row + count], rate)
         count += 1
     return count, lasting_ps
 
 
 @inner_bare
 def _undisturbed(
-    web: Web, frontier: Frontier, share_w: FloatArray, flow: int, subband: IntArray,
+    links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int, subband: IntArray,
     power_w: FloatArray, mine: IntArray,
 ) -> bool:  # fmt: skip
     """Whether a flow has its share on every subband that is of use to it, and meets nobody there.
 
     With less power, or on fewer subbands at more, it waits for what younger events hold.
     """
-    own_w = share_w[web.sender[flow]]
-    if len(mine) != frontier.flying[flow] or frontier.bundled[flow]:
+    own_w = share_w[links.sender[flow]]
+    if len(mine) != queue.flying[flow] or queue.bundled[flow]:
         return False
     for a in mine:
         if abs(power_w[a] - own_w) > 1e-12 * own_w:
             return False
-    for c in range(frontier.snr_per_w.shape[1]):
-        idle = frontier.snr_per_w[flow, c] * own_w >= frontier.needed_snr
+    for c in range(queue.snr_per_w.shape[1]):
+        idle = queue.snr_per_w[flow, c] * own_w >= queue.needed_snr
         for a in mine:
             idle = idle and subband[a] != c
         if idle:
             return False
-    return _alone(web, frontier, flow)
+    return _alone(links, queue, flow)
 
 
 @inner_bare
 def _couple(
-    radio: Radio, frontier: Frontier, flow: int, mine: IntArray, row: IntArray, chunks: IntArray,
+    radio: Radio, queue: ReadyQueue, flow: int, mine: IntArray, row: IntArray, chunks: IntArray,
     subband: IntArray, power_w: FloatArray, lasting_ps: IntArray, until_ps: int,
 ) -> None:  # fmt: skip
     """Lengthen a flow's new transmissions to trains: each subband sends as many chunks as it would.
@@ -190,14 +199,14 @@ def _couple(
     """
     first, count = row[mine[0]], len(mine)
     end = first
-    while end < frontier.first[flow + 1] and frontier.state[end] == SENT:
+    while end < queue.first[flow + 1] and queue.state[end] == SENT:
         end += 1
     if end - first != count:
         return  # it has begun chunks here and there
-    while end < frontier.first[flow + 1] and frontier.state[end] == READY:
+    while end < queue.first[flow + 1] and queue.state[end] == READY:
         end += 1
     for chunk in range(first, end - 1):
-        if frontier.size_bytes[chunk] != frontier.size_bytes[first]:
+        if queue.size_bytes[chunk] != queue.size_bytes[first]:
             return
     taken, last = first + count, mine[count - 1]
     while taken < end:
@@ -207,16 +216,16 @@ def _couple(
                 free = a
         if lasting_ps[free] >= until_ps:
             break
-        snr = frontier.snr_per_w[flow, subband[free]]
+        snr = queue.snr_per_w[flow, subband[free]]
         rate = rate_bps(power_w[free], snr, radio.subband_hz)
-        lasting_ps[free] += _lasting_ps(8.0 * frontier.size_bytes[taken], rate)
+        lasting_ps[free] += _lasting_ps(8.0 * queue.size_bytes[taken], rate)
         chunks[free] += 1
         taken, last = taken + 1, free
     for chunk in range(first, taken):
-        frontier.state[chunk] = SENT
-    frontier.ready[flow] -= taken - first - count
-    frontier.owned[flow] -= taken - first - count
-    frontier.lowest[flow] = max(frontier.lowest[flow], taken)
+        queue.state[chunk] = SENT
+    queue.ready[flow] -= taken - first - count
+    queue.owned[flow] -= taken - first - count
+    queue.lowest[flow] = max(queue.lowest[flow], taken)
     row[last], next_row = taken - chunks[last], first
     for a in mine:
         if a != last:
@@ -224,39 +233,39 @@ def _couple(
 
 
 @inner
-def _shares_w(web: Web, frontier: Frontier, left: IntArray) -> FloatArray:
+def _shares_w(links: LinkTable, queue: ReadyQueue, left: IntArray) -> FloatArray:
     """A rack's budget [W] over its flows that have something to send or are sending."""
-    active = np.zeros(len(frontier.racks), dtype=np.int64)
+    active = np.zeros(len(queue.racks), dtype=np.int64)
     for f in range(len(left)):
-        if left[f] > 0 or frontier.flying[f] > 0:
-            active[web.sender[f]] += 1
+        if left[f] > 0 or queue.flying[f] > 0:
+            active[links.sender[f]] += 1
     share_w = np.empty(len(active))
     for u in range(len(active)):
-        share_w[u] = frontier.budget_w[u] / max(active[u], 1)
+        share_w[u] = queue.budget_w[u] / max(active[u], 1)
     return share_w
 
 
 @inner_bare
 def _cap_w(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, share_w: FloatArray, flow: int
+    air: Air, radio: Radio, links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int
 ) -> float:
-    u = web.sender[flow]
+    u = links.sender[flow]
     left_w = min(
-        frontier.budget_w[u] - frontier.drawn_w[u],
-        radio.max_power_w - air.power_w[frontier.racks[u]],
+        queue.budget_w[u] - queue.drawn_w[u],
+        radio.max_power_w - air.power_w[queue.racks[u]],
     )
     return min(left_w, share_w[u]) if left_w >= WORTHWHILE * share_w[u] else 0.0
 
 
 @inner_bare
-def _best_subband(air: Air, web: Web, frontier: Frontier, cap_w: float, flow: int) -> int:
-    src, dst = frontier.racks[web.sender[flow]], frontier.racks[web.receiver[flow]]
+def _best_subband(air: Air, links: LinkTable, queue: ReadyQueue, cap_w: float, flow: int) -> int:
+    src, dst = queue.racks[links.sender[flow]], queue.racks[links.receiver[flow]]
     best, strongest = -1, 0.0
     if air.chains[src] == 0 or air.chains[dst] == 0:
         return best
-    for c in range(frontier.snr_per_w.shape[1]):
-        snr = frontier.snr_per_w[flow, c]
+    for c in range(queue.snr_per_w.shape[1]):
+        snr = queue.snr_per_w[flow, c]
         free = not (air.busy[src, c] or air.busy[dst, c])
-        if free and snr > strongest and snr * cap_w >= frontier.needed_snr:
+        if free and snr > strongest and snr * cap_w >= queue.needed_snr:
             best, strongest = c, snr
     return best

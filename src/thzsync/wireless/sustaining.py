@@ -26,7 +26,16 @@ from thzsync.jit import inner, inner_bare, kernel
 from thzsync.wireless.bookkeeping import Sent, Started, begin, note_blocked, startable, write_down
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
-from thzsync.wireless.state import READY, WORTHWHILE, Air, Frontier, Radio, Seat, Slots, Web
+from thzsync.wireless.state import (
+    READY,
+    WORTHWHILE,
+    Air,
+    GroupView,
+    LinkTable,
+    Radio,
+    ReadyQueue,
+    Slots,
+)
 
 URGENCY = 6.0
 """Exponent by which a rack's remaining work counts: the busiest racks must never idle."""
@@ -40,7 +49,7 @@ ENOUGH = 0.5
 
 @kernel
 def sustain(
-    seat: Seat, stage: int, hold_s: float, relayed: bool, lead: FloatArray, now_ps: int
+    view: GroupView, stage: int, hold_s: float, relayed: bool, lead: FloatArray, now_ps: int
 ) -> Started:
     """New transmissions on free chains: busiest racks first, so many chunks as fit ``hold_s``.
 
@@ -48,65 +57,65 @@ def sustain(
     Then half of the subbands send at even power, or more of them at less: what a sender has to send
     comes when it comes.
     """
-    air, radio, web, frontier = seat.air, seat.radio, seat.web, seat.frontier
-    left = startable(frontier, stage)
-    note_blocked(radio, web, frontier, left, now_ps)
-    cap_w = _left_w(air, radio, frontier)
-    share_w = frontier.budget_w * min(1.0, 2.0 / frontier.snr_per_w.shape[1])
+    air, radio, links, queue = view.air, view.radio, view.links, view.queue
+    left = startable(queue, stage)
+    note_blocked(radio, links, queue, left, now_ps)
+    cap_w = _left_w(air, radio, queue)
+    share_w = queue.budget_w * min(1.0, 2.0 / queue.snr_per_w.shape[1])
     if not relayed:
-        _ease(web, frontier, share_w, radio.subband_hz)
-    _lift(web, frontier, left, share_w)
-    want_w = share_w[web.sender]
-    rate_bps = _rates(frontier, want_w, radio.subband_hz)
+        _ease(links, queue, share_w, radio.subband_hz)
+    _lift(links, queue, left, share_w)
+    want_w = share_w[links.sender]
+    rate_bps = _rates(queue, want_w, radio.subband_hz)
     if not relayed:
-        _favour(web, frontier, rate_bps, share_w, want_w)
-        rate_bps = _rates(frontier, want_w, radio.subband_hz)
-    slots = free_slots(air, web, frontier, left, cap_w)
-    _leave_weak_out(web, frontier, slots, cap_w, want_w)
+        _favour(links, queue, rate_bps, share_w, want_w)
+        rate_bps = _rates(queue, want_w, radio.subband_hz)
+    slots = free_slots(air, links, queue, left, cap_w)
+    _leave_weak_out(links, queue, slots, cap_w, want_w)
     if relayed:
-        value = _keeping_up(frontier, rate_bps, lead)
-        worth = _worth(web, frontier, rate_bps, value, RELAYED_URGENCY)
-        edges = _best_first(web, slots, frontier, worth, cap_w, want_w, 0.0)
-        _spread_power(web, frontier, edges, cap_w, share_w)
-        want_w = share_w[web.sender]
-        rate_bps = _rates(frontier, want_w, radio.subband_hz)
+        value = _keeping_up(queue, rate_bps, lead)
+        worth = _worth(links, queue, rate_bps, value, RELAYED_URGENCY)
+        edges = _best_first(links, slots, queue, worth, cap_w, want_w, 0.0)
+        _spread_power(links, queue, edges, cap_w, share_w)
+        want_w = share_w[links.sender]
+        rate_bps = _rates(queue, want_w, radio.subband_hz)
     else:
-        worth = _worth(web, frontier, rate_bps, rate_bps, URGENCY)
-        edges = _best_first(web, slots, frontier, worth, cap_w, want_w, ENOUGH)
-    row, chunks, bits = _fill(web, frontier, edges, rate_bps, hold_s)
-    sent = _start(air, radio, web, frontier, edges, row, chunks, bits, cap_w, want_w)
-    return write_down(seat, sent, now_ps)
+        worth = _worth(links, queue, rate_bps, rate_bps, URGENCY)
+        edges = _best_first(links, slots, queue, worth, cap_w, want_w, ENOUGH)
+    row, chunks, bits = _fill(links, queue, edges, rate_bps, hold_s)
+    sent = _start(air, radio, links, queue, edges, row, chunks, bits, cap_w, want_w)
+    return write_down(view, sent, now_ps)
 
 
 @inner
-def _left_w(air: Air, radio: Radio, frontier: Frontier) -> FloatArray:
+def _left_w(air: Air, radio: Radio, queue: ReadyQueue) -> FloatArray:
     """Power that every position has left of its budget and of its maximum [W]."""
-    left_w = np.empty(len(frontier.racks))
+    left_w = np.empty(len(queue.racks))
     for v in range(len(left_w)):
-        spare_w = radio.max_power_w - air.power_w[frontier.racks[v]]
-        left_w[v] = max(0.0, min(frontier.budget_w[v] - frontier.drawn_w[v], spare_w))
+        spare_w = radio.max_power_w - air.power_w[queue.racks[v]]
+        left_w[v] = max(0.0, min(queue.budget_w[v] - queue.drawn_w[v], spare_w))
     return left_w
 
 
 @inner
 def _start(
-    air: Air, radio: Radio, web: Web, frontier: Frontier, edges: IntArray, row: IntArray,
+    air: Air, radio: Radio, links: LinkTable, queue: ReadyQueue, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, want_w: FloatArray,
 ) -> Sent:  # fmt: skip
     """Begin transmissions at the power they want, or at what is left of their sender's budget."""
-    n, subbands = len(edges), frontier.snr_per_w.shape[1]
+    n, subbands = len(edges), queue.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
     kept = 0
     for a in range(n):
-        f, c, u = flow[a], subband[a], web.sender[flow[a]]
+        f, c, u = flow[a], subband[a], links.sender[flow[a]]
         watt = min(cap_w[u], want_w[f])
-        snr = frontier.snr_per_w[f, c]
-        if watt < WORTHWHILE * want_w[f] or watt * snr < frontier.needed_snr:
+        snr = queue.snr_per_w[f, c]
+        if watt < WORTHWHILE * want_w[f] or watt * snr < queue.needed_snr:
             continue
         cap_w[u] -= watt
         rate = rate_bps_of(watt, snr, radio.subband_hz)
-        begin(air, web, frontier, f, row[a], chunks[a], c, watt)
+        begin(air, links, queue, f, row[a], chunks[a], c, watt)
         flow[kept], row[kept], chunks[kept], subband[kept] = f, row[a], chunks[a], c
         power_w[kept] = watt
         lasting_ps[kept] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
@@ -117,136 +126,142 @@ def _start(
 
 
 @inner_bare
-def _airtime_s(frontier: Frontier, rate_bps: FloatArray, flow: int) -> float:
+def _airtime_s(queue: ReadyQueue, rate_bps: FloatArray, flow: int) -> float:
     """Air time that the rest of a flow takes on one subband [s]."""
-    bits = 8.0 * frontier.size_bytes[frontier.first[flow]] * frontier.owned[flow]
+    bits = 8.0 * queue.size_bytes[queue.first[flow]] * queue.owned[flow]
     return float(bits / max(rate_bps[flow].mean(), 1.0))
 
 
 @inner
 def _airtimes_s(
-    web: Web, frontier: Frontier, rate_bps: FloatArray
+    links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Air time that every rack has still to give, on one subband [s]: in all, and to send."""
-    work_s, sends_s = np.zeros(len(frontier.racks)), np.zeros(len(frontier.racks))
+    work_s, sends_s = np.zeros(len(queue.racks)), np.zeros(len(queue.racks))
     for f in range(len(rate_bps)):
-        if frontier.owned[f] > 0:
-            airtime_s = _airtime_s(frontier, rate_bps, f)
-            work_s[web.sender[f]] += airtime_s
-            work_s[web.receiver[f]] += airtime_s
-            sends_s[web.sender[f]] += airtime_s
+        if queue.owned[f] > 0:
+            airtime_s = _airtime_s(queue, rate_bps, f)
+            work_s[links.sender[f]] += airtime_s
+            work_s[links.receiver[f]] += airtime_s
+            sends_s[links.sender[f]] += airtime_s
     return work_s, sends_s
 
 
 @inner
-def _urgencies(web: Web, frontier: Frontier, rate_bps: FloatArray, exponent: float) -> FloatArray:
+def _urgencies(
+    links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray, exponent: float
+) -> FloatArray:
     """Of every flow: the remaining work at both its ends beside the busiest rack's."""
-    work_s, _ = _airtimes_s(web, frontier, rate_bps)
+    work_s, _ = _airtimes_s(links, queue, rate_bps)
     most_s = max(work_s.max(), 1e-300)
     of_rack = np.empty(len(work_s))
     for v in range(len(work_s)):
         of_rack[v] = (work_s[v] / most_s) ** exponent
     urgency = np.empty(len(rate_bps))
     for f in range(len(urgency)):
-        urgency[f] = of_rack[web.sender[f]] + of_rack[web.receiver[f]]
+        urgency[f] = of_rack[links.sender[f]] + of_rack[links.receiver[f]]
     return urgency
 
 
 @inner
-def _ease(web: Web, frontier: Frontier, share_w: FloatArray, hz: float) -> None:
+def _ease(links: LinkTable, queue: ReadyQueue, share_w: FloatArray, hz: float) -> None:
     """Divide every budget by the links that its sender must keep busy to end with the busiest."""
-    work_s, sends_s = _airtimes_s(web, frontier, _rates(frontier, share_w[web.sender], hz))
-    subbands = frontier.snr_per_w.shape[1]
+    work_s, sends_s = _airtimes_s(links, queue, _rates(queue, share_w[links.sender], hz))
+    subbands = queue.snr_per_w.shape[1]
     end_s = work_s.max() / subbands
     if end_s <= 0.0:
         return
     for u in range(len(share_w)):
         at_once = min(max(sends_s[u] / end_s, 1.0), float(subbands))
-        share_w[u] = frontier.budget_w[u] / at_once
+        share_w[u] = queue.budget_w[u] / at_once
 
 
 @inner_bare
-def _lift(web: Web, frontier: Frontier, left: IntArray, share_w: FloatArray) -> None:
+def _lift(links: LinkTable, queue: ReadyQueue, left: IntArray, share_w: FloatArray) -> None:
     """A sender with a link that no share of its budget would carry may use all of it."""
     for f in range(len(left)):
-        u = web.sender[f]
-        if left[f] > 0 and frontier.snr_per_w[f].max() * share_w[u] < frontier.needed_snr:
-            share_w[u] = frontier.budget_w[u]
+        u = links.sender[f]
+        if left[f] > 0 and queue.snr_per_w[f].max() * share_w[u] < queue.needed_snr:
+            share_w[u] = queue.budget_w[u]
 
 
 @inner
 def _favour(
-    web: Web, frontier: Frontier, rate_bps: FloatArray, share_w: FloatArray, want_w: FloatArray
+    links: LinkTable,
+    queue: ReadyQueue,
+    rate_bps: FloatArray,
+    share_w: FloatArray,
+    want_w: FloatArray,
 ) -> None:
     """Give links of busy racks more than their sender's share, and as much less to others.
 
     Over the air time that a sender has left to send, its links want its share on average. Who has
     one link at a time has nobody to save power for.
     """
-    pull = _urgencies(web, frontier, rate_bps, URGENCY)
+    pull = _urgencies(links, queue, rate_bps, URGENCY)
     sends_s, pulled_s = np.zeros(len(share_w)), np.zeros(len(share_w))
     for f in range(len(want_w)):
-        if frontier.owned[f] > 0:
-            airtime_s = _airtime_s(frontier, rate_bps, f)
-            sends_s[web.sender[f]] += airtime_s
-            pulled_s[web.sender[f]] += airtime_s * pull[f]
+        if queue.owned[f] > 0:
+            airtime_s = _airtime_s(queue, rate_bps, f)
+            sends_s[links.sender[f]] += airtime_s
+            pulled_s[links.sender[f]] += airtime_s * pull[f]
     for f in range(len(want_w)):
-        u = web.sender[f]
-        if frontier.owned[f] > 0 and share_w[u] < frontier.budget_w[u]:
+        u = links.sender[f]
+        if queue.owned[f] > 0 and share_w[u] < queue.budget_w[u]:
             favour = max(pull[f] * sends_s[u] / max(pulled_s[u], 1e-300), LEAST_FAVOUR)
-            needed_w = frontier.needed_snr / max(frontier.snr_per_w[f].max(), 1e-300)
+            needed_w = queue.needed_snr / max(queue.snr_per_w[f].max(), 1e-300)
             want_w[f] = max(share_w[u] * favour, needed_w * (1.0 + 1e-12))
-            want_w[f] = min(want_w[f], frontier.budget_w[u])
+            want_w[f] = min(want_w[f], queue.budget_w[u])
 
 
 @inner_bare
 def _leave_weak_out(
-    web: Web, frontier: Frontier, slots: Slots, cap_w: FloatArray, want_w: FloatArray
+    links: LinkTable, queue: ReadyQueue, slots: Slots, cap_w: FloatArray, want_w: FloatArray
 ) -> None:
     """No link is used on a subband on which its power would not carry a chunk in time."""
     for f in range(len(want_w)):
-        watt = min(cap_w[web.sender[f]], want_w[f])
-        for c in range(frontier.snr_per_w.shape[1]):
-            if frontier.snr_per_w[f, c] * watt < frontier.needed_snr:
+        watt = min(cap_w[links.sender[f]], want_w[f])
+        for c in range(queue.snr_per_w.shape[1]):
+            if queue.snr_per_w[f, c] * watt < queue.needed_snr:
                 slots.usable[f, c] = False
 
 
 @inner
 def _spread_power(
-    web: Web, frontier: Frontier, edges: IntArray, cap_w: FloatArray, share_w: FloatArray
+    links: LinkTable, queue: ReadyQueue, edges: IntArray, cap_w: FloatArray, share_w: FloatArray
 ) -> None:
     """A sender of many links gives each of them less, as long as that still carries a chunk."""
-    subbands = frontier.snr_per_w.shape[1]
-    links, needed_w = np.zeros(len(cap_w), dtype=np.int64), np.zeros(len(cap_w))
+    subbands = queue.snr_per_w.shape[1]
+    many, needed_w = np.zeros(len(cap_w), dtype=np.int64), np.zeros(len(cap_w))
     for edge in edges:
         f = edge // subbands
-        snr = frontier.snr_per_w[f, edge % subbands]
-        links[web.sender[f]] += 1
-        needed_w[web.sender[f]] = max(needed_w[web.sender[f]], frontier.needed_snr / snr)
+        snr = queue.snr_per_w[f, edge % subbands]
+        many[links.sender[f]] += 1
+        needed_w[links.sender[f]] = max(needed_w[links.sender[f]], queue.needed_snr / snr)
     for u in range(len(cap_w)):
-        if links[u]:
+        if many[u]:
             enough_w = needed_w[u] * (1.0 + 1e-12)
-            share_w[u] = min(share_w[u], max(cap_w[u] / links[u], enough_w))
+            share_w[u] = min(share_w[u], max(cap_w[u] / many[u], enough_w))
 
 
 @inner
-def _rates(frontier: Frontier, want_w: FloatArray, hz: float) -> FloatArray:
+def _rates(queue: ReadyQueue, want_w: FloatArray, hz: float) -> FloatArray:
     """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
-    flows, subbands = frontier.snr_per_w.shape
+    flows, subbands = queue.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
-        for c in range(subbands if frontier.owned[f] > 0 else 0):
-            rate[f, c] = rate_bps_of(want_w[f], frontier.snr_per_w[f, c], hz)
+        for c in range(subbands if queue.owned[f] > 0 else 0):
+            rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], hz)
     return rate
 
 
 @inner
-def _keeping_up(frontier: Frontier, rate_bps: FloatArray, lead: FloatArray) -> FloatArray:
+def _keeping_up(queue: ReadyQueue, rate_bps: FloatArray, lead: FloatArray) -> FloatArray:
     """Value of every (flow, subband): flows that lag behind, and those that others wait for."""
     value = np.empty_like(rate_bps)
     for f in range(len(value)):
-        chunks = frontier.first[f + 1] - frontier.first[f]
-        left = frontier.owned[f] / max(chunks, 1)
+        chunks = queue.first[f + 1] - queue.first[f]
+        left = queue.owned[f] / max(chunks, 1)
         for c in range(value.shape[1]):
             value[f, c] = lead[f] * math.sqrt(left * rate_bps[f, c])
     return value
@@ -254,11 +269,11 @@ def _keeping_up(frontier: Frontier, rate_bps: FloatArray, lead: FloatArray) -> F
 
 @inner
 def _worth(
-    web: Web, frontier: Frontier, rate_bps: FloatArray, value: FloatArray, exponent: float
+    links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray, value: FloatArray, exponent: float
 ) -> FloatArray:
     """What every edge (flow, subband) is worth: the remaining work at both ends times its value."""
     flows, subbands = value.shape
-    urgency = _urgencies(web, frontier, rate_bps, exponent)
+    urgency = _urgencies(links, queue, rate_bps, exponent)
     worth = np.empty(flows * subbands)
     for f in range(flows):
         for c in range(subbands):
@@ -268,34 +283,34 @@ def _worth(
 
 @inner
 def _best_first(
-    web: Web, slots: Slots, frontier: Frontier, worth: FloatArray, cap_w: FloatArray,
+    links: LinkTable, slots: Slots, queue: ReadyQueue, worth: FloatArray, cap_w: FloatArray,
     want_w: FloatArray, enough: float,
 ) -> IntArray:  # fmt: skip
     """Edges by their worth, while they fit.
 
     A sender with links in the air begins another if so much of what that one wants is left.
     """
-    flows, subbands = frontier.snr_per_w.shape
+    flows, subbands = queue.snr_per_w.shape
     fitting, cost = np.empty(len(worth), dtype=np.int64), np.empty(len(worth))
     considered = 0
     for f in range(flows):
         for c in range(subbands if slots.left[f] > 0 else 0):
-            if fits(slots, f, c, web.sender[f], web.receiver[f]):
+            if fits(slots, f, c, links.sender[f], links.receiver[f]):
                 fitting[considered] = f * subbands + c
                 cost[considered] = -worth[f * subbands + c]
                 considered += 1
     edges = np.empty(considered, dtype=np.int64)
     left_w = cap_w.copy()
-    silent = frontier.drawn_w == 0.0
+    silent = queue.drawn_w == 0.0
     count = 0
     for k in np.argsort(cost[:considered], kind="mergesort"):
         edge = fitting[k]
         f, c = edge // subbands, edge % subbands
-        u = web.sender[f]
+        u = links.sender[f]
         if left_w[u] < min(WORTHWHILE if silent[u] else enough, enough) * want_w[f]:
             continue
-        if fits(slots, f, c, u, web.receiver[f]):
-            take(slots, f, c, u, web.receiver[f])
+        if fits(slots, f, c, u, links.receiver[f]):
+            take(slots, f, c, u, links.receiver[f])
             left_w[u] = max(0.0, left_w[u] - want_w[f])
             silent[u] = False
             edges[count] = edge
@@ -305,30 +320,30 @@ def _best_first(
 
 @inner
 def _fill(
-    web: Web, frontier: Frontier, edges: IntArray, rate_bps: FloatArray, hold_s: float
+    links: LinkTable, queue: ReadyQueue, edges: IntArray, rate_bps: FloatArray, hold_s: float
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """First row, chunks and bits of every edge: what its rate carries in the time of the round."""
     n, subbands = len(edges), rate_bps.shape[1]
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     bits = np.empty(n)
-    next_row = frontier.lowest.copy()
-    sharing = np.zeros(len(frontier.ready), dtype=np.int64)
+    next_row = queue.lowest.copy()
+    sharing = np.zeros(len(queue.ready), dtype=np.int64)
     for edge in edges:
         sharing[edge // subbands] += 1
-    ready = frontier.ready.copy()
+    ready = queue.ready.copy()
     for a in range(n):
         f, c = edges[a] // subbands, edges[a] % subbands
         first = next_row[f]
-        while frontier.state[first] != READY:
+        while queue.state[first] != READY:
             first += 1
-        per_chunk_s = 8.0 * frontier.size_bytes[first] / max(rate_bps[f, c], 1.0)
+        per_chunk_s = 8.0 * queue.size_bytes[first] / max(rate_bps[f, c], 1.0)
         wanted = max(1, round(hold_s / per_chunk_s))
         fair = -(-ready[f] // sharing[f])  # leave some for the flow's other links
         count, size_bytes = 0, 0
-        while count < min(wanted, fair) and first + count < frontier.first[f + 1]:
-            if frontier.state[first + count] != READY:
+        while count < min(wanted, fair) and first + count < queue.first[f + 1]:
+            if queue.state[first + count] != READY:
                 break
-            size_bytes += frontier.size_bytes[first + count]
+            size_bytes += queue.size_bytes[first + count]
             count += 1
         row[a], chunks[a], bits[a] = first, count, 8.0 * size_bytes
         next_row[f] = first + count

@@ -11,7 +11,7 @@ from tests.gym.episodes import REFERENCES, play, random_agent
 from thzsync import ThzSyncError
 from thzsync.coordinator import Action
 from thzsync.gym import CollectivesEnv
-from thzsync.gym.room import Room, room_of
+from thzsync.gym.capacity import Capacity, capacity_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import Session
 from thzsync.workload import Compute, Phase, TrainingGraph
@@ -21,27 +21,27 @@ KINDS = ("p2p", "a2a", "allreduce")
 
 
 @pytest.mark.parametrize(
-    ("preset", "room"),
+    ("preset", "capacity"),
     [
         # P2P: a flow per lane. All-to-All: one per pair. AllReduce: two per tree and rack but one.
-        ("tiny", Room(3 * 2 * 2, 3, KINDS)),
-        ("paper", Room(8 * 7, 8, KINDS)),
-        ("pod-1024", Room(32 * 31, 32, KINDS)),
+        ("tiny", Capacity(3 * 2 * 2, 3, KINDS)),
+        ("paper", Capacity(8 * 7, 8, KINDS)),
+        ("pod-1024", Capacity(32 * 31, 32, KINDS)),
     ],
 )
-def test_the_largest_event_follows_from_the_scenario(preset: str, room: Room) -> None:
-    assert room_of(Scenario.preset(preset)) == room
+def test_the_largest_event_follows_from_the_scenario(preset: str, capacity: Capacity) -> None:
+    assert capacity_of(Scenario.preset(preset)) == capacity
 
 
 @pytest.mark.parametrize("preset", ["tiny", "paper"])
 def test_a_run_fills_the_room(preset: str) -> None:
-    room, session = room_of(Scenario.preset(preset)), Session(preset, detailed=False)
+    capacity, session = capacity_of(Scenario.preset(preset)), Session(preset, detailed=False)
     units = senders = 0
     for situation in session:
         offer = situation.offer
         units, senders = max(units, offer.units), max(senders, offer.groups)
         session.send(Action.uniform(offer, 0.5, 1.0))
-    assert (units, senders) == (room.units, room.senders)
+    assert (units, senders) == (capacity.units, capacity.senders)
 
 
 def test_pairs_that_have_no_bytes_this_time_have_room() -> None:
@@ -52,14 +52,14 @@ def test_pairs_that_have_no_bytes_this_time_have_room() -> None:
         units |= {situation.units} if situation.kind == "a2a" else set()
         session.send(Action.uniform(situation.offer, 0.5, 1.0))
     assert max(units) < 3 * 2
-    assert room_of(skewed).units == 3 * 2
+    assert capacity_of(skewed).units == 3 * 2
 
 
 def test_a_method_whose_units_vary_needs_to_be_told() -> None:
     streamed = Scenario.paper().with_({"collectives.allreduce": "streamed"})
     with pytest.raises(ThzSyncError, match=r"^allreduce method 'streamed': .*max_units="):
         CollectivesEnv(streamed)
-    assert room_of(streamed, max_units=300) == Room(300, 16, KINDS)
+    assert capacity_of(streamed, max_units=300) == Capacity(300, 16, KINDS)
 
 
 def test_an_event_that_does_not_fit_names_the_remedy() -> None:
@@ -70,8 +70,8 @@ def test_an_event_that_does_not_fit_names_the_remedy() -> None:
 
 def test_more_room_than_needed_changes_nothing() -> None:
     rewards = []
-    for room in (None, 40):
-        env = CollectivesEnv("tiny", max_units=room, references=REFERENCES)
+    for capacity in (None, 40):
+        env = CollectivesEnv("tiny", max_units=capacity, references=REFERENCES)
         wired = np.zeros(env.action_space.shape, dtype=np.int64)
         rewards.append(play(env, lambda _, w=wired: w, seed=0).rewards)
     assert rewards[0] == rewards[1]

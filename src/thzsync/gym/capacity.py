@@ -24,7 +24,7 @@ from thzsync.workload import Event, scenario_graph
 
 
 @dataclass(frozen=True)
-class Room:
+class Capacity:
     """What spaces of fixed size must hold."""
 
     units: int
@@ -44,7 +44,7 @@ class Room:
             )
 
 
-def room_of(scenario: Scenario, max_units: int | None = None) -> Room:
+def capacity_of(scenario: Scenario, max_units: int | None = None) -> Capacity:
     """The room for all events of a scenario; ``max_units`` is taken at its word."""
     events = scenario_graph(scenario, Topology(scenario.floor), Streams(0)).events
     if not events:
@@ -52,10 +52,10 @@ def room_of(scenario: Scenario, max_units: int | None = None) -> Room:
     collectives = tuple(dict.fromkeys(event.kind for event in events))
     if max_units is not None:
         at_least(1, max_units, "max_units")
-        return Room(max_units, max(len(event.racks) for event in events), collectives)
+        return Capacity(max_units, max(len(event.racks) for event in events), collectives)
     offers = [_largest_offer(event, scenario) for event in _each_shape(events)]
     units, senders = (max(getattr(o, what) for o in offers) for what in ("units", "groups"))
-    return Room(max(units, 1), max(senders, 1), collectives)
+    return Capacity(max(units, 1), max(senders, 1), collectives)
 
 
 def at_least(least: int, given: object, name: str) -> int:
