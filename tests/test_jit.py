@@ -211,3 +211,13 @@ def test_code_of_a_kernel_from_elsewhere_follows_the_whole_package(
         found.append(jit.code_folder(elsewhere))
     stored._digest_of_package.cache_clear()
     assert found[0] != found[1]
+
+
+def test_code_of_a_module_that_cannot_be_imported_is_not_stored(tmp_path: Path) -> None:
+    """A script that is executed by its path has no module for the next process to import."""
+    script = tmp_path / "script.py"
+    script.write_text("from thzsync.jit import bare\n\n\n@bare\ndef one():\n    return 1\n")
+    known: dict[str, Any] = {}
+    exec(compile(script.read_text(), str(script), "exec"), known)
+    assert known["one"]() == 1
+    assert known["one"].stats.cache_path is None

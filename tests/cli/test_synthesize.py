@@ -113,7 +113,7 @@ def test_a_link_that_is_dead_at_the_start_has_no_bound_to_compare_with(
         (["a2a", "--size", "3 furlongs"], "--size"),
         (["a2a", "--size", "0"], "--size"),
         (["a2a", "--scenario", "nowhere"], "nowhere"),
-        (["a2a", *SMALL, "--draw", "x.gif"], ".svg or .png"),
+        (["a2a", *SMALL, "--draw", "x.gif"], ".svg, .png"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(

@@ -14,13 +14,14 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, alike, blocks
 from thzsync.cli import main
 
-MOST_NOT_RUN = 8
+MOST_NOT_RUN = 10
 SLOW = (
     "make",
     "git",
     "pip",
     "uv",
     "docker",
+    "thzsync ask paper",
     "thzsync reproduce",
     "thzsync bench",
     "python -m thzsync.report",
@@ -139,7 +140,8 @@ def test_the_entry_points_of_the_pages_are_those_of_the_code() -> None:
 
 def test_pictures_are_small() -> None:
     for picture in (ROOT / "docs/images").iterdir():
-        assert picture.stat().st_size < 200_000, picture.name
+        limit = 2_000_000 if picture.suffix == ".gif" else 200_000
+        assert picture.stat().st_size < limit, picture.name
 
 
 def test_examples_on_a_page_are_the_files_that_they_name() -> None:

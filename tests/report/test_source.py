@@ -8,7 +8,7 @@ import pytest
 from tests.report.results import SYNTHESIS, save_json
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.compare import Comparison
-from thzsync.records.journal import Beginning, Journal
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.report import Results, open_results
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -83,7 +83,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_an_interrupted_run_shows_what_it_has_finished(tmp_path: Path) -> None:
     tiny = Scenario.preset("tiny")
     references = dict.fromkeys(("p2p", "a2a", "allreduce"), (0.001, 0.001))
-    journal = Journal.begin(tmp_path, Beginning(tiny, "all-wired", 0, 2, references))
+    journal = Journal.begin(tmp_path, RunSpec(tiny, "all-wired", 0, 2, references))
     with pytest.raises(ThzSyncError, match="run --resume"):
         open_results(tmp_path)
     simulate(tiny, "all-wired", 1, 0, references, journal=journal)

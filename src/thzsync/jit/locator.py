@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +23,14 @@ _folders: dict[Any, Path] = {}
 
 
 def store(kernel: Any) -> None:
-    """Have the machine code of a kernel stored, if it has a file and there is a place.
+    """Have the machine code of a kernel stored, if its module can be imported and has a place.
 
     Numba's setting CACHE_LOCATOR_CLASSES names those who know a place; ours comes first.
     """
     function = kernel.py_func
     file = Path(function.__code__.co_filename)
-    folder = _folder_of(file.resolve().parent) if file.is_file() else None
+    known = file.is_file() and _can_be_imported(function.__module__)
+    folder = _folder_of(file.resolve().parent) if known else None
     if folder is None:
         return
     _folders[function] = folder
@@ -37,6 +39,12 @@ def store(kernel: Any) -> None:
     if ours not in others:
         config.CACHE_LOCATOR_CLASSES = f"{ours},{others}"
     kernel.enable_caching()
+
+
+def _can_be_imported(name: str | None) -> bool:
+    """Whether the next process finds a module by its name, as it must to load stored code."""
+    module = sys.modules.get(name or "")
+    return name == "__main__" or getattr(module, "__spec__", None) is not None
 
 
 class Locator(caching.InTreeCacheLocator):  # type: ignore[misc]
