@@ -1,4 +1,4 @@
-"""Traces that other tools write: read, matched across ranks, placed on racks."""
+"""Traces of other tools: read, matched across ranks, placed on racks."""
 
 from __future__ import annotations
 

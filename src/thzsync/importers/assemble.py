@@ -1,4 +1,4 @@
-"""From matched operations and a placement to the training graph, with what was left out."""
+"""Make a training graph from matched operations and a placement; count what is left out."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from thzsync.workload import Compute, Event, Node, TrainingGraph
 
 JOB = "train"
 _LABEL = 80
-"""Longest label; names of GPU kernels go on for lines."""
+"""Longest label; names of GPU kernels can be many lines long."""
 
 
 @dataclass
 class Dropped:
-    """Traffic that never leaves a rack."""
+    """Traffic within racks."""
 
     events: int = 0
     """Collectives and messages among ranks of one rack."""
     in_rack_bytes: int = 0
-    """Bytes that pass between ranks of the same rack, at least."""
+    """Least bytes between ranks of the same rack."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assembled:
-    """A training graph and how it came about."""
+    """A training graph and its origin."""
 
     graph: TrainingGraph
     dropped: Dropped
     passed_over: Counter[str]
     recorded_s: dict[int, float] = field(default_factory=dict)
-    """How long every event took when it was recorded, by id [s]."""
+    """Recorded duration of every event, by id [s]."""
 
 
 def assemble(
     recording: Recording, joints: list[Joint], floor: Floor, skip_empty: bool = False
 ) -> Assembled:
-    """One node per joint, in an order in which everything follows what it waits for."""
+    """One node per joint, in an order in which every node follows its predecessors."""
     after = _dependencies(joints)
     number = _numbering(after)
     builder = _Builder(recording, floor, skip_empty)
@@ -74,7 +74,7 @@ def _dependencies(joints: list[Joint]) -> list[list[int]]:
 
 
 def _numbering(after: list[list[int]]) -> list[int]:
-    """The new number of every joint; on a cycle the old ones, for the graph to complain about."""
+    """The new number of every joint. With a cycle, the old ones: the graph then reports it."""
     lengths = np.array([len(row) for row in after], dtype=np.int64)
     start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
     flat = np.array([p for row in after for p in row], dtype=np.int64)
@@ -86,7 +86,7 @@ def _numbering(after: list[list[int]]) -> list[int]:
 
 
 class _Builder:
-    """Makes nodes and counts what it leaves out."""
+    """Makes nodes, and counts what it leaves out."""
 
     def __init__(self, recording: Recording, floor: Floor, skip_empty: bool) -> None:
         self.floor = floor
@@ -107,7 +107,7 @@ class _Builder:
             return self._compute(joint, number, after, 0.0)
         self.dropped.in_rack_bytes += inside_bytes
         if silent or len(racks) < 2:
-            # Nothing leaves the rack, but the order that it imposed remains.
+            # Nothing leaves the rack, but its dependencies remain.
             self.dropped.events += 1
             return self._compute(joint, number, after, 0.0)
         stage, spot = self._spot(joint)
@@ -134,7 +134,7 @@ class _Builder:
         return stage, spot
 
     def _demand(self, joint: Joint) -> tuple[IntArray, Demand, int]:
-        """Racks, what passes between them, and the bytes that stay inside."""
+        """Racks, the demand between them, and the bytes that stay inside."""
         ranks = joint.ranks
         racks = np.array([self.floor.rack[rank] for rank in ranks], dtype=np.int64)
         first = joint.parts[0]
@@ -162,7 +162,7 @@ class _Builder:
 
 
 def _matrix(joint: Joint) -> IntArray:
-    """Bytes from every member to every other; what a rank keeps for itself is not sent."""
+    """Bytes from every member to every other; a rank sends nothing to itself."""
     rows = []
     for part in joint.parts:
         assert isinstance(part, Call)
@@ -174,7 +174,7 @@ def _matrix(joint: Joint) -> IntArray:
 
 
 def _exchange(racks: IntArray, sizes: IntArray) -> tuple[IntArray, Transfer, int]:
-    """Directed bytes among ranks, added up by rack."""
+    """Directed bytes between ranks, summed by rack."""
     present, place = np.unique(racks, return_inverse=True)
     total = np.zeros((len(present), len(present)), dtype=np.int64)
     np.add.at(total, (place[:, None], place[None, :]), sizes)
@@ -186,7 +186,7 @@ def _exchange(racks: IntArray, sizes: IntArray) -> tuple[IntArray, Transfer, int
 
 @lru_cache(maxsize=4096)
 def volume_bytes(kind: str, tensor_bytes: int, parties: int) -> int:
-    """Bytes that a collective of one tensor moves at least among so many parties."""
+    """Least bytes that a collective of one tensor moves between so many members."""
     meaning = find_collective(kind)
     demand = Tensor(tensor_bytes, 0 if meaning.rooted else None)
     return meaning.blocks(demand, np.arange(parties, dtype=np.int64)).volume_bytes

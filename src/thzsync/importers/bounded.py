@@ -1,4 +1,4 @@
-"""Files from outside, read within bounds: plain or gzip, never unpacked further than allowed."""
+"""Files of users, plain or gzip, read up to a limit of unpacked bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 from thzsync.errors import ThzSyncError
 
 MOST_BYTES: Final = 1 << 30
-"""Longest file that is read, unpacked [bytes]."""
+"""Longest file that is read, after unpacking [bytes]."""
 MOST_JSON_BYTES: Final = 1 << 28
 """Longest JSON file; parsed, it may take twenty times the memory [bytes]."""
 HEAD_BYTES: Final = 1 << 12
@@ -24,7 +24,7 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """A whole file, unpacked if it is gzip; one that is longer than ``most`` is refused."""
+    """A whole file, unpacked if it is gzip; refuse one longer than ``most``."""
     content = _read(path, most + 1)
     if len(content) > most:
         raise ThzSyncError(
@@ -56,7 +56,7 @@ def _read(path: Path, count: int) -> bytes:
 
 
 def _at_most(read: Callable[[int], bytes], count: int) -> bytes:
-    """Piece by piece: a read takes memory for what is asked for, not for what is there."""
+    """Piece by piece, because a read allocates what is asked for, not what is there."""
     pieces, left = [], count
     while left > 0 and (piece := read(min(left, _PIECE_BYTES))):
         pieces.append(piece)
@@ -65,7 +65,7 @@ def _at_most(read: Callable[[int], bytes], count: int) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    """A JSON document of bounded length."""
+    """A JSON document of limited length."""
     content = read_bytes(path, MOST_JSON_BYTES)
     try:
         return json.loads(content)
@@ -77,13 +77,13 @@ def read_json(path: Path) -> Any:
 
 
 def rank_in_name(path: Path) -> int | None:
-    """The number behind ``rank`` in a file's name, or else the last one: 3 in ``moe.3.et``."""
+    """The number after ``rank`` in a file's name, or the last number: 3 in ``moe.3.et``."""
     numbers = _RANK.findall(path.name) or _NUMBER.findall(path.name)
     return int(numbers[-1]) if numbers and len(numbers[-1]) < 10 else None
 
 
 def by_rank(paths: dict[int, Path], rank: int | None, path: Path) -> int:
-    """File a path under its rank, which is returned; refuse no rank, and a rank twice."""
+    """Store a path under its rank and return the rank; refuse a missing or a repeated one."""
     if rank is None:
         raise ThzSyncError(f"{path}: the name tells no rank; call it such as trace.0{path.suffix}")
     if rank in paths:

@@ -1,4 +1,4 @@
-"""The importers that come with the package, in the order in which they look at a file."""
+"""The importers of the package, in the order in which ``auto`` tries them."""
 
 from __future__ import annotations
 

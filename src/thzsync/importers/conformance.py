@@ -1,4 +1,4 @@
-"""What every importer must keep: run this on one of your own before you publish it."""
+"""Rules for every importer. Check your own importer before you publish it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from thzsync.importers.ranks import Call, Message, Recording
 from thzsync.importers.rescale import fill
 
 _CUTS = 8
-"""Truncated versions of the first file that are tried."""
+"""Number of truncated versions of the first file."""
 
 
 def check_importer(
     importer: Importer, files: Sequence[Path], options: ReadOptions | None = None
 ) -> int:
-    """Read sound files and broken ones; refuse the first rule that is broken. Returns operations.
+    """Read valid and truncated files; raise on the first broken rule. Return the operations.
 
-    An importer recognises its own files and no empty one; reads the same twice; names only
-    operations, ranks and collectives that exist; gives a recording that merges into a graph; and
-    meets a truncated file with one line, if it minds at all.
+    An importer recognises its own files and no empty file. It reads the same twice. It names only
+    operations, ranks and collectives that exist. Its recording merges into a graph. If it refuses
+    a truncated file, it does so with one line.
     """
     options = options or ReadOptions()
     place = f"importer {importer.name!r}"

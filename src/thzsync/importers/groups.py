@@ -1,4 +1,4 @@
-"""Which ranks a group's name stands for."""
+"""The ranks that a group's name stands for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Groups = dict[str, tuple[int, ...]]
 _CONFIGURATION = re.compile(r"\[\s*\{.*\}\s*\]", re.DOTALL)
 _MOST_RANKS = 1 << 31
 _EVERYBODY = ("", "0")
-"""Names that mean all ranks, unless a group of that name is known."""
+"""Names that mean all ranks, unless a group has that name."""
 
 
 def read_groups(path: Path) -> Groups:
@@ -28,7 +28,7 @@ def read_groups(path: Path) -> Groups:
 
 
 def looks_like_groups(path: Path) -> bool:
-    """Whether a JSON file beside traces tells their groups."""
+    """Whether a JSON file beside traces lists their groups."""
     try:
         read_groups(path)
     except ThzSyncError:
@@ -37,7 +37,7 @@ def looks_like_groups(path: Path) -> bool:
 
 
 def pytorch_groups(values: str, world: Sequence[int], place: str) -> Groups:
-    """What the inputs of PyTorch's ``process_group:init`` say; no ranks at all means everybody."""
+    """Groups from PyTorch's ``process_group:init``; an empty list of ranks means all ranks."""
     match = _CONFIGURATION.search(values.replace('\\"', '"'))
     try:
         found = json.loads(match[0]) if match else []
@@ -58,7 +58,7 @@ def configured(found: Any, world: Sequence[int], place: str) -> Groups:
 
 
 def members(name: str, groups: Groups, world: tuple[int, ...], place: str) -> tuple[int, ...]:
-    """The ranks of a group; a name that nobody explains is refused."""
+    """The ranks of a group; refuse an unknown name."""
     if name in groups:
         return groups[name]
     if name in _EVERYBODY:

@@ -1,4 +1,4 @@
-"""From files of any known format to a trace: read, widen, match, place, assemble."""
+"""From files of a known format to a trace: read, add replicas, match, place, assemble."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from thzsync.workload.tracefile import Trace
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """A trace, and what became of the files that it was made from."""
+    """A trace, and what was read, dropped and timed in its files."""
 
     trace: Trace
     dropped: Dropped
     passed_over: Counter[str]
     event_s: dict[int, float]
-    """How long events took when they were recorded, by id, where the format says [s]."""
+    """Recorded durations of events, by id, if the format has them [s]."""
     recorded_s: float | None
-    """How long the step took when it was recorded [s]."""
+    """Recorded duration of the step [s]."""
 
     @property
     def replayed_s(self) -> float:
-        """Length of the step with every event as long as recorded [s]."""
+        """Duration of the step if every event takes as long as recorded [s]."""
         return self.trace.graph.critical_path_s(lambda event: self.event_s.get(event.id, 0.0))
 
 
@@ -59,8 +59,8 @@ def import_trace(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the cycle collector, which would scan a growing heap of operations over and over:
-    ten times the nodes cost fifteen times as much with it, and ten times without."""
+    """Read without the cycle collector, which would scan a growing heap again and again. With it,
+    ten times the nodes cost fifteen times as much; without it, ten times."""
     paused = gc.isenabled()
     gc.disable()
     try:
@@ -76,7 +76,7 @@ def merge_ranks(
     skip_empty: bool = False,
     format_name: str = "",
 ) -> Imported:
-    """One training graph from what all ranks did."""
+    """One training graph from the operations of all ranks."""
     if not any(recording.ranks.values()):
         raise ThzSyncError(f"{recording.source}: holds no operation; is it the right file?")
     floor = place(recording.ranks, placement)
@@ -96,7 +96,7 @@ def merge_ranks(
 
 
 def _event_seconds(made: Assembled) -> dict[str, float]:
-    """Time in every collective of which all events were timed [s]."""
+    """Time in every collective whose events all have a recorded duration [s]."""
     seconds: dict[str, float] = {}
     for event in made.graph.events:
         took = made.recorded_s.get(event.id, math.nan)

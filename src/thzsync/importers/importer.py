@@ -1,4 +1,4 @@
-"""Importers by name: each reads one format; packages may add their own."""
+"""Importers by name. Each reads one format, and packages may add their own."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Importer(Protocol):
     """A format of traces."""
 
     name: str
-    """What ``--format`` calls it."""
+    """Name for ``--format``."""
     title: str
-    """What people call it."""
+    """Name for people."""
 
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether a file that begins with ``head`` (unpacked) is of this format."""
 
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
-        """What the files tell; a file that is not as it should be is a ThzSyncError."""
+        """The contents of the files; a wrong file raises ThzSyncError."""
 
 
 _added: dict[str, Importer] = {}
 
 
 def register_importer(importer: Importer) -> Importer:
-    """Make an importer known by its name, for this process."""
+    """Register an importer by its name, for this process."""
     if _importers().get(importer.name, importer) is not importer:
         raise ThzSyncError(f"importer {importer.name!r} exists already; choose another name")
     _added[importer.name] = importer

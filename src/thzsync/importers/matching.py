@@ -1,4 +1,4 @@
-"""Which operations of different ranks are one: collectives by order, messages by their ends."""
+"""Match operations of ranks: collectives by order, messages by sender, receiver and tag."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Route = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One node of the merged graph: work of one rank, or what several do together."""
+    """One node of the merged graph: work of one rank, or an operation of several."""
 
     ranks: tuple[int, ...]
-    """Who takes part, in the group's order; of a message, the sender first."""
+    """The ranks, in the group's order; for a message, the sender first."""
     parts: tuple[Operation, ...]
     """Their operations, in the same order."""
     stands_for: tuple[Member, ...]
-    """Operations that are done when this is."""
+    """Operations that end with this one."""
     after: tuple[Member, ...]
     """Operations that must be done before."""
 
     @property
     def recorded_s(self) -> float | None:
-        """How long the transfer took: what the last to arrive spent in it [s]."""
+        """Duration of the transfer: the time that the last rank to arrive spent in it [s]."""
         times = [p.recorded_s for p in self.parts if not isinstance(p, Work)]
         known = [t for t in times if t is not None]
         return min(known) if known else None
@@ -44,7 +44,7 @@ def _waits(rank: int, part: Operation) -> tuple[Member, ...]:
 
 
 def join(recording: Recording) -> list[Joint]:
-    """All nodes of a recording; refuse ranks that do not fit together."""
+    """All nodes of a recording; refuse ranks that contradict each other."""
     calls: dict[Group, dict[int, list[tuple[Member, Call]]]] = {}
     sends: dict[Route, list[tuple[Member, Message]]] = defaultdict(list)
     receives: dict[Route, list[tuple[Member, Message]]] = defaultdict(list)
@@ -95,14 +95,14 @@ def _collectives(
     for number, joined in enumerate(zip(*(calls[rank] for rank in group), strict=True)):
         members, parts = zip(*joined, strict=True)
         _check_agreement(f"{place}: collective {number}", group, parts)
-        # A rank that arrives late is waited for.
+        # The others wait for a rank that arrives late.
         waits = (_waits(rank, part) for rank, part in zip(group, parts, strict=True))
         yield Joint(group, parts, members, tuple(member for some in waits for member in some))
 
 
 def _check_agreement(place: str, group: tuple[int, ...], parts: tuple[Call, ...]) -> None:
     first = parts[0]
-    # What ranks hand in may differ where each has bytes of its own for each other.
+    # Sizes may differ between ranks if each has different bytes for every other.
     uneven = find_collective(first.kind).demand is Transfer
     for rank, part in zip(group, parts, strict=True):
         same_size = uneven or part.size_bytes == first.size_bytes
@@ -124,11 +124,10 @@ def _messages(
     sends: list[tuple[Member, Message]],
     receives: list[tuple[Member, Message]],
 ) -> Iterator[Joint]:
-    """Transfers, each of which waits for its sender alone, and their arrivals where the receiver
-    has to come.
+    """Transfers, which wait only for their senders, and arrivals, which wait for the receiver.
 
-    The receiver has room for them: a ring in which everybody sends before it receives would never
-    move otherwise.
+    The receiver can always store a transfer. Otherwise a ring in which all ranks send before they
+    receive would never proceed.
     """
     src, dst, tag = route
     if len(sends) != len(receives):

@@ -1,7 +1,7 @@
-"""What one worker of a pipeline did in one step, from rows of timings to operations.
+"""Operations of one pipeline worker in one step, from rows of timings.
 
-Passes run one after another. A pass waits for its micro-batch to arrive; what it makes is sent
-while the next pass runs. The collectives at both ends of the step run one after another.
+Passes run one after another. A pass waits for its micro-batch, and its result is sent while the
+next pass runs. The collectives at both ends of the step run one after another.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thzsync.workload import Phase
 
 _PHASES: Final = {"forward": Phase.FORWARD, "backward": Phase.BACKWARD}
 _WORK: Final = ("gc", "optimizer", "layernorm-grads-all-reduce")
-"""What a worker does alone: norms are summed among the accelerators of one worker."""
+"""Work of a worker alone: its accelerators sum norms among themselves."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True)
 class WorkerSteps:
-    """One worker among the others."""
+    """One worker and its place in the job."""
 
     stage: int
     replica: int
@@ -42,7 +42,7 @@ class WorkerSteps:
 
     @property
     def rank(self) -> int:
-        """Its number: stage by stage, replica by replica."""
+        """Its number: stage by stage, and replica by replica within a stage."""
         return self.stage * self.replicas + self.replica
 
     def collective(self, name: str) -> tuple[str, tuple[int, ...], int] | None:
@@ -56,7 +56,7 @@ class WorkerSteps:
             return "reduce-scatter", stage, gradient_bytes
         if name == "embedding-grads-all-reduce":
             ends = (self.replica, (self.stages - 1) * self.replicas + self.replica)
-            # Both ends hold the same matrix; of how many bytes, the format does not say.
+            # Both end stages have the same matrix. The format does not say its size.
             return "allreduce", ends, self.sizes.p2p_bytes
         if name == "optimizer-clip-main-grad":
             return "allreduce", tuple(range(self.stages * self.replicas)), NORM_BYTES
@@ -66,7 +66,7 @@ class WorkerSteps:
 def operations(
     rows: list[Row], worker: WorkerSteps, passed_over: Counter[str], place: str
 ) -> list[Operation]:
-    """Rows of one worker, in order of time, as operations with what they wait for."""
+    """Rows of one worker, in order of time, as operations with their dependencies."""
     line = _Worker(worker, place)
     parsed = [(row, *row.name.partition("-")[::2]) for row in rows]
     for row, part, action in parsed:
@@ -86,13 +86,13 @@ def operations(
             line.then(Work(line.last, row.duration_s, row.name, line.spot()))
         else:
             passed_over[f"{row.name} rows"] += 1
-    for row, phase in sends:  # once it is known which pass made what they carry
+    for row, phase in sends:  # after all passes, since each send waits for one
         line.send(row, phase)
     return line.operations
 
 
 class _Worker(Track):
-    """What one worker does."""
+    """Operations of one worker."""
 
     def __init__(self, worker: WorkerSteps, place: str) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class _Worker(Track):
         return Spot(self.worker.stage, phase, max(0, microbatch))
 
     def receive(self, row: Row, phase: Phase) -> None:
-        """A worker is always ready to receive: it asks for micro-batches ahead."""
+        """A worker is always ready to receive: it asks for micro-batches in advance."""
         self.arrives[phase, row.microbatch] = self.add(self._message(row, phase, False, ()))
 
     def compute(self, row: Row, phase: Phase) -> None:

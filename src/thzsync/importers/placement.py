@@ -13,7 +13,7 @@ from thzsync.importers.options import Placement
 
 @dataclass(frozen=True)
 class Floor:
-    """Where every rank stands."""
+    """The rack and the stage of every rank."""
 
     rack: dict[int, int]
     stage: dict[int, int]
@@ -34,7 +34,7 @@ def place(ranks: Iterable[int], placement: Placement) -> Floor:
 
 
 def _by_stage(ranks: list[int], placement: Placement) -> Floor:
-    """Stages are equal runs of ranks, as Megatron numbers them; one stage when none are named."""
+    """Stages are equal groups of ranks, numbered as in Megatron; one stage by default."""
     stages = 1 if placement.stages is None else placement.stages
     if stages < 1 or len(ranks) % stages:
         raise ThzSyncError(

@@ -1,7 +1,7 @@
-"""What ranks did, whatever format told it: the form that every importer hands over.
+"""Operations of ranks: the form that every importer returns.
 
-A rank is a list of operations. An operation waits for others of its own rank, by position; what
-binds ranks together are collectives, matched by group and order, and pairs of sends and receives.
+A rank is a list of operations. An operation waits for others of its own rank, by position. Two
+things connect ranks: collectives, matched by group and order, and pairs of sends and receives.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from thzsync.workload import Phase
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where in the training step an operation belongs, as far as the format says."""
+    """The place of an operation in the training step, as far as the format says."""
 
     stage: int | None = None
-    """Pipeline stage; where absent, the placement decides."""
+    """Pipeline stage; the placement decides when absent."""
     phase: Phase = Phase.FORWARD
     microbatch: int = 0
 
@@ -48,18 +48,18 @@ class Call:
     group: tuple[int, ...]
     """Ranks that take part, ascending."""
     size_bytes: int
-    """The whole tensor, all parts together; of an All-to-All, what this rank hands in [bytes]."""
+    """The whole tensor; for an All-to-All, the bytes of this rank [bytes]."""
     channel: str = ""
-    """Name of the group; groups of the same ranks but another name count for themselves."""
+    """Name of the group; groups of the same ranks with different names are different."""
     root: int | None = None
-    """The rank at which a rooted collective begins or ends; the group's first when absent."""
+    """Root of a rooted collective; the group's first rank when absent."""
     parts: tuple[int, ...] = ()
     """Bytes for each member of an uneven All-to-All, in the group's order; even when empty."""
     label: str = ""
     recorded_s: float | None = None
-    """How long this rank was in it, waiting included [s]."""
+    """Time of this rank in it, including waiting [s]."""
     release_s: float = 0.0
-    """Earliest start, counted from the iteration's start [s]."""
+    """Earliest start after the iteration's start [s]."""
     spot: Spot = NOWHERE
 
 
@@ -82,39 +82,39 @@ Operation = Work | Call | Message
 
 
 class Track:
-    """One rank's operations so far."""
+    """The operations of one rank so far."""
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.last: tuple[int, ...] = ()
-        """What the next operation waits for, by position."""
+        """Operations that the next one waits for, by position."""
 
     def add(self, operation: Operation) -> int:
-        """Put an operation beside the others; its position."""
+        """Add an operation that the next one does not wait for; return its position."""
         self.operations.append(operation)
         return len(self.operations) - 1
 
     def then(self, operation: Operation) -> None:
-        """Put an operation that the next one waits for."""
+        """Add an operation that the next one waits for."""
         self.last = (self.add(operation),)
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a set of files tells of a training step."""
+    """A training step from a set of files."""
 
     source: str
-    """What messages begin with: a file, or the first of several."""
+    """How messages begin: a file, or the first of several."""
     ranks: dict[int, list[Operation]]
     """Operations of every rank, by rank."""
     passed_over: Counter[str] = field(default_factory=Counter)
-    """What was in the files and is not used, with how often."""
+    """Unused contents of the files, with counts."""
     recorded_s: float | None = None
-    """How long the step took when it was recorded [s]."""
+    """Recorded duration of the step [s]."""
 
 
 def known_kind(kind: str | None, name: str, place: str) -> str:
-    """The collective that a format's name stands for; refuse one that means nothing here."""
+    """The collective that a format's name stands for; refuse an unknown name."""
     if kind is None:
         raise ThzSyncError(
             f"{place}: collective {name!r} is not known; known are {', '.join(collective_names())}"

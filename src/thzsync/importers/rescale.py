@@ -1,4 +1,4 @@
-"""Wider than recorded: absent ranks that do as one that is known, and more data-parallel copies."""
+"""More ranks than recorded: ranks without a file, and more data-parallel copies."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from thzsync.importers.options import Rescaling
 from thzsync.importers.ranks import Call, Message, Operation, Recording
 
 _GRADIENTS = ("allreduce", "reduce-scatter")
-"""Collectives by which data-parallel groups are known."""
+"""Collectives of data-parallel groups."""
 
 Group = tuple[str, tuple[int, ...]]
 
 
 def fill(recording: Recording, world: int | None) -> Recording:
-    """Ranks without a trace do what the lowest rank with one does."""
+    """Let ranks without a trace do the same as the lowest rank with one."""
     if world is None or not recording.ranks:
         return recording
     check_world(world, max(recording.ranks))
@@ -31,7 +31,7 @@ def fill(recording: Recording, world: int | None) -> Recording:
 
 
 def check_world(world: int, highest: int) -> None:
-    """Refuse fewer ranks than there are traces of."""
+    """Refuse fewer ranks than there are traces."""
     if highest >= world:
         raise ThzSyncError(
             f"--world: found {world}, but there is a trace of rank {highest}; use more"
@@ -41,9 +41,9 @@ def check_world(world: int, highest: int) -> None:
 def rescale(recording: Recording, rescaling: Rescaling, stages: int | None = None) -> Recording:
     """``times`` copies of all ranks, joined by the data-parallel groups.
 
-    A copy computes and talks as the original does; only in a data-parallel group do all copies
-    meet, over a tensor of the same size. Ranks are numbered anew, so that the copies of a stage
-    still are a run of neighbours.
+    A copy computes and communicates like the original. In a data-parallel group all copies take
+    part, with a tensor of the same size. Ranks get new numbers, so that the copies of a stage
+    are neighbours.
     """
     if rescaling.times == 1:
         return recording
@@ -59,7 +59,7 @@ def rescale(recording: Recording, rescaling: Rescaling, stages: int | None = Non
 
 
 class _Copies:
-    """Numbers of the copies of every rank, and what the copies do."""
+    """Numbers of the copies of every rank, and their operations."""
 
     def __init__(self, recording: Recording, rescaling: Rescaling, stages: int) -> None:
         self.source = recording.source
@@ -79,7 +79,7 @@ class _Copies:
         return (stage * self.times + copy) * self.width + inside
 
     def moved(self, part: Operation, copy: int) -> Operation:
-        """What a copy does where the original does ``part``."""
+        """The operation of a copy for the original's ``part``."""
         if isinstance(part, Message):
             return replace(part, peer=self.number(part.peer, copy))
         if not isinstance(part, Call):
@@ -92,7 +92,7 @@ class _Copies:
 
 
 def data_parallel(recording: Recording, names: tuple[str, ...]) -> set[Group]:
-    """The groups over which gradients are summed: those named, or those that look like it."""
+    """The groups that sum gradients: those named, or those recognised by their collectives."""
     kinds: dict[Group, set[str]] = {}
     for part in chain.from_iterable(recording.ranks.values()):
         if isinstance(part, Call):

@@ -1,4 +1,4 @@
-"""SimAI's text workloads: one table of layers that every rank runs alike."""
+"""SimAI's text workloads: one table of layers, the same for every rank."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FORWARD, _BACKWARD = Spot(phase=Phase.FORWARD), Spot(phase=Phase.BACKWARD)
 
 @dataclass(frozen=True)
 class _Step:
-    """Compute and then a collective, in one pass of a layer."""
+    """Compute, then a collective, in one pass of a layer."""
 
     nanoseconds: int
     collective: str
@@ -46,17 +46,17 @@ class _Layer:
 
 
 class SimAiImporter:
-    """Reads workloads whose pipeline has one stage; others do not say who runs which layer."""
+    """Reads workloads with one stage; others do not say which rank runs which layer."""
 
     name = "simai"
     title = "SimAI text workloads"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """By the first line."""
+        """Recognise a file by its first line."""
         return b"model_parallel_NPU_group:" in head.split(b"\n", 1)[0]
 
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
-        """The same layers on every rank, each in its own groups."""
+        """The same layers on every rank, with the groups of the rank."""
         if len(paths) != 1:
             raise ThzSyncError(f"{paths[1]}: one SimAI workload tells of all ranks; name one file")
         path = paths[0]
@@ -118,14 +118,14 @@ def _step(place: str, nanoseconds: str, collective: str, size: str) -> _Step:
 
 
 class _Rank(Track):
-    """What one rank does."""
+    """Operations of one rank."""
 
     def __init__(self, path: Path, rank: int, header: dict[str, int]) -> None:
         super().__init__()
         self.path, self.rank, self.header = path, rank, header
 
     def run(self, layers: list[_Layer]) -> list[Operation]:
-        """Forward through all layers, then backward; weight gradients are summed meanwhile."""
+        """Forward through all layers, then backward, which overlaps the sums of gradients."""
         for layer in layers:
             self.last = self._step(layer.name, layer.forward, _FORWARD, "tensor")
         for layer in reversed(layers):
@@ -134,7 +134,7 @@ class _Rank(Track):
         return self.operations
 
     def _step(self, name: str, step: _Step, spot: Spot, usual: str) -> tuple[int, ...]:
-        """Compute, then a collective in the usual group or in the one that its name ends with."""
+        """Compute, then a collective in the usual group or in that which its name ends with."""
         computed = (self.add(Work(self.last, step.nanoseconds * 1e-9, name, spot)),)
         if step.collective == _NONE or step.size_bytes == 0:
             return computed

@@ -1,4 +1,4 @@
-"""Bytes of a training step that was recorded without any: from a model of the zoo, or as told."""
+"""Byte sizes for a step that was recorded without: from a built-in model, or from options."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from thzsync.topology import Partition
 from thzsync.workload.zoo import derive
 
 NORM_BYTES: Final = 4
-"""The norm of all gradients, one number, which clipping needs [bytes]."""
+"""Norm of all gradients: one number, for clipping [bytes]."""
 
 
 @dataclass(frozen=True)
 class StepSizes:
-    """What a step sends [bytes]."""
+    """Sizes of what a step sends [bytes]."""
 
     p2p_bytes: int
-    """Activation or its gradient, from stage to stage, per micro-batch."""
+    """Activation or its gradient between two stages, per micro-batch."""
     gradient_bytes: tuple[int, ...]
     """Gradients of every stage."""
 
 
 def step_sizes(options: ReadOptions, stages: int, replicas: int, path: Path) -> StepSizes:
-    """Sizes as told; what is not told comes from the model."""
+    """Sizes from the options; the others come from the model."""
     if options.model is None and None in (options.p2p_bytes, options.gradient_bytes):
         raise ThzSyncError(
             f"{path}: this format has no byte sizes; name a model of the zoo with --model, or give "

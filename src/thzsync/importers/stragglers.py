@@ -1,8 +1,8 @@
-"""What if some ranks had been as fast as the others: the question of straggler analysis.
+"""Straggler analysis: what if some ranks had been as fast as the others?
 
-Work of a kind is evened to its mean over all ranks and steps, a transfer to the median, which a few
-disturbed ones do not move. What a transfer took is what its last participant spent in it; the
-others waited.
+Work of a kind gets its mean duration over all ranks and steps. A transfer gets the median, which a
+few disturbed ones do not change. The duration of a transfer is the time that its last participant
+spent in it, because the others waited.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from thzsync.importers.ranks import Operation, Recording, Work
 
 @dataclass(frozen=True)
 class Typical:
-    """How long operations take as a rule, by label [s]."""
+    """Usual durations of operations, by label [s]."""
 
     work_s: Mapping[str, float]
     transfer_s: Mapping[str, float]
 
 
 def without_waiting(recording: Recording) -> Recording:
-    """The same with every transfer as long as it took, not as long as somebody waited in it."""
+    """The same recording with waiting removed from every transfer."""
     ranks = {rank: list(parts) for rank, parts in recording.ranks.items()}
     for joint in join(recording):
         took_s = joint.recorded_s
@@ -36,7 +36,7 @@ def without_waiting(recording: Recording) -> Recording:
 
 
 def typical(recordings: Sequence[Recording]) -> Typical:
-    """Means and medians over recordings, from which waiting has been taken out."""
+    """Means and medians over recordings without waiting."""
     work: dict[str, list[float]] = {}
     transfers: dict[str, list[float]] = {}
     for recording in recordings:
@@ -53,7 +53,7 @@ def typical(recordings: Sequence[Recording]) -> Typical:
 
 
 def evened(recording: Recording, usual: Typical, ranks: Collection[int]) -> Recording:
-    """The same with these ranks' operations as long as usual."""
+    """The same recording with usual durations for the operations of these ranks."""
     changed = {
         rank: [_usual(part, usual) for part in parts] if rank in ranks else parts
         for rank, parts in recording.ranks.items()

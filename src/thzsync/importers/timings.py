@@ -30,13 +30,13 @@ _PARQUET: Final = b"PAR1"
 
 
 class TimingsImporter:
-    """Reads one step of a job; the median one unless told otherwise."""
+    """Reads one step of a job; by default the median one."""
 
     name = "timings"
     title = "Op timings (straggler analysis)"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """A Parquet file."""
+        """Recognise a Parquet file."""
         return head[:4] == _PARQUET
 
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
@@ -50,17 +50,17 @@ class TimingsImporter:
 
 @dataclass(frozen=True, eq=False)
 class TimedStep:
-    """What all workers did in one step."""
+    """Operations of all workers in one step."""
 
     number: int
     stages: int
     replicas: int
     rows: dict[tuple[int, int], list[Row]]
-    """By stage and replica, in order of time."""
+    """Operations by stage and replica, in order of time."""
 
     @property
     def recorded_s(self) -> float:
-        """From the first operation's start to the last one's end [s]."""
+        """Time from the first operation's start to the last one's end [s]."""
         rows = [row for of_worker in self.rows.values() for row in of_worker]
         return max(r.start_s + r.duration_s for r in rows) - min(r.start_s for r in rows)
 
@@ -115,7 +115,7 @@ def _frame(path: Path) -> pl.DataFrame:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without what Polars says when it panics over a damaged file; the error says it in a line."""
+    """Suppress what Polars prints about a damaged file; one line of error says it."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -146,7 +146,7 @@ def _check_values(frame: pl.DataFrame, path: Path) -> None:
 
 
 def choose_step(steps: dict[int, TimedStep], number: int | None, path: Path) -> TimedStep:
-    """The step of this number, or the one of median length."""
+    """The step with this number, or the one of median duration."""
     if number is None:
         by_length = sorted(steps.values(), key=lambda s: (s.recorded_s, s.number))
         return by_length[len(by_length) // 2]
@@ -157,7 +157,7 @@ def choose_step(steps: dict[int, TimedStep], number: int | None, path: Path) -> 
 
 
 def record(step: TimedStep, sizes: StepSizes, path: Path) -> Recording:
-    """Workers as ranks: stage by stage, replica by replica, as Megatron numbers them."""
+    """Workers as ranks: stage by stage, replica by replica, numbered as in Megatron."""
     passed_over: Counter[str] = Counter()
     ranks = {}
     for (stage, replica), rows in sorted(step.rows.items()):

@@ -1,8 +1,8 @@
-"""The wire format of protocol buffers, as much of it as a trace needs, within bounds.
+"""The part of the wire format of protocol buffers that traces need.
 
-A message is a run of fields; a field is a key (number and wire type) and a varint, eight bytes,
-four bytes, or a length and that many bytes. Nothing is copied before its length is known to fit,
-so a file can never ask for more memory than it has bytes.
+A message is a sequence of fields. A field is a key (number and wire type) and a varint, eight
+bytes, four bytes, or a length and that many bytes. Every length is checked before bytes are copied,
+so a file never needs more memory than it has bytes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ FIXED64: Final = 1
 BYTES: Final = 2
 FIXED32: Final = 5
 _LONGEST: Final = 10
-"""Bytes of the longest varint that holds 64 bits."""
+"""Longest varint of 64 bits [bytes]."""
 
 
 class WireError(ValueError):
-    """Bytes that are no message; the text says what was found."""
+    """The bytes are no message; the text says what was found."""
 
 
 def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """An unsigned varint and the position behind it."""
+    """An unsigned varint and the position after it."""
     value = shift = 0
     for position in range(at, min(end, at + _LONGEST)):
         byte = data[position]
@@ -38,7 +38,7 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def frames(data: bytes) -> Iterator[tuple[int, int]]:
-    """Begin and end of every message of a file, each behind its length."""
+    """Begin and end of every message of a file; each follows its length."""
     at, end = 0, len(data)
     while at < end:
         size, at = varint(data, at, end)
@@ -49,7 +49,7 @@ def frames(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
-    """(number, wire type, value, end): a varint's value, or where a field's bytes begin and end."""
+    """(number, wire type, value, end): a varint's value, or begin and end of a field's bytes."""
     while at < end:
         key = data[at]
         if key < 0x80:
@@ -73,7 +73,7 @@ def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]
 
 
 def _size(wire: int) -> int:
-    """Bytes of a field of this wire type; -1 where its length comes first."""
+    """Bytes of a field of this wire type; -1 if its length comes first."""
     if wire == BYTES:
         return -1
     if wire == FIXED64:
@@ -91,12 +91,12 @@ def packed(data: bytes, at: int, end: int) -> Iterator[int]:
 
 
 def signed(value: int) -> int:
-    """An int32 or int64, which are sent in 64 bits of two's complement."""
+    """An int32 or int64, from 64 bits of two's complement."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def put_varint(value: int) -> bytes:
-    """An integer as a varint; negative ones in two's complement."""
+    """An integer as a varint, in two's complement if negative."""
     value &= (1 << 64) - 1
     out = bytearray()
     while value >= 0x80:
@@ -122,11 +122,11 @@ def put_double(number: int, value: float) -> bytes:
 
 
 def put_packed(number: int, values: Iterable[int]) -> bytes:
-    """A packed list of varints; nothing at all when it is empty."""
+    """A packed list of varints; no bytes if it is empty."""
     body = b"".join(map(put_varint, values))
     return put_bytes(number, body) if body else b""
 
 
 def put_frame(message: bytes) -> bytes:
-    """A message behind its length."""
+    """A message after its length."""
     return put_varint(len(message)) + message

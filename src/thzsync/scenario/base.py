@@ -10,18 +10,18 @@ from thzsync.scenario.units import Quantity, no_truth
 
 
 def _whole_bits(rate_bps: float) -> float:
-    """Fibres carry whole bits per second: the packet kernel counts so, and the audit must agree."""
+    """A rate must be whole bits per second: the packet kernel and the audit both count that way."""
     return float(round(rate_bps))
 
 
 def _file_name(name: str) -> str:
-    """No file system knows a zero byte, and Python's complaint comes from deep inside."""
+    """Refuse a zero byte: no file system allows one, and Python's own message is unclear."""
     if "\0" in name:
         raise ValueError("no file has a zero byte in its name")
     return name
 
 
-# What lies outside these bounds is no data centre; inside them no kernel overflows.
+# No data centre has values outside these bounds, and no kernel overflows inside them.
 Bytes = Annotated[int, Field(gt=0, le=2**53), Quantity("bytes")]
 Rate = Annotated[
     float, Field(ge=1, le=1e15, allow_inf_nan=False), Quantity("bps"), AfterValidator(_whole_bits)

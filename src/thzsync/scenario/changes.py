@@ -1,4 +1,4 @@
-"""Variants of a scenario: some keys changed, everything validated anew."""
+"""Variants of a scenario: some keys changed, everything validated again."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def changed(scenario: Scenario, changes: Mapping[str, Any], source: str) -> Scenario:
-    """The scenario with other values under some dotted keys; ``None`` takes a key out.
+    """The scenario with other values under some dotted keys; ``None`` removes a key.
 
-    A job goes by its position or its name: ``jobs.0.training...`` or ``jobs.train.training...``.
-    ``source`` stands in error messages.
+    A job is named by its position or its name: ``jobs.0.training...`` or
+    ``jobs.train.training...``. Error messages name ``source``.
     """
     values = scenario.model_dump(mode="json", exclude_none=True)
     for key, value in changes.items():
@@ -30,7 +30,7 @@ def changed(scenario: Scenario, changes: Mapping[str, Any], source: str) -> Scen
 
 
 def value_at(scenario: Scenario, key: str) -> Any:
-    """What the resolved scenario holds under a dotted key; ``None`` where it holds nothing."""
+    """The value of a dotted key in the resolved scenario; ``None`` if there is none."""
     place: Any = scenario.model_dump(mode="json")
     *path, last = key.split(".")
     for depth, part in enumerate(path):
@@ -47,7 +47,7 @@ def parse_assignment(text: str) -> tuple[str, str]:
 
 
 def parse_value(text: str) -> Any:
-    """A value as TOML writes it; bare words and quantities are texts, nothing is ``None``."""
+    """A value as TOML writes it; bare words and quantities are texts, an empty text is ``None``."""
     if not text:
         return None
     try:
@@ -87,7 +87,7 @@ def _assign(place: Any, last: str, value: Any, key: str, source: str) -> None:
 
 
 def _position(items: list[Any], part: str, above: str, source: str) -> int:
-    """Where a list holds an item, by its position or its name."""
+    """The place of an item in a list, by its position or its name."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     if part in names:
         return names.index(part)

@@ -1,4 +1,4 @@
-"""What no single table can know: whether jobs, faults and the floor fit together."""
+"""Checks across tables: whether jobs, faults and the floor fit together."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Area(NamedTuple):
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:
-    """Jobs that leave the floor, or meet."""
+    """Jobs that do not fit on the floor, or that overlap."""
     areas = [_Area.of(job, scenario.floor) for job in scenario.jobs]
     for number, (job, area) in enumerate(zip(scenario.jobs, areas, strict=True)):
         yield from _floor_problems(f"jobs.{number}", area, scenario.floor)
@@ -79,7 +79,7 @@ def _floor_problems(place: str, area: _Area, floor: Floor) -> Iterator[str]:
 
 
 def index_problems(scenario: Scenario) -> Iterator[str]:
-    """Racks, rings and subbands that faults and stragglers name but that do not exist."""
+    """Racks, rings and subbands that do not exist, but that faults or stragglers name."""
     floor = scenario.floor
     racks = [
         (f"stragglers.slow_racks.{k}", slow.rack)
@@ -104,7 +104,7 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
 
 
 def buffer_problems(scenario: Scenario) -> Iterator[str]:
-    """Between rings, packets pass only what the racks' reserve leaves of a shared buffer."""
+    """A packet between rings must fit into the shared buffer without the racks' reserve."""
     optical = scenario.optical
     reserve = max(round(optical.rack_reserve * optical.shared_buffer_bytes), optical.packet_bytes)
     left = optical.shared_buffer_bytes - reserve

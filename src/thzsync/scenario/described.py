@@ -1,7 +1,7 @@
-"""What the keys of a scenario mean: the docstrings below the fields, read when somebody asks.
+"""What the keys of a scenario mean: the docstrings below the fields, read on demand.
 
-Pydantic would read them whenever the models are loaded, by every command and worker, although two
-commands show them; and finding the sources takes half as long as making the models.
+Pydantic would read them in every command and worker, as soon as the models are loaded. Only two
+commands show them, and finding the sources takes half as long as making the models.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from thzsync.scenario.base import Model
 
 
 def describe() -> None:
-    """Give every field of every model its description, as far as there are sources to read."""
+    """Give every field of every model its description, if the source files exist."""
     for model in dict.fromkeys(_models(Model)):
         found = False
         for parent in model.__mro__[: model.__mro__.index(Model)]:
@@ -29,7 +29,7 @@ def describe() -> None:
 
 
 def _models(model: type[Model]) -> Iterator[type[Model]]:
-    """As they were made, and each after those that are derived from it."""
+    """In the order in which they were made; each comes after those that are derived from it."""
     for child in model.__subclasses__():
         yield from _models(child)
         yield child
@@ -37,7 +37,7 @@ def _models(model: type[Model]) -> Iterator[type[Model]]:
 
 @cache
 def _docstrings(module: str, name: str) -> tuple[tuple[str, str], ...]:
-    """The names in a class below which there is a docstring, and the docstring."""
+    """The names in a class that have a docstring below them, and that docstring."""
     definition = _classes(module).get(name)
     if definition is None:
         return ()
@@ -53,7 +53,7 @@ def _docstrings(module: str, name: str) -> tuple[tuple[str, str], ...]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes at the top of a module."""
+    """The top-level classes of a module."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (KeyError, OSError, SyntaxError, TypeError):

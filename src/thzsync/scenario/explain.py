@@ -1,4 +1,4 @@
-"""What is wrong with a scenario: one line per mistake, with the key, what was found, the remedy."""
+"""What is wrong with a scenario: per mistake one line with key, found value and remedy."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _PLAIN: Final = {
     "int_from_float": "write a whole number",
     "finite_number": "write a finite number",
 }
-"""Our words where Pydantic's speak of Python's types."""
+"""Words for users, in place of Pydantic's, which name Python types."""
 _MOST_SHOWN: Final = 60
 SIMILAR: Final = 0.75
 """Share of letters that two words have in common if one is a misspelling of the other."""
 
 
 def explain(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
-    """All mistakes, the ones that explain others first; ``model`` is a scenario unless named."""
+    """All mistakes; those that explain others come first. ``model`` is a scenario by default."""
     problems = sorted(error.errors(include_url=False), key=_gravity)
     return [line for problem in problems for line in _explain_one(problem, model)]
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """A remark on the known word that this one probably was meant to be, if there is one."""
+    """A remark that suggests the most similar known word, if there is one."""
     import difflib
 
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=SIMILAR)
@@ -45,12 +45,12 @@ def closest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _gravity(problem: ErrorDetails) -> int:
-    """Unknown keys first: a misspelt key is also missing, and only one of the two helps."""
+    """Unknown keys first: a misspelt key also counts as missing, which helps less."""
     return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
 
 
 def _explain_one(problem: ErrorDetails, model: type[BaseModel] | None) -> list[str]:
-    """One line, or several where one check has found several mistakes."""
+    """One line, or several if one check has found several mistakes."""
     location = problem["loc"]
     key = _key(location)
     context = problem.get("ctx", {})
@@ -84,13 +84,13 @@ def _at(key: str, found: object, message: str) -> str:
 
 
 def shortened(value: object) -> str:
-    """A value as it is shown in a message, however long it is."""
+    """A value as a message shows it, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def _key(location: tuple[int | str, ...]) -> str:
-    """Dotted key as it stands in the file: without the fault's kind, which Pydantic puts in."""
+    """The dotted key as in the file: without the fault's kind, which Pydantic inserts."""
     if location[:1] == ("faults",):
         location = (*location[:2], *location[3:])
     return ".".join(str(part) for part in location)
@@ -104,7 +104,7 @@ def _allowed_keys(location: tuple[int | str, ...], model: type[BaseModel] | None
 
 
 def _field_names(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """The keys of the table at a place; of a fault, whose kind Pydantic puts in, of that kind."""
+    """The keys of the table at a place. For a fault, those of its kind, which Pydantic inserts."""
     found = [model]
     for part in location:
         known = [one for one in found if part in one.model_fields]

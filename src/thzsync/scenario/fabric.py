@@ -1,4 +1,4 @@
-"""What stands on the floor: rings of racks, the optical fabric and the THz overlay."""
+"""The floor: rings of racks, the optical packet network and the THz overlay."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from thzsync.scenario.base import (
 )
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
-"""Service times stay exact in 64 bits up to this packet size [bytes]."""
+"""Largest packet for which service times are exact in 64 bits [bytes]."""
 SHORTEST_M: Final = 0.01
-"""Racks stand at least this far apart, or they would be inside each other [m]."""
+"""Least distance between racks; nearer ones would overlap [m]."""
 SHORTEST_SLOT_S: Final = 1e-6
-"""A channel that changes faster cannot be followed in useful time [s]."""
+"""Shortest time between changes of a channel; faster ones take too long to simulate [s]."""
 
 
 class Floor(Model):
@@ -42,7 +42,7 @@ class Floor(Model):
     slots_per_ring: Count
     """Rack positions per ring; neighbouring slots are 360/slots_per_ring degrees apart."""
     racks_per_ring: Count | None = None
-    """Racks that are present, on the first slots of every ring; all slots when absent."""
+    """Racks per ring, on its first slots; all slots when absent."""
     inner_radius_m: Metres = 4.0
     """rho_0, the radius inside the first ring [m]."""
     ring_spacing_m: Metres = 2.0
@@ -50,12 +50,12 @@ class Floor(Model):
 
     @property
     def lanes(self) -> int:
-        """Racks present on each ring."""
+        """Racks on each ring."""
         return self.slots_per_ring if self.racks_per_ring is None else self.racks_per_ring
 
     @property
     def racks(self) -> int:
-        """Racks present on the whole floor."""
+        """Racks on the whole floor."""
         return self.rings * self.lanes
 
     @model_validator(mode="after")
@@ -86,7 +86,7 @@ class Floor(Model):
 
 
 class Background(Model):
-    """Poisson bursts on every switch output, offered by traffic outside the studied jobs."""
+    """Traffic of others: Poisson bursts on every switch output."""
 
     load: Annotated[Real, Field(ge=0, lt=1)] = 0.0
     """Offered load as a share of each output link's rate; 0 switches it off."""
@@ -95,7 +95,7 @@ class Background(Model):
 
 
 class Optical(Model):
-    """The packet fabric: one switch per ring, fibres to its racks and to the other switches."""
+    """The packet network: a switch per ring, fibres to its racks and to the other switches."""
 
     access_bps: Rate = 100e9
     """C_acc, rate of the fibre between a rack and its ring's switch [bit/s]."""
@@ -114,17 +114,17 @@ class Optical(Model):
     shared_buffer_bytes: Bytes = 33_554_432
     """B_s, buffer that all outputs of one switch share [bytes]."""
     rack_reserve: Fraction = 0.25
-    """Share of every shared buffer that only rack-facing outputs may use (keeps it live)."""
+    """Share of every shared buffer for rack-facing outputs alone (prevents deadlock)."""
     background: Background = Background()
     """Background traffic."""
     fidelity: Literal["packet", "flow", "auto"] = "packet"
-    """Whether fibres carry single packets, or flows in a bounded number of trains of packets."""
+    """Fibres carry single packets, or flows in a limited number of packet trains."""
     trains_per_flow: Annotated[Whole, Field(ge=32, le=65_536)] = 128
-    """Flow fidelity: about so many trains per flow; more are slower and nearer to packets."""
+    """Flow fidelity: trains per flow, about; more are slower and nearer to packets."""
     replayed_share: Fraction = 0.02
-    """Flow fidelity: share of events with chunks on fibre that is carried out again in packets."""
+    """Flow fidelity: share of events on fibre that are simulated again packet by packet."""
     fidelity_tolerance: Annotated[Real, Field(gt=0, le=1)] = 0.02
-    """Flow fidelity: error of replayed completion times above which a run warns."""
+    """Flow fidelity: error of completion times, against packets, above which a run warns."""
 
     @model_validator(mode="after")
     def _packets_can_pass(self) -> Optical:
@@ -143,7 +143,7 @@ class Optical(Model):
 
 
 class Thz(Model):
-    """The transceiver on top of every rack (eq:rf_half_duplex, eq:thz_rate)."""
+    """The transceiver of every rack (eq:rf_half_duplex, eq:thz_rate)."""
 
     subbands: Annotated[Count, Field(le=256)] = 4
     """N_c, number of non-overlapping subbands."""
@@ -162,22 +162,22 @@ class Thz(Model):
     interference_w: Watts = 0.0
     """I, residual interference of other beams, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
-    """N_RF, transmissions a rack can take part in at once; as many as subbands when absent."""
+    """N_RF, transmissions of a rack at the same time; as many as subbands when absent."""
     sharing: Literal["rack", "event"] = "rack"
-    """Whose subbands, chains and power are limited: a rack's, over all events that it takes part
-    in; or each event's by itself, as the paper's constraints are written."""
+    """What limits subbands, chains and power: a rack, over all of its events; or each event by
+    itself, as in the paper's constraints."""
     order: Literal["age", "urgency"] = "age"
-    """Who goes first where events meet at a rack: the older event; or the one that some compute of
-    its iteration still waits for, and of two such events the older."""
+    """Which of two events at a rack goes first: the older one; or the one that compute of its
+    iteration still waits for, and the older of two such events."""
     radiation: Literal["needed", "budget"] = "needed"
     """What a sender radiates in a common round: the least power that meets the round's end
-    (eq:ar_optimal_power); or all it may, until the round ends."""
+    (eq:ar_optimal_power); or its whole budget until the round ends."""
     round_overhead_s: Seconds = 0.0
     """Guard and beam-steering time at the start of every wireless round [s]."""
     longest_round_s: Seconds = 0.1
-    """A link that needs more than its budget to finish in this time is not schedulable now [s]."""
+    """A link is used only if its budget is enough to finish within this time [s]."""
     fallback_timeout_s: Seconds = 0.2
-    """THz chunks that cannot be sent for this long are handed to the fibre [s]."""
+    """THz chunks that cannot be sent for this long move to fibre [s]."""
 
     @property
     def chains(self) -> int:
@@ -240,4 +240,4 @@ class Channel(Model):
     blockage: Blockage = Blockage()
     """Blockage over time."""
     gains_file: FileName | None = None
-    """Measured or ray-traced gains (Parquet, CSV or NPZ) instead of the model."""
+    """File of measured or ray-traced gains (Parquet, CSV or NPZ) that replaces the model."""

@@ -1,4 +1,4 @@
-"""What goes wrong, and when."""
+"""Faults: what fails, and when."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Window(Model):
     start_s: Instant
     """When the fault begins [s]."""
     end_s: Instant
-    """When the fault is over [s]."""
+    """When the fault ends [s]."""
 
     @model_validator(mode="after")
     def _ordered(self) -> _Window:
@@ -34,7 +34,7 @@ class TransceiverDown(_Window):
 
 
 class SubbandJammed(_Window):
-    """A subband cannot be used by anybody."""
+    """No rack can use a subband."""
 
     kind: Literal["subband-jammed"]
     """Which fault this is."""
@@ -63,11 +63,11 @@ class FibreDegraded(_Window):
     kind: Literal["fibre"]
     """Which fault this is."""
     rack: Index | None = None
-    """The rack whose access fibre it is; or give rings."""
+    """The rack of an access fibre; or give rings."""
     rings: tuple[Index, Index] | None = None
-    """The two rings whose switches the fibre joins; or give rack."""
+    """The two rings whose switches the fibre connects; or give rack."""
     rate_share: Fraction = 0.0
-    """Rate that is left, as a share of the full rate; 0 means down."""
+    """Remaining rate, as a share of the full rate; 0 means down."""
 
     @model_validator(mode="after")
     def _one_fibre(self) -> FibreDegraded:

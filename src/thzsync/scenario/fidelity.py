@@ -1,4 +1,4 @@
-"""In which fidelity the fibres of a scenario are simulated, and why."""
+"""The fidelity in which fibres are simulated, and why."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from thzsync.scenario.faults import FibreDegraded
 from thzsync.scenario.scenario import Scenario
 
 LEAST_QUEUE_PACKETS: Final = 32
-"""Shorter queues fill and drain within the bursts of single packets."""
+"""Least queue in packets; a shorter one fills and drains within bursts of single packets."""
 LEAST_QUEUE_BURSTS: Final = 4
-"""A burst that takes more of a queue pushes others back for a while."""
+"""Least queue in bursts; in a shorter one, a burst blocks others for a while."""
 MOST_BACKGROUND: Final = 0.4
-"""The highest load at which all errors stay below 2 % by their intervals (docs/model.md)."""
+"""The highest load at which the intervals of all errors are below 2 % (docs/model.md)."""
 
 
 def needs_packets(scenario: Scenario) -> str | None:
-    """Why ``auto`` follows single packets in this scenario; None if flows will do."""
+    """Why ``auto`` simulates single packets in this scenario; None if it takes flows."""
     optical = scenario.optical
     queue = min(optical.nic_queue_bytes, optical.output_queue_bytes)
     background = optical.background
@@ -34,6 +34,6 @@ def needs_packets(scenario: Scenario) -> str | None:
 
 
 def in_flows(scenario: Scenario) -> bool:
-    """Whether fibres carry flows rather than single packets."""
+    """Whether fibres carry flows instead of single packets."""
     fidelity = scenario.optical.fidelity
     return fidelity == "flow" or (fidelity == "auto" and needs_packets(scenario) is None)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from thzsync.scenario.scenario import Scenario
 
 _PLAIN: Final = ("db", "dbm_per_hz")
-"""Dimensions of one unit, which the key's name has."""
+"""Dimensions with one unit, which the name of the key ends with."""
 LARGEST_FILE_BYTES: Final = 4 * 2**20
-"""No scenario written by hand or program comes near this [bytes]."""
+"""Largest scenario file that is read; real ones are far smaller [bytes]."""
 
 
 def _presets() -> dict[str, str]:
@@ -47,7 +47,7 @@ def load_preset(name: str) -> Scenario:
 
 
 def load_scenario(path: str | Path) -> Scenario:
-    """Read a scenario file; a bare preset name works too."""
+    """Read a scenario file, or a preset by its name."""
     file = Path(path)
     if not file.suffix and not file.is_file():
         return load_preset(str(path))
@@ -65,7 +65,7 @@ def load_scenario(path: str | Path) -> Scenario:
 
 
 def parse_scenario(text: str, source: str) -> Scenario:
-    """A scenario from TOML text; ``source`` stands in error messages."""
+    """A scenario from TOML text; error messages name ``source``."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -78,12 +78,12 @@ def parse_scenario(text: str, source: str) -> Scenario:
 
 
 def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
-    """A scenario from plain values; a ``preset`` key names the scenario it starts from."""
+    """A scenario from plain values; the key ``preset`` names the scenario that it starts from."""
     return validated(_resolved(raw, source), source)
 
 
 def _resolved(raw: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """All keys of a file, those of the preset that it starts from included."""
+    """All keys of a file, including those of the preset that it starts from."""
     values = dict(raw)
     base = values.pop("preset", None)
     if base is None:
@@ -114,7 +114,7 @@ def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dump_toml(scenario: Scenario) -> str:
-    """TOML that loads to an equal scenario (absent optional keys stay absent)."""
+    """TOML that loads to an equal scenario; absent optional keys stay absent."""
     return "\n".join(_toml_lines(scenario, ())).lstrip("\n") + "\n"
 
 
@@ -145,7 +145,7 @@ def _items(value: Any) -> tuple[BaseModel, ...]:
 
 
 def field_text(field: FieldInfo, value: Any) -> str:
-    """The value of a key as TOML, with the unit that a person would choose."""
+    """The value of a key as TOML, with a readable unit."""
     unit = quantity_of(field)
     if unit is not None and unit.dimension not in _PLAIN and (text := unit.text(value)):
         return toml_value(text)
@@ -157,7 +157,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # TOML's basic strings escape as JSON's do, and DEL on top.
+        # TOML's basic strings have the escapes of JSON, and also escape DEL.
         return escape_controls(json.dumps(value, ensure_ascii=False))
     if isinstance(value, list):
         return "[" + ", ".join(toml_value(v) for v in value) + "]"

@@ -20,7 +20,7 @@ from thzsync.scenario.base import (
 from thzsync.scenario.learning import Bandit, Ddqn
 
 MOST_LEVELS: Final = 64
-"""Power levels a search can try for every sender."""
+"""Most power levels that a search can try per sender."""
 
 
 class Training(Model):
@@ -29,15 +29,15 @@ class Training(Model):
     microbatches: Annotated[Count, Field(le=10**6)] = 8
     """Micro-batches per iteration."""
     p2p_bytes: Bytes = 16 * 2**20
-    """Activation or gradient that one lane hands to the next stage, per micro-batch [bytes]."""
+    """Activation or gradient from a lane to its next stage, per micro-batch [bytes]."""
     a2a_bytes_per_rack: Bytes = 12 * 2**20
-    """What every rack sends to the others in one MoE dispatch or combine [bytes]."""
+    """Bytes that a rack sends to all others in one MoE dispatch or combine [bytes]."""
     a2a_skew: Annotated[Real, Field(ge=0, le=100)] = 0.0
-    """Unevenness of the token routing: 0 even; otherwise log-normal weights of this sigma."""
+    """Skew of the token routing: 0 is even; otherwise log-normal weights of this sigma."""
     moe_stages: tuple[Index, ...] = (1, 2)
-    """Pipeline stages (from 0) that hold mixture-of-experts layers."""
+    """Pipeline stages (from 0) with mixture-of-experts layers."""
     moe_layers_per_stage: Annotated[Count, Field(le=1000)] = 1
-    """MoE layers in each of these stages; each costs a dispatch and a combine."""
+    """MoE layers in each of these stages; each needs a dispatch and a combine."""
     backward_a2a: bool = False
     """Whether dispatch and combine run in the backward pass too."""
     allreduce_bytes: Bytes = 128 * 2**20
@@ -53,10 +53,10 @@ class Training(Model):
 
 
 class ModelJob(Model):
-    """A model of the zoo, from which bytes and compute times are derived."""
+    """A built-in model, from which bytes and compute times are derived."""
 
     name: str
-    """Name in the model zoo, e.g. "mixtral-8x7b"."""
+    """Name of a built-in model, e.g. "mixtral-8x7b"."""
     sequence_length: Annotated[Count, Field(le=2**24)] = 4096
     """Tokens per sequence."""
     micro_batch: Annotated[Count, Field(le=2**16)] = 1
@@ -64,7 +64,7 @@ class ModelJob(Model):
     microbatches: Annotated[Count, Field(le=10**6)] = 8
     """Micro-batches per iteration."""
     tensor_parallel: Count = 8
-    """Accelerators per rack that share one replica's stage."""
+    """Accelerators per rack; they share one stage of one replica."""
     activation_bytes: Literal[1, 2, 4] = 2
     """Bytes per activation element."""
     gradient_bytes: Literal[2, 4] = 4
@@ -82,28 +82,28 @@ class ModelJob(Model):
 
 
 class Job(Model):
-    """One training job on a fan-ring partition of its own."""
+    """One training job on its own part of the floor."""
 
     name: str = "train"
     """Name in tables and records."""
     first_ring: Index = 0
     """First ring of the partition (from 0)."""
     rings: Count | None = None
-    """Rings of the partition, one pipeline stage each; all that follow when absent."""
+    """Rings of the partition, one pipeline stage each; all from the first on when absent."""
     first_lane: Index = 0
     """First lane of the partition (from 0)."""
     lanes: Count | None = None
-    """Lanes of the partition, one data-parallel replica each; all that follow when absent."""
+    """Lanes of the partition, one data-parallel replica each; all from the first on when absent."""
     training: Training | None = None
     """The iteration in bytes and seconds; give this, or model, or trace."""
     model: ModelJob | None = None
-    """A model of the zoo."""
+    """A built-in model."""
     trace: FileName | None = None
     """A trace file written by `thzsync trace`."""
     start_s: Seconds = 0.0
     """When the job arrives [s]; its first iteration starts then."""
     iterations: Count | None = None
-    """Iterations that the job does before it ends; as many as the run asks for when absent."""
+    """Iterations of the job; as many as the run asks for when absent."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Job:
@@ -118,25 +118,25 @@ class Job(Model):
 
 
 class SlowRack(Model):
-    """A rack that is late in every event."""
+    """A rack that is a straggler in every event."""
 
     rack: Index
     """Global rack index (from 0)."""
     delay_s: Seconds
-    """How late its data is [s]."""
+    """Delay of its data [s]."""
 
 
 class Stragglers(Model):
-    """Compute stragglers: how late a rack's own data is (delta^str in eq:release_constraint)."""
+    """Stragglers: the delay of a rack's own data (delta^str in eq:release_constraint)."""
 
     probability: Fraction = 0.0
-    """Probability that a rack is late in one event."""
+    """Probability that a rack is a straggler in one event."""
     min_delay_s: Seconds = 0.0
-    """Shortest delay of a late rack [s]."""
+    """Shortest delay of a straggler [s]."""
     max_delay_s: Seconds = 0.0
-    """Longest delay of a late rack [s]."""
+    """Longest delay of a straggler [s]."""
     slow_racks: tuple[SlowRack, ...] = ()
-    """Racks that are always late, on top."""
+    """Racks that are stragglers in every event, in addition."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Stragglers:
@@ -164,29 +164,29 @@ class Reward(Model):
 
 
 class Collectives(Model):
-    """How events are cut and carried out."""
+    """Chunks, and the method of every collective."""
 
     chunk_bytes: Bytes = 512 * 2**10
     """B_ch, largest scheduling chunk [bytes]."""
     a2a: str = "proposed"
-    """Synthesis method of All-to-All events."""
+    """Method of All-to-All events."""
     allreduce: str = "proposed"
-    """Synthesis method of AllReduce events."""
+    """Method of AllReduce events."""
     p2p: str = "proposed"
-    """Synthesis method of point-to-point events."""
+    """Method of point-to-point events."""
     methods: dict[str, str] = Field(default_factory=dict)
-    """Synthesis method of any other collective, by name, such as { all-gather = "proposed" }."""
+    """Method of any other collective, by name, such as { all-gather = "proposed" }."""
     stall_limit_s: Annotated[Seconds, Field(ge=1e-3)] = 10.0
-    """A run in which nothing moves for this long ends with an error [s]."""
+    """A run ends with an error if no chunk moves for this long [s]."""
 
     def with_methods(self, methods: dict[str, str]) -> Collectives:
-        """The same settings with these synthesis methods, by collective."""
+        """The same settings with these methods, by collective."""
         own = {name: method for name, method in methods.items() if name in _OWN_KEYS}
         others = {name: method for name, method in methods.items() if name not in _OWN_KEYS}
         return self.model_copy(update=own | {"methods": self.methods | others})
 
     def method(self, collective: str) -> str | None:
-        """The synthesis method named for a collective, if any."""
+        """The method named for a collective, if any."""
         own: str | None = getattr(self, collective, None) if collective in _OWN_KEYS else None
         return own or self.methods.get(collective)
 
@@ -198,26 +198,26 @@ class Collectives(Model):
 
 
 _OWN_KEYS = frozenset(("p2p", "a2a", "allreduce"))
-"""Collectives of the paper, which have a key of their own."""
+"""Collectives of the paper; each has its own key."""
 
 
 class Coordinator(Model):
-    """The action space that every policy shares, and how the learning ones learn."""
+    """The action space of all policies, and the settings of the learning ones."""
 
     power_levels: tuple[Annotated[Real, Field(ge=1e-6, le=1)], ...] = (0.25, 0.5, 0.75, 1.0)
-    """B, power budgets a sending rack may get, as shares of its maximum."""
+    """B, power budgets of a sending rack, as shares of its maximum."""
     wired_to_thz: bool = True
-    """Whether wired chunks stuck on a dead fibre may move to THz."""
+    """Whether chunks on a dead fibre may move to THz."""
     encoder: Literal["pooled", "flat"] = "pooled"
-    """What reads an event: weights that all flows share, pooled; or one padded, masked vector of
-    all flows and the whole action, as in the paper (eq:bandit_representation)."""
+    """How the network reads an event: shared weights for all flows, pooled; or one padded, masked
+    vector of all flows and the whole action, as in the paper (eq:bandit_representation)."""
     search: Literal["uniform", "partial", "reckoned", "reckoned-even"] = "uniform"
-    """Where the search starts: uniform actions, which cost deviation_cost to leave; or the empty
-    action, built up coordinate by coordinate as in the paper; or what an estimate of the costs
-    proposes, whose residual the bandits' models then learn: THz for the best units first
-    (reckoned), or even splits beside these (reckoned-even)."""
+    """Start of the search: uniform actions, with deviation_cost as the price of leaving them; the
+    empty action, built up coordinate by coordinate as in the paper (partial); or the proposals of
+    a cost model, whose error the bandits learn: THz for the best units first (reckoned), or even
+    splits in addition (reckoned-even)."""
     reward: Literal["compressed", "raw"] = "compressed"
-    """Rewards as they are learnt: those below All-Wired's mean compressed; or raw (the paper's)."""
+    """Rewards for learning: compressed below All-Wired's mean; or raw (the paper's)."""
     gains: Literal["sorted", "by-subband"] = "sorted"
     """Order of a flow's gains: best first; or by the number of the subband (the paper's)."""
     bandit: Bandit = Bandit(weight_decay=1e-4, train_every=16, warm_up=12)

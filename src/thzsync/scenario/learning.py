@@ -1,4 +1,4 @@
-"""How the learning coordinators learn: sizes, exploration, training schedule and search."""
+"""Settings of the learning policies: sizes, exploration, training schedule and search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thzsync.scenario.base import Count, Fraction, Model, Real, Whole
 
 
 class Learner(Model):
-    """What every learning policy has: an encoder, a replay memory and a beam search."""
+    """Settings of every learning policy: encoder, replay memory and beam search."""
 
     flow_units: Annotated[Count, Field(le=1024)] = 24
     """Hidden units of the layer that all flow slots share (encoder "pooled")."""
@@ -19,11 +19,11 @@ class Learner(Model):
     units: Annotated[Count, Field(le=1024)] = 23
     """Hidden units of the second layer; phi has one more, a constant."""
     replay: Annotated[Count, Field(le=10**7)] = 4096
-    """Samples kept for training; the oldest leave first."""
+    """Samples kept for training; the oldest are dropped first."""
     train_every: Count = 32
-    """Samples between two trainings of the encoder."""
+    """Samples between two updates of the encoder."""
     train_steps: Annotated[Whole, Field(ge=0, le=10**6)] = 64
-    """Gradient steps of one training; 0 keeps the random encoder."""
+    """Gradient steps of one update; 0 keeps the random encoder."""
     batch: Annotated[Count, Field(le=2**16)] = 64
     """Samples per gradient step."""
     learning_rate: Annotated[Real, Field(gt=0, le=1)] = 3e-3
@@ -46,7 +46,7 @@ class Bandit(Learner):
     exploration: Annotated[Real, Field(ge=0, le=1e6)] = 0.02
     """alpha, the weight of the uncertainty in eq:bandit_ucb_selection."""
     warm_up: Annotated[Whole, Field(ge=0, le=10**9)] = 24
-    """First decisions of a model, spread evenly over uniform actions before any is trusted."""
+    """First decisions of a model, spread evenly over uniform actions."""
 
 
 class Ddqn(Learner):
@@ -61,7 +61,7 @@ class Ddqn(Learner):
     epsilon_events: Count = 480
     """Events over which the share of random actions falls linearly."""
     target_every: Count = 2
-    """Trainings between two copies of the network into the target network."""
+    """Updates of the encoder between two copies into the target network."""
 
     @model_validator(mode="after")
     def _falls(self) -> Ddqn:

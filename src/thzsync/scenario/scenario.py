@@ -20,22 +20,22 @@ from thzsync.scenario.job import Collectives, Coordinator, Job, Reward, Straggle
 
 
 class Scenario(Model):
-    """A data centre, the jobs on it, and what happens to both."""
+    """A data centre, its jobs, and what can go wrong."""
 
     name: str = "scenario"
     """Name in tables and records."""
     floor: Floor
-    """Where the racks stand."""
+    """Positions of the racks."""
     optical: Optical = Optical()
-    """The packet fabric."""
+    """The optical packet network."""
     thz: Thz = Thz()
     """The THz transceivers."""
     channel: Channel = Channel()
     """THz propagation."""
     collectives: Collectives = Collectives()
-    """How events are cut and carried out."""
+    """Chunks, and the method of every collective."""
     stragglers: Stragglers = Stragglers()
-    """Compute stragglers."""
+    """Stragglers."""
     reward: Reward = Reward()
     """The objective's weights."""
     coordinator: Coordinator = Coordinator()
@@ -54,7 +54,7 @@ class Scenario(Model):
 
     @classmethod
     def of(cls, given: ScenarioLike) -> Scenario:
-        """The scenario itself, or the one that a preset's name or a path stands for."""
+        """The scenario itself, or the one with this preset name or path."""
         if isinstance(given, Scenario):
             return given
         if isinstance(given, (str, Path)):
@@ -78,7 +78,7 @@ class Scenario(Model):
     def with_(self, changes: Mapping[str, Any] | None = None, /, **more: Any) -> Scenario:
         """A variant, validated like a file: ``with_({"thz.subbands": 8})``.
 
-        As keywords, dots are written as two underscores: ``with_(thz__subbands=8)``.
+        In keyword arguments, two underscores replace a dot: ``with_(thz__subbands=8)``.
         """
         from thzsync.scenario.changes import changed
 
@@ -98,7 +98,7 @@ class Scenario(Model):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the parts in a line each."""
+        """What a notebook shows: one line per part."""
         from thzsync.display.html import notebook_view
         from thzsync.scenario.summary import summary_table
 
@@ -112,7 +112,7 @@ class Scenario(Model):
             (values["channel"], "gains_file"),
             *((j, "trace") for j in values["jobs"]),
         ):
-            if table[key] is not None:  # the content counts, wherever the file lies
+            if table[key] is not None:  # the content counts, not the path
                 table[key] = {"sha256": content_digest(table[key])}
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -126,4 +126,4 @@ class Scenario(Model):
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path
-"""What the public functions take: a scenario, the name of a preset, or the path of a file."""
+"""What public functions accept: a scenario, the name of a preset, or the path of a file."""

@@ -10,10 +10,10 @@ from thzsync.scenario.scenario import Scenario
 
 
 def json_schema() -> dict[str, Any]:
-    """What a scenario file may hold.
+    """What a scenario file may contain.
 
     It is the schema of the models plus the key ``preset``. A file that starts from a preset may
-    leave out anything, so the floor's keys are not marked as required here; loading checks them.
+    omit any key, so the schema does not require the floor's keys. Loading checks them.
     """
     describe()
     schema = Scenario.model_json_schema()

@@ -1,4 +1,4 @@
-"""Sizes that a caller names, read as a scenario's are."""
+"""Sizes from callers, read like those of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scenario file to start from: every key with its meaning, its unit and a value that loads."""
+"""A scenario file to start from: every key with its meaning, its unit and a valid value."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _nested(name: str, field: FieldInfo, value: Any, path: tuple[str, ...]) -> I
 
 
 def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
-    """A table that is not set: its keys and their meaning, all behind comment signs."""
+    """A table that is not set: its keys and their meaning, all as comments."""
     yield f"# [[{header}]]" if many else f"# [{header}]"
     nested: list[tuple[str, type[BaseModel]]] = []
     for name, field in kind.model_fields.items():
@@ -84,7 +84,7 @@ def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
 
 
 def _default(field: FieldInfo) -> str:
-    """The value an absent key stands for; the only possible one where a key is a constant."""
+    """The value of an absent key; for a constant, its only possible value."""
     choices = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     value = choices[0] if field.is_required() and len(choices) == 1 else field.default
     if value is None or value is PydanticUndefined:

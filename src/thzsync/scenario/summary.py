@@ -1,4 +1,4 @@
-"""A scenario at a glance, for notebooks."""
+"""A short summary of a scenario, for notebooks."""
 
 from __future__ import annotations
 

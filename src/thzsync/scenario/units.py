@@ -1,4 +1,4 @@
-"""The units that a scenario's numbers may carry, as people write them."""
+"""The units that numbers of a scenario may carry, as people write them."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ UNITS: Final[dict[str, dict[str, float]]] = {
     "dbm_per_hz": {"dBm/Hz": 1.0},
     "j_per_bit_hop": _prefixed("J/bit/hop", _SMALL),
 }
-"""By dimension: what a message names and output uses, the largest first where it matters."""
+"""By dimension: units for messages and output, the largest first where the order matters."""
 _SPELLINGS: Final = {
     "bytes": (("KB", "kB"), ("byte", "B"), ("bytes", "B")),
     "bps": (("bps", "b/s"), ("bit/s", "b/s"), ("bits/s", "b/s")),
     "j_per_bit_hop": (("J/bit", "J/bit/hop"), ("J", "J/bit/hop")),
 }
-"""Other spellings of the end of a unit."""
+"""Other spellings of how a unit ends."""
 _QUANTITY: Final = re.compile(r"\s*([-+]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
 _DBM: Final = "dBm"
 
 
 def no_truth(value: Any) -> Any:
-    """Refuse true and false, which Pydantic would read as 1 and 0."""
+    """Refuse true and false: Pydantic would read them as 1 and 0."""
     if isinstance(value, bool):
         raise ValueError("write a number, not true or false")
     return value
@@ -59,7 +59,7 @@ class Quantity:
         self.units = UNITS[dimension]
 
     def parse(self, value: Any) -> Any:
-        """The number in base units; anything but a text is left to Pydantic."""
+        """The number in base units; Pydantic checks everything that is not a text."""
         if not isinstance(value, str):
             return no_truth(value)
         match = _QUANTITY.fullmatch(value)
@@ -73,7 +73,7 @@ class Quantity:
         return round(scaled) if self.dimension == "bytes" and scaled == round(scaled) else scaled
 
     def text(self, value: float) -> str | None:
-        """The value with the largest unit that shows it exactly; None where none does."""
+        """The value with the largest unit that shows it exactly; None if there is none."""
         for unit, scale in self.units.items():
             digits = f"{value / scale:.6g}"
             if (
@@ -93,7 +93,7 @@ class Quantity:
         raise ValueError(self._remedy())
 
     def _known(self, unit: str) -> Iterator[str]:
-        """The unit, and what it stands for if it is spelt otherwise."""
+        """The unit, and its standard form if the spelling differs."""
         yield unit
         for other, usual in _SPELLINGS.get(self.dimension, ()):
             if unit.endswith(other):
@@ -123,7 +123,7 @@ class Quantity:
 
 
 def quantity_of(field: FieldInfo) -> Quantity | None:
-    """How a field reads quantities, if it does."""
+    """How a field reads quantities; None if it does not."""
     return next(_quantities((*field.metadata, field.annotation)), None)
 
 

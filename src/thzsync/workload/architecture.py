@@ -1,4 +1,4 @@
-"""Dimensions of transformers, and what follows from them: parameters and work."""
+"""Dimensions of transformers, and the parameters and work that follow from them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Experts:
 
 @dataclass(frozen=True)
 class Architecture:
-    """Dimensions of a transformer; norms and biases are left out (below 0.1 %)."""
+    """Dimensions of a transformer, without norms and biases (below 0.1 %)."""
 
     layers: int
     hidden: int
@@ -78,7 +78,7 @@ class Architecture:
     """Whether input and output embeddings are one matrix."""
 
     def is_moe(self, layer: int) -> bool:
-        """Whether a layer (from 0) holds experts."""
+        """Whether a layer (from 0) has experts."""
         return self.experts is not None and layer >= self.experts.first_layer
 
     def expert_parameters(self, layer: int) -> int:
@@ -88,7 +88,7 @@ class Architecture:
         return self.experts.routed * self._ffn_parameters(self.experts.ffn)
 
     def replicated_parameters(self, layer: int) -> int:
-        """Parameters of a layer that every replica holds: all but the routed experts."""
+        """Parameters of a layer in every replica: all except the routed experts."""
         common = self.attention.parameters(self.hidden)
         if self.experts is None or not self.is_moe(layer):
             return common + self._ffn_parameters(self.ffn)
@@ -96,7 +96,7 @@ class Architecture:
         return common + shared + self.hidden * self.experts.routed
 
     def active_parameters(self, layer: int) -> int:
-        """Parameters of a layer that one token meets."""
+        """Parameters of a layer that one token uses."""
         if self.experts is None or not self.is_moe(layer):
             return self.replicated_parameters(layer)
         chosen = self.experts.active * self._ffn_parameters(self.experts.ffn)
@@ -104,12 +104,12 @@ class Architecture:
 
     @property
     def input_parameters(self) -> int:
-        """Token and position embeddings, held by the first stage."""
+        """Token and position embeddings; the first stage has them."""
         return (self.vocabulary + self.positions) * self.hidden
 
     @property
     def output_parameters(self) -> int:
-        """The matrix that the last stage multiplies with."""
+        """The output matrix; the last stage has it."""
         return self.vocabulary * self.hidden
 
     @property
@@ -121,13 +121,13 @@ class Architecture:
 
     @property
     def parameters_per_token(self) -> int:
-        """Parameters that one token meets, embeddings included."""
+        """Parameters that one token uses, including embeddings."""
         body = sum(self.active_parameters(n) for n in range(self.layers))
         return body + self.input_parameters + (0 if self.tied else self.output_parameters)
 
     def layer_flops(self, layer: int, sequence_length: int) -> float:
-        """Forward work of a layer per token: two per parameter met, and causal attention,
-        whose context is half the sequence on average [FLOP]."""
+        """Forward work of a layer per token: two per parameter used, and causal attention over
+        half the sequence on average [FLOP]."""
         context = sequence_length * self.attention.context_width
         return float(2 * self.active_parameters(layer) + context)
 

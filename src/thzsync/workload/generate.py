@@ -18,7 +18,7 @@ from thzsync.workload.graph import TrainingGraph, merge
 from thzsync.workload.one_f_one_b import training_graph
 
 Generator = Callable[[Job, Partition, Streams, int], TrainingGraph]
-"""Makes a job's nodes in one iteration, with ids from 0, on racks of its partition."""
+"""Makes the nodes of one iteration of a job, with ids from 0, on racks of its partition."""
 
 
 def _from_training(
@@ -30,7 +30,7 @@ def _from_training(
 
 
 def _from_model(job: Job, partition: Partition, streams: Streams, iteration: int) -> TrainingGraph:
-    """1F1B from the dimensions of a model of the zoo."""
+    """1F1B from the dimensions of a model in the model zoo."""
     from thzsync.workload.zoo import derive
 
     assert job.model is not None
@@ -38,14 +38,14 @@ def _from_model(job: Job, partition: Partition, streams: Streams, iteration: int
 
 
 def _from_trace(job: Job, partition: Partition, streams: Streams, iteration: int) -> TrainingGraph:
-    """A recorded iteration, the same every time, under the job's own name."""
+    """A recorded iteration under the name of the job; all iterations are the same."""
     assert job.trace is not None
     racks = tuple(partition.racks.ravel().tolist())
     return _replayed(job.trace, _stamp(job.trace), job.name, racks)
 
 
 def _stamp(path: str) -> tuple[int, int]:
-    """When a file was last changed, and its length; nothing where there is none."""
+    """When a file was last changed, and its length; None if it does not exist."""
     file = Path(path)
     status = file.stat() if file.exists() else None
     return (0, 0) if status is None else (status.st_mtime_ns, status.st_size)
@@ -53,7 +53,7 @@ def _stamp(path: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def _replayed(path: str, stamp: tuple[int, int], job: str, racks: tuple[int, ...]) -> TrainingGraph:
-    """The graph in a file, read once for all iterations as long as the file stays as it is."""
+    """The graph in a file. It is read again only if the file has changed."""
     from thzsync.workload.tracefile import read_trace
 
     trace = read_trace(path)
@@ -74,7 +74,7 @@ GENERATORS: Final[dict[str, Generator]] = {
     "model": _from_model,
     "trace": _from_trace,
 }
-"""By the key of a job's table that asks for it."""
+"""Generators by the key that selects them in a job's table."""
 
 
 def job_graph(job: Job, topology: Topology, streams: Streams, iteration: int = 0) -> TrainingGraph:

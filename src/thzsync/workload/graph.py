@@ -42,8 +42,8 @@ class Times:
 class TrainingGraph:
     """One iteration as a directed acyclic graph; node ``n`` has id ``n``.
 
-    Construction checks everything a user's file can get wrong; ``rack_count``, where known, is
-    the number of racks on the floor, and ``place`` is what error messages begin with.
+    The constructor checks everything that can be wrong in a user's file. ``rack_count`` is the
+    number of racks on the floor, if known. Error messages begin with ``place``.
     """
 
     nodes: tuple[Node, ...]
@@ -57,7 +57,7 @@ class TrainingGraph:
             raise ThzSyncError(f"{self.place}: {self._describe_cycle()}; remove one dependency")
 
     def on_floor(self, rack_count: int) -> TrainingGraph:
-        """The same graph, its racks among so many; nothing else is checked again."""
+        """The same graph on a floor of so many racks; only the racks are checked again."""
         known = copy(self)
         object.__setattr__(known, "rack_count", rack_count)
         for node in self.nodes:
@@ -77,12 +77,12 @@ class TrainingGraph:
 
     @cached_property
     def indegree(self) -> IntArray:
-        """How many predecessors every node waits for."""
+        """Number of predecessors of every node."""
         return np.array([len(node.after) for node in self.nodes], dtype=np.int64)
 
     @cached_property
     def successors(self) -> Adjacency:
-        """Which nodes wait for each node, in ascending order."""
+        """Nodes that wait for each node, ascending."""
         before = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
         after = np.repeat(np.arange(len(self.nodes), dtype=np.int64), self.indegree)
         fan_out = np.bincount(before, minlength=len(self.nodes))
@@ -91,14 +91,14 @@ class TrainingGraph:
 
     @cached_property
     def order(self) -> IntArray:
-        """A topological order; shorter than the graph exactly when there is a cycle."""
+        """A topological order; it is shorter than the graph only if there is a cycle."""
         after = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
         start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.indegree)))
         return topological_order(start, after)
 
     @cached_property
     def gates_compute(self) -> BoolArray:
-        """Whether a compute task waits for each node, at once or through other nodes."""
+        """Whether a compute task waits for each node, directly or through other nodes."""
         gates = np.zeros(len(self.nodes), dtype=np.bool_)
         for n in self.order[::-1].tolist():
             node = self.nodes[n]
@@ -107,7 +107,7 @@ class TrainingGraph:
         return gates
 
     def times(self, communication_s: Duration = 0.0) -> Times:
-        """Earliest start and end of every node when an event takes ``communication_s`` [s]."""
+        """Earliest start and end of every node if an event takes ``communication_s`` [s]."""
         lasts = communication_s if callable(communication_s) else lambda _: communication_s
         start = np.zeros(len(self.nodes))
         end = np.zeros(len(self.nodes))
@@ -121,7 +121,7 @@ class TrainingGraph:
         return Times(start, end)
 
     def critical_path_s(self, communication_s: Duration = 0.0) -> float:
-        """Length of the iteration when an event takes ``communication_s`` [s]."""
+        """Iteration time if an event takes ``communication_s`` [s]."""
         return self.times(communication_s).makespan_s
 
     def _check_node(self, position: int, node: Node) -> None:
@@ -151,7 +151,7 @@ class TrainingGraph:
     def _describe_cycle(self) -> str:
         stuck = np.ones(len(self.nodes), dtype=np.bool_)
         stuck[self.order] = False
-        # Every stuck node has a stuck predecessor, so walking back must meet a node again.
+        # Every blocked node has a blocked predecessor, so a walk back reaches some node twice.
         node, seen = int(np.flatnonzero(stuck)[0]), dict[int, None]()
         while node not in seen:
             seen[node] = None

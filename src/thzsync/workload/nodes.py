@@ -21,7 +21,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Compute:
-    """Work of some racks in step, or of one rank: whatever the trace says computes as one."""
+    """Work of racks in lockstep, or of one rank, as the trace says."""
 
     id: int
     job: str
@@ -34,7 +34,7 @@ class Compute:
     after: tuple[int, ...]
     """Nodes that must be done before this one starts."""
     rank: int | None = None
-    """The rank that computes, where several share a rack; None where the racks do as a whole."""
+    """The rank that computes, if several share a rack; None if whole racks compute."""
 
     @property
     def name(self) -> str:
@@ -62,14 +62,14 @@ class Event:
     microbatch: int
     """The micro-batch whose compute releases the event."""
     label: str
-    """What is sent, such as ``dispatch 0`` or ``bucket 3``."""
+    """What the event sends, such as ``dispatch 0`` or ``bucket 3``."""
     racks: IntArray
     """Participating racks V_e, ascending."""
     demand: Demand
     after: tuple[int, ...]
     """Nodes that must be done before this one starts."""
     release_s: float = 0.0
-    """Nominal release r_e, counted from the iteration's start; earlier it never starts [s]."""
+    """Nominal release r_e after the iteration's start; the event starts no earlier [s]."""
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Event:
 
     @cached_property
     def measured_bytes(self) -> tuple[float, float]:
-        """Bytes that its algorithm and its bus bandwidth count."""
+        """Bytes that the algorithm bandwidth and the bus bandwidth count."""
         return find_collective(self.kind).measured_bytes(self.demand, self.racks)
 
     def check(self, place: str) -> None:

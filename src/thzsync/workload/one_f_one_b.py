@@ -26,8 +26,8 @@ def training_graph(
 ) -> TrainingGraph:
     """One iteration of 1F1B on a partition: stages on rings, replicas on lanes.
 
-    A stage computes one thing at a time in schedule order. Events of one stage boundary and
-    direction, and the buckets of one stage, follow each other, since one stream carries them.
+    A stage computes one task at a time in schedule order. One stream carries the events of a stage
+    boundary in one direction, and one the buckets of a stage; so these follow each other.
     """
     pipeline = Pipeline.uniform(work, partition) if isinstance(work, Training) else work
     if pipeline.a2a_skew == 0:
@@ -40,13 +40,13 @@ def training_graph(
 def _same_every_time(
     pipeline: Pipeline, job: str, shape: tuple[int, ...], racks: bytes
 ) -> TrainingGraph:
-    """The graph of a job in which nothing is drawn, made once for all its iterations."""
+    """The graph of a job without random draws, made once for all of its iterations."""
     held = np.frombuffer(racks, dtype=np.int64).reshape(shape).copy()
     return TrainingGraph(tuple(_Generator(pipeline, Partition(job, held), Streams(0), 0).run()))
 
 
 def stage_order(stage: int, stages: int, microbatches: int) -> list[tuple[Phase, int]]:
-    """What a stage computes, in order: warm-up, one forward one backward, cool-down."""
+    """Passes of a stage in order: warm-up, one forward one backward, cool-down."""
     warm_up = min(stages - stage - 1, microbatches)
     order = [(Phase.FORWARD, b) for b in range(warm_up)]
     for b in range(microbatches - warm_up):
@@ -55,7 +55,7 @@ def stage_order(stage: int, stages: int, microbatches: int) -> list[tuple[Phase,
 
 
 class _Pass(NamedTuple):
-    """A micro-batch's way through a stage."""
+    """A pass of a micro-batch through a stage."""
 
     stage: int
     phase: Phase
@@ -71,7 +71,7 @@ class _Exchange(NamedTuple):
 
 @dataclass
 class _Cut:
-    """A point inside a stage's pass at which communication starts."""
+    """A point in a pass at which communication starts."""
 
     exchange: _Exchange | None = None
     buckets: list[tuple[int, Bucket]] = field(default_factory=list)
@@ -94,7 +94,7 @@ class _Generator:
         self.handover = cache(self._handover)
 
     def run(self) -> list[Node]:
-        """Emit every step as soon as what it needs is there, so ids are a topological order."""
+        """Emit every step as soon as its predecessors exist, so ids are a topological order."""
         stages, microbatches = self.partition.stages, self.pipeline.microbatches
         pending = [
             deque(_Pass(s, *step) for step in stage_order(s, stages, microbatches))
@@ -107,7 +107,7 @@ class _Generator:
         return self.nodes
 
     def _inputs(self, at: _Pass) -> tuple[int, ...] | None:
-        """The P2P event a pass waits for, none at the pipe's ends; None if not yet emitted."""
+        """The P2P events a pass waits for: none at the pipeline's ends; None if not yet emitted."""
         if at.stage == (0 if at.phase is Phase.FORWARD else self.partition.stages - 1):
             return ()
         event = self.handed_over.get(at)
@@ -122,7 +122,7 @@ class _Generator:
         for end in sorted(cuts):
             done = self._compute(at, whole_s * float(end - begin), gates)
             gates, begin = (), end
-            if end == 1:  # the next stage waits for the handover, nobody yet for the buckets
+            if end == 1:  # the next stage waits for the P2P event, nothing yet for the buckets
                 self._hand_over(at, done)
             for number, bucket in cuts[end].buckets:
                 self._reduce(at, number, bucket, done)
@@ -131,8 +131,8 @@ class _Generator:
                 gates = (self._exchange(at, exchange, done),)
 
     def _cuts(self, at: _Pass) -> dict[Fraction, _Cut]:
-        """Where a pass is cut, as shares of its time: equal slices around every exchange, and in
-        the last backward pass the end of each bucket, or of all where they do not overlap it."""
+        """Where a pass is cut, as shares of its time: equal slices around every exchange. In the
+        last backward pass also the end of each bucket, or of all if they do not overlap it."""
         cuts = {Fraction(1): _Cut()}
         exchanges = self._exchanges(at)
         for k, exchange in enumerate(exchanges, start=1):
@@ -208,9 +208,9 @@ class _Generator:
         return even_exchange(racks, pipeline.expert_group, pipeline.a2a_bytes_per_rack)
 
     def _skewed(self, at: _Pass, exchange: _Exchange) -> Transfer:
-        """Tokens of one layer and micro-batch: drawn once, and the way back is the way out.
+        """Tokens of one layer and micro-batch, drawn once for all of their exchanges.
 
-        A combine returns what its dispatch sent; gradients retrace both in reverse.
+        A combine returns what its dispatch sent. Gradients take both in reverse.
         """
         pipeline, racks, (stage, phase, microbatch) = self.pipeline, self.partition.racks, at
         # Partitions are disjoint, so the first rack tells jobs apart.

@@ -1,4 +1,4 @@
-"""What every stage of a pipeline does in one iteration, in bytes and seconds."""
+"""The work of every pipeline stage in one iteration, in bytes and seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class Bucket:
     """Gradients that are reduced together.
 
     Racks ``lane, lane + stride, lane + 2 stride, ...`` of a stage hold the same parameters, for
-    every ``lane < stride``: 1 where all replicas do, the size of the expert group for experts.
+    every ``lane < stride``. The stride is 1 if all replicas do, and the size of the expert group
+    for experts.
     """
 
     tensor_bytes: int
@@ -39,14 +40,14 @@ class Pipeline:
     p2p_bytes: int
     a2a_bytes_per_rack: int
     expert_group: int
-    """Neighbouring racks of a stage among which the experts are spread; divides the lanes."""
+    """Neighbouring racks of a stage that share the experts; divides the lanes."""
     a2a_skew: float = 0.0
     backward_a2a: bool = False
     overlap_allreduce: bool = False
 
     @staticmethod
     def uniform(training: Training, partition: Partition) -> Pipeline:
-        """Equal stages, as a scenario's ``training`` table states them."""
+        """Equal stages, from the table ``training`` of a scenario."""
         buckets = (Bucket(training.allreduce_bytes),) * training.allreduce_buckets
         layers = training.moe_layers_per_stage
         return Pipeline(

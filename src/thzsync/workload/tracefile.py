@@ -1,7 +1,7 @@
-"""The trace file: one iteration as gzipped JSON lines, written whole or not at all.
+"""The trace file: one iteration as gzipped JSON lines, written completely or not at all.
 
-The first line is a header, then follows one line per node, in order of id. Numbers keep every
-digit, so a file read back gives the same graph; the same graph gives the same bytes.
+The first line is a header. One line per node follows, in order of id. Numbers keep every digit, so
+a file gives the same graph again, and the same graph gives the same bytes.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from thzsync.workload.tracerecord import LARGEST_BYTES, Record
 FORMAT: Final = "thzsync-trace"
 VERSION: Final = 1
 LONGEST_LINE_BYTES: Final = 2**27
-"""Room for an exchange among two thousand racks [bytes]."""
+"""Longest line: an exchange among two thousand racks fits [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A graph and where it came from."""
+    """A graph and its origin."""
 
     graph: TrainingGraph
     rack_count: int
-    """Racks on the floor that the trace was made for."""
+    """Racks on the floor for which the trace was made."""
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """Free provenance: scenario, seed, iteration, version."""
+    """Provenance, in any form: scenario, seed, iteration, version."""
 
 
 def write_trace(path: str | Path, trace: Trace) -> None:
-    """Write a trace file; a crash leaves the old file or none, never half of one."""
+    """Write a trace file; a crash leaves the old file or none, never an incomplete one."""
     buffer = io.BytesIO()
     # No name and no time in the gzip header: equal graphs give equal bytes.
     with gzip.GzipFile("", "wb", compresslevel=6, fileobj=buffer, mtime=0) as packed:
@@ -52,7 +52,7 @@ def write_trace(path: str | Path, trace: Trace) -> None:
 
 
 def read_trace(path: str | Path) -> Trace:
-    """Read and check a trace file, line by line: no more is unpacked than turns out to be one."""
+    """Read and check a trace file line by line; stop unpacking at the first wrong line."""
     with _open_lines(path) as lines:
         header = Record(next(lines, ""), f"{path}: line 1")
         _check_format(path, header)
@@ -83,7 +83,7 @@ def _nodes(path: str | Path, expected: int, lines: Iterator[str]) -> Iterator[No
                 "generate it again"
             )
         record = Record(line, f"{path}: line {found + 1}")
-        if record.whole("id") != found - 1:  # else a packed file could repeat one line for ever
+        if record.whole("id") != found - 1:  # else a packed file could repeat one line endlessly
             record.refuse("id", f"{found - 1}, since ids count from 0")
         yield _node(record)
     if found < expected:
@@ -129,7 +129,7 @@ def _record(node: Node) -> dict[str, Any]:
 
 @contextmanager
 def _open_lines(path: str | Path) -> Iterator[Iterator[str]]:
-    """The unpacked lines, and one error for all that unpacking can find wrong."""
+    """The unpacked lines; any failure to unpack is one kind of error."""
     try:
         with gzip.open(path, "rb") as packed:
             yield _unpacked(path, packed)

@@ -1,4 +1,4 @@
-"""One line of a trace file: every access checks type and range, and names the line."""
+"""One line of a trace file; every access checks type and range, and errors name the line."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from thzsync.arrays import LATEST_S, IntArray
 from thzsync.errors import ThzSyncError
 
 LARGEST_INDEX: Final = 2**31 - 1
-"""What fits into the columns of a record."""
+"""Largest number that fits into the columns of a record."""
 LARGEST_BYTES: Final = 2**53
-"""As for every size in a scenario [bytes]."""
+"""Largest size, as in a scenario [bytes]."""
 
 
 class Record:
@@ -33,26 +33,26 @@ class Record:
             self.place += f" ({noun} {json.dumps(values['id'])[:20]})"
 
     def refuse(self, key: str, wanted: str) -> NoReturn:
-        """Say what was found and what should stand there."""
+        """Refuse a value: say what was found and what is allowed."""
         found = json.dumps(self.values[key])[:60] if key in self.values else "nothing"
         raise ThzSyncError(f"{self.place}: {key}: found {found}; it must be {wanted}")
 
     def whole(self, key: str, most: int = LARGEST_INDEX) -> int:
-        """A whole number; what is negative is refused by those who know what it means."""
+        """A whole number; callers refuse negative ones where they make no sense."""
         value = self.values.get(key)
         if not _is_whole(value, most):
             self.refuse(key, f"a whole number, at most {most}")
         return value
 
     def wholes(self, key: str, most: int = LARGEST_INDEX) -> IntArray:
-        """A list of whole numbers, which may be large only one by one, not together."""
+        """A list of whole numbers; each is limited, their sum is not."""
         value = self.values.get(key)
         if not isinstance(value, list) or not all(_is_whole(item, most) for item in value):
             self.refuse(key, f"a list of whole numbers, at most {most}")
         return np.array(value, dtype=np.int64)
 
     def sizes(self, key: str) -> IntArray:
-        """Sizes whose sum is a size as well [bytes]."""
+        """Sizes whose sum is also within the limit of a size [bytes]."""
         sizes = self.wholes(key, LARGEST_BYTES)
         if sum(self.values[key]) > LARGEST_BYTES:
             self.refuse(key, f"sizes that sum to at most {LARGEST_BYTES} bytes")

@@ -1,4 +1,4 @@
-"""Demand of the events of a pipeline: who sends how much to whom."""
+"""Demand of the events of a pipeline: bytes by sender and receiver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def handover(src: IntArray, dst: IntArray, size_bytes: int) -> Transfer:
 
 
 def even_exchange(racks: IntArray, group: int, bytes_per_rack: int) -> Transfer:
-    """All-to-All within groups of neighbours: every rack cuts its bytes evenly [bytes]."""
+    """All-to-All within groups of neighbours; every rack splits its bytes evenly [bytes]."""
     src, dst = _pairs(racks, group)
     return Transfer(src, dst, np.tile(split_bytes(bytes_per_rack, group - 1), len(racks)))
 
@@ -28,16 +28,16 @@ def skewed_exchange(
     src, dst = _pairs(racks, group)
     exponents = sigma * rng.standard_normal((len(racks), group - 1))
     below = exponents - exponents.max(axis=1, keepdims=True)
-    # one by one: NumPy's own digits depend on the processor, and compiling would take longer
+    # one by one: the digits of NumPy depend on the processor, and compiling takes longer
     weights = np.array([[math.exp(x) for x in row] for row in below.tolist()])
     return Transfer(src, dst, apportion(bytes_per_rack, weights).ravel())
 
 
 def apportion(total: int, weights: FloatArray) -> IntArray:
-    """Whole shares of ``total`` in proportion to each row of ``weights``, exactly summing.
+    """Whole shares of ``total`` in proportion to each row of ``weights``, with an exact sum.
 
-    Rounding the running sum instead of every share keeps the sum exact and every share within
-    one of its proportional value.
+    The running sum is rounded, not every share. So the sum is exact, and every share differs by
+    less than one from its proportional value.
     """
     running = np.cumsum(weights, axis=-1)
     edges = np.rint(total * (running / running[..., -1:])).astype(np.int64)
@@ -45,12 +45,12 @@ def apportion(total: int, weights: FloatArray) -> IntArray:
 
 
 def returned(transfer: Transfer) -> Transfer:
-    """The same bytes on their way back."""
+    """The same bytes in the other direction."""
     return Transfer(transfer.dst, transfer.src, transfer.size_bytes)
 
 
 def _pairs(racks: IntArray, group: int) -> tuple[IntArray, IntArray]:
-    """All ordered pairs within each group, source by source."""
+    """All ordered pairs within each group, ordered by source."""
     others = np.array([[j for j in range(group) if j != i] for i in range(group)])
     blocks = racks.reshape(-1, group)
     return np.repeat(racks, group - 1), blocks[:, others].ravel()

@@ -1,4 +1,4 @@
-"""Who sends how much to whom in a training graph, whatever carries it."""
+"""Bytes by sender and receiver in a training graph, on any carrier."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Volume:
     buffer_bytes: float = 0.0
     """Sizes as nccl-tests counts them [bytes]."""
     bus_bytes: float = 0.0
-    """What the busiest rack sends or receives, at best [bytes]."""
+    """Least bytes that the busiest rack sends or receives [bytes]."""
 
     @property
     def bus_factor(self) -> float | None:
-        """Bus bandwidth over algorithm bandwidth; None where nothing is sent."""
+        """Bus bandwidth divided by algorithm bandwidth; None if nothing is sent."""
         return self.bus_bytes / self.buffer_bytes if self.buffer_bytes else None
 
 
 def volumes(graph: TrainingGraph) -> list[Volume]:
-    """What every group sends, by collective, in order of appearance."""
+    """The volume of every group of racks by collective, in order of appearance."""
     found: dict[tuple[str, tuple[int, ...]], Volume] = {}
     for event in graph.events:
         racks = tuple(event.racks.tolist())
@@ -47,9 +47,9 @@ def volumes(graph: TrainingGraph) -> list[Volume]:
 
 
 def traffic_matrix(graph: TrainingGraph, racks: int) -> FloatArray:
-    """Bytes from every rack (row) to every other that must pass at least.
+    """Least bytes from every rack (row) to every other.
 
-    Where the collective leaves the route open, its bytes are spread over all pairs of its racks.
+    If a collective leaves the route open, its bytes are spread over all pairs of its racks.
     """
     matrix = np.zeros((racks, racks))
     for event in graph.events:

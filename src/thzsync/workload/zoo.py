@@ -1,4 +1,4 @@
-"""The model zoo: bytes and seconds of a training iteration from a model's dimensions."""
+"""The model zoo: bytes and seconds of an iteration from the dimensions of a built-in model."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ ZOO: Final[dict[str, Architecture]] = {
 
 
 def architecture(name: str) -> Architecture:
-    """The zoo's model of this name."""
+    """The built-in model of this name."""
     if name not in ZOO:
         raise ThzSyncError(f"model {name!r} is not in the zoo; use one of {', '.join(ZOO)}")
     return ZOO[name]
 
 
 def derive(model: ModelJob, partition: Partition) -> Pipeline:
-    """What every stage computes and sends when a model trains on a partition.
+    """What every stage computes and sends if a model trains on a partition.
 
-    A rack holds one replica of one stage on ``tensor_parallel`` accelerators that run in step.
-    Experts are spread over the largest group of neighbouring racks that divides them evenly.
+    A rack has one replica of one stage, on ``tensor_parallel`` accelerators in lockstep. Experts
+    are spread over the largest group of neighbouring racks that divides them evenly.
     """
     design = architecture(model.name)
     if partition.stages > design.layers:
@@ -75,7 +75,7 @@ def derive(model: ModelJob, partition: Partition) -> Pipeline:
         ),
         microbatches=model.microbatches,
         p2p_bytes=message_bytes,
-        # Tokens for a rack's own experts stay at home: (group - 1) / group of them travel.
+        # Tokens for a rack's own experts stay there: (group - 1) / group of them are sent.
         a2a_bytes_per_rack=message_bytes * routed * (group - 1) // group,
         expert_group=group,
         backward_a2a=model.backward_a2a,
@@ -84,8 +84,8 @@ def derive(model: ModelJob, partition: Partition) -> Pipeline:
 
 
 def _layers_by_stage(layers: int, stages: int) -> list[range]:
-    """Consecutive layers, as even as can be; the first stages take the extra ones, since the
-    last has the output matrix."""
+    """Consecutive layers, as evenly as possible. The first stages take the extra ones, because
+    the last stage has the output matrix."""
     bounds = [0, *np.cumsum(split_bytes(layers, stages)).tolist()]
     return [range(begin, end) for begin, end in pairwise(bounds)]
 
@@ -102,7 +102,7 @@ def _stage(
         replicated += design.input_parameters
     if last:
         flops += 2 * design.output_parameters
-        # Both end stages of a tied model hold the matrix; a one-stage pipeline holds it once.
+        # Both end stages of a tied model have the matrix; a pipeline of one stage has it once.
         replicated += 0 if design.tied and first else design.output_parameters
     rack_flops = model.accelerator_flops * model.efficiency * model.tensor_parallel
     forward_s = flops * tokens / rack_flops
@@ -118,7 +118,7 @@ def _stage(
 
 
 def _buckets(model: ModelJob, parameters: int, lanes: int, stride: int) -> list[Bucket]:
-    """Full buckets and a last one with what is left, summed over a rack's accelerators."""
+    """Full buckets and a smaller last one, summed over a rack's accelerators."""
     replicas = lanes // stride
     per_accelerator = max(model.bucket_parameters, 1_000_000 * replicas)
     full = per_accelerator * model.tensor_parallel

@@ -1,4 +1,4 @@
-"""A training graph as Chakra traces: one file per rack, which stands for one rank."""
+"""A training graph as Chakra traces: one file per rack, as if it were one rank."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _COLLECTIVE_NUMBER: Final = {
 
 @dataclass
 class Exported:
-    """Files by name, and what they cannot say."""
+    """Files by name, and what they cannot express."""
 
     prefix: str
     files: dict[str, bytes] = field(default_factory=dict)
     lost: int = 0
-    """Dependencies between nodes that no rack has in common; a Chakra file cannot hold them."""
+    """Dependencies between nodes without a common rack; a Chakra file cannot express them."""
 
     def write(self, folder: str | Path, force: bool = False) -> Path:
-        """Write all files; with ``force`` in place of an older trace of the same prefix."""
+        """Write all files; ``force`` replaces an older trace of the same prefix."""
         target = prepare_folder(folder)
         older = [file for file in target.glob("*.et") if file.name.split(".")[0] == self.prefix]
         if older and not force:
@@ -49,10 +49,10 @@ class Exported:
 
 
 def export_chakra(graph: TrainingGraph, prefix: str = "trace") -> Exported:
-    """Nodes of every rack in today's layout, with this package's own attributes beside it.
+    """Nodes of every rack in the current layout, with extra attributes of this package.
 
-    A plain reader finds types, sizes, groups and microseconds; ours also finds exact durations,
-    uneven exchanges, roots and stages.
+    Every reader finds types, sizes, groups and microseconds. This package also finds exact
+    durations, uneven exchanges, roots and stages.
     """
     result = Exported(prefix, lost=_lost(graph))
     racks = sorted({int(rack) for node in graph.nodes for rack in node.racks})
@@ -70,13 +70,13 @@ def _lost(graph: TrainingGraph) -> int:
 
 
 def _group_names(graph: TrainingGraph) -> dict[tuple[int, ...], str]:
-    """Names from 1 on: a group called 0 would mean everybody to some readers."""
+    """Names from 1 on, because 0 means all ranks to some readers."""
     groups = dict.fromkeys(tuple(e.racks.tolist()) for e in graph.events if e.kind != "p2p")
     return {group: str(number) for number, group in enumerate(groups, start=1)}
 
 
 class _RackWriter:
-    """Writes what one rack does."""
+    """Writes the nodes of one rack."""
 
     def __init__(self, rack: int, groups: dict[tuple[int, ...], str]) -> None:
         self.rack = rack
@@ -181,11 +181,11 @@ def _integer(name: str, value: int) -> bytes:
 
 
 _ON_ACCELERATOR: Final = _attribute("is_cpu_op", put_int(schema.BOOL, 0))
-"""Where it is absent, Chakra's feeder takes a node for the host's, which sends nothing."""
+"""Without it, Chakra's feeder takes a node for the host's, which sends nothing."""
 
 
 def _small(name: str, value: int) -> bytes:
-    """What Chakra's own feeder reads as an int32; from any other type it would read 0."""
+    """An attribute that Chakra's feeder reads as int32; from any other type it reads 0."""
     return _attribute(name, put_int(schema.INT32, value))
 
 

@@ -26,7 +26,7 @@ from thzsync.workload import Phase
 
 _SUFFIXES = (".et", ".et.gz", ".eg")
 _SYMBOLIC = "symbolic_tensor_network"
-"""Schema whose sizes count elements, and whose names tell the micro-batch."""
+"""Schema whose sizes count elements, and whose names contain the micro-batch."""
 _SYMBOLIC_ELEMENT_BYTES = 2
 _MICROBATCH = re.compile(r"\bmb(\d{1,6})\.|_mb(\d{1,6})\.")
 _PHASES = {phase.value: phase for phase in Phase}
@@ -40,11 +40,11 @@ class ChakraImporter:
     title = "Chakra execution traces"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """By the name: the format has no mark of its own."""
+        """Recognise a file by its name; the format has no magic number."""
         return path.name.lower().endswith(_SUFFIXES)
 
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
-        """All ranks' nodes as operations."""
+        """The nodes of all ranks as operations."""
         traces = _sorted(paths)
         world = tuple(sorted(traces))
         if options.world is not None:
@@ -63,7 +63,7 @@ class ChakraImporter:
 
 
 def _refuse_lonely(ranks: dict[int, list[Operation]], path: Path, options: ReadOptions) -> None:
-    """A single file does not say how many ranks everybody is."""
+    """Refuse a single file that does not say how many ranks there are."""
     groups = {p.group for parts in ranks.values() for p in parts if isinstance(p, Call)}
     if options.world is None and groups == {tuple(ranks)} and len(ranks) == 1:
         raise ThzSyncError(
@@ -84,7 +84,7 @@ def _sorted(paths: Sequence[Path]) -> dict[int, Path]:
 
 
 def _given_groups(paths: Sequence[Path], options: ReadOptions) -> Groups:
-    """From --groups, from a JSON file among the traces, or from PREFIX.json beside them."""
+    """Groups from --groups, from a JSON file among the traces, or from PREFIX.json."""
     if options.groups is not None:
         return read_groups(options.groups)
     named = [path for path in paths if path.suffix == ".json"]
@@ -117,7 +117,7 @@ class _RankReader:
         self.symbolic = self.file.schema == _SYMBOLIC
         symbolic_bytes = _SYMBOLIC_ELEMENT_BYTES if self.symbolic else 1
         self.unit_bytes = self.options.element_bytes or symbolic_bytes
-        # PyTorch's control dependencies are the call stack, not an order: a child and its parent
+        # PyTorch's control dependencies are the call stack, not an order. A child and its parent
         # name each other, and many parents are absent.
         self.by_data = any("rf_id" in node.attributes for node in nodes)
         self.position: dict[int, int] = {}
@@ -187,7 +187,7 @@ class _RankReader:
             raise ThzSyncError(f"{place}: rank {self.rank} is not in its group {channel!r}")
         size = self._size_bytes(node)
         if kind in ("all-gather", "gather"):
-            size *= len(group)  # a rank names its own part
+            size *= len(group)  # the size is that of one rank's part
         size = node.whole("tensor_bytes", size)
         parts = node.attributes.get("send_bytes", ())
         if not isinstance(parts, tuple) or (parts and len(parts) != len(group)):

@@ -1,4 +1,4 @@
-"""Chakra's nodes from bytes, in whichever layout a file has."""
+"""Chakra's nodes from bytes, in any layout."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from thzsync.importers.wire import BYTES, FIXED64, VARINT, WireError, fields, fr
 
 Value = int | float | str | tuple[int, ...]
 _LOOKED_AT = 64
-"""Nodes by which the layout of a file is known."""
+"""Number of nodes that are read to find the layout of a file."""
 _LONGEST_GROUPS = 1 << 20
 """Longest text of a metadata node that is kept [bytes]."""
 
 
 @dataclass(slots=True)
 class ChakraNode:
-    """One node as it stands in the file."""
+    """One node as in the file."""
 
     id: int = 0
     name: str = ""
@@ -69,12 +69,12 @@ class ChakraFile:
     path: Path
     layout: Layout
     schema: str
-    """What the metadata calls the schema; empty where it does not."""
+    """Schema as named by the metadata, or an empty text."""
     nodes: list[ChakraNode]
 
 
 def read_chakra(path: Path) -> ChakraFile:
-    """Decode a file of any edition; what is damaged is named with its frame."""
+    """Decode a file of any edition; an error names the damaged frame."""
     data = read_bytes(path)
     nodes: list[ChakraNode] = []
     try:
@@ -93,7 +93,7 @@ def read_chakra(path: Path) -> ChakraFile:
 
 
 def find_layout(data: bytes, spans: list[tuple[int, int]]) -> Layout:
-    """The edition of a file: 0.0.1 begins with a node, 0.0.2 keeps attributes in field 11."""
+    """The edition of a file: 0.0.1 begins with a node, 0.0.2 has attributes in field 11."""
     if not spans:
         return CURRENT
     for number, wire, _, _ in fields(data, *spans[0]):
@@ -153,7 +153,7 @@ def _expect(wire: int, wanted: int, what: str) -> None:
 
 
 def _numbers(data: bytes, wire: int, value: int, stop: int) -> Iterator[int]:
-    """A repeated number: packed in one field, or one field each."""
+    """A repeated number, packed in one field or in one field each."""
     if wire == VARINT:
         return iter((value,))
     _expect(wire, BYTES, "dependency")
@@ -172,7 +172,7 @@ def _values(data: bytes, at: int, end: int) -> str:
 
 
 def _attribute(data: bytes, at: int, end: int, layout: Layout) -> tuple[str, Value]:
-    """Name and value of an attribute that is wanted; an absent value is the default, 0."""
+    """Name and value of a known attribute; an absent value is the default, 0."""
     name = ""
     result: Value = 0
     for number, wire, value, stop in fields(data, at, end):

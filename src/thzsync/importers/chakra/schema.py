@@ -1,7 +1,7 @@
 """Field numbers of Chakra's execution traces, by edition of the schema.
 
-A file is a run of messages, each behind its length: metadata first (not in 0.0.1), then nodes. The
-numbers of node types and collectives moved between editions, so the layout is found first.
+A file is a sequence of messages, each after its length: metadata first (not in 0.0.1), then nodes.
+The numbers of node types and collectives differ between editions, so the layout is found first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 
 class NodeKind(StrEnum):
-    """What a node is, whatever number its edition gives it."""
+    """Type of a node, independent of its number in an edition."""
 
     METADATA = "metadata"
     MEMORY = "memory"
@@ -111,4 +111,4 @@ WANTED: Final = {
         "send_bytes", "comm_root", "release_s",
     )
 }  # fmt: skip
-"""Attributes that mean something here; the last seven are this package's own."""
+"""Known attributes; the last seven are this package's own."""

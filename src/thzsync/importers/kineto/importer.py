@@ -1,4 +1,4 @@
-"""PyTorch's profiles: bytes, groups and timing of every collective, one JSON file per rank."""
+"""PyTorch's profiles: bytes, groups and times of every collective, a JSON file per rank."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _MOST_ELEMENTS = 1 << 50
 
 
 class KinetoImporter:
-    """Reads what ``torch.profiler`` exports."""
+    """Reads the files of ``torch.profiler``."""
 
     name = "kineto"
     title = "PyTorch Kineto profiles"
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """A JSON object with one of the keys that Kineto writes first."""
+        """Recognise a JSON object with one of the keys that Kineto writes first."""
         marks = (b'"schemaVersion"', b'"traceEvents"', b'"deviceProperties"')
         return head.lstrip()[:1] == b"{" and any(mark in head for mark in marks)
 
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
-        """All ranks' timelines as operations."""
+        """The timelines of all ranks as operations."""
         files: dict[int, Path] = {}
         ranks: dict[int, list[Operation]] = {}
         lengths = []
@@ -69,7 +69,7 @@ class _Profile:
         self.groups = configured(known.get("pg_config"), self.world, str(path))
 
     def operations(self) -> tuple[list[Operation], float]:
-        """The operations, and how long they took [s]."""
+        """The operations, and their duration [s]."""
         spans = self._chosen()
         found = traffic(spans, self.path)
         if not found:
@@ -109,7 +109,7 @@ class _Profile:
         return Call(after, kind, group, total, channel, None, parts, asked.name, took_s)
 
     def _sizes(self, arguments: Mapping[str, Any], place: str) -> tuple[int, int, int]:
-        """Bytes per element, elements handed in, elements handed out."""
+        """Bytes per element, input elements, output elements."""
         if "In msg nelems" in arguments:
             into, out = (_whole(arguments, f"{end} msg nelems", place) for end in ("In", "Out"))
             dtype = str(arguments.get("dtype", ""))
@@ -128,7 +128,7 @@ class _Profile:
             return name, self.groups[name]
         try:
             ranks = json.loads(str(arguments.get("Process Group Ranks", "[]")))
-        except (ValueError, RecursionError):  # long lists are cut short with dots
+        except (ValueError, RecursionError):  # dots replace the end of a long list
             ranks = _strided(arguments, place)
         found = configured([{"pg_name": name, "ranks": ranks}], self.world, place)
         return name, found[name]
@@ -143,7 +143,7 @@ def _strided(arguments: Mapping[str, Any], place: str) -> list[int]:
 
 
 def _parts(arguments: Mapping[str, Any], total: int, parties: int, place: str) -> tuple[int, ...]:
-    """Bytes for every member, where an All-to-All says in how uneven parts it is cut."""
+    """Bytes for every member, if an All-to-All has uneven parts."""
     try:
         splits = json.loads(str(arguments.get("In split size", "[]")))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What PyTorch calls collectives and element types."""
+"""PyTorch's names of collectives and element types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 _LETTERS: Final = re.compile(r"[^a-z]")
 _VARIANTS: Final = ("oop", "coalesced", "intotensor", "tensor", "base", "single", "v")
-"""Endings that change how a collective is called, not what it does."""
+"""Endings of a name that do not change the collective."""
 _KINDS: Final = {
     "allreduce": "allreduce",
     "allgather": "all-gather",
@@ -25,11 +25,11 @@ _ELEMENT_BYTES: Final = {
     "byte": 1, "char": 1, "unsignedchar": 1, "signedchar": 1, "bool": 1,
     "floate": 1, "floatem": 1, "floatefn": 1, "floatemfn": 1, "floatemfnuz": 1,
 }  # fmt: skip
-"""By the letters of the name alone, so that c10::BFloat16 and BFloat16 are one."""
+"""Only the letters of a name count, so that c10::BFloat16 and BFloat16 are the same."""
 
 
 def collective_kind(name: str) -> str | None:
-    """The collective that ``_allgather_base`` or ``all_reduce`` stands for, if any."""
+    """The collective for a name such as ``_allgather_base`` or ``all_reduce``, if any."""
     letters = _LETTERS.sub("", name.lower())
     while letters not in _KINDS:
         shorter = next((letters.removesuffix(v) for v in _VARIANTS if letters.endswith(v)), "")
@@ -45,7 +45,7 @@ def element_bytes(dtype: str) -> int | None:
 
 
 def whole_elements(kind: str, handed_in: int, handed_out: int, parties: int) -> int:
-    """Elements of the whole tensor, from what one rank hands in and gets out."""
+    """Elements of the whole tensor, from the input and output of one rank."""
     if kind == "all-gather":
         return max(handed_out, handed_in * parties)
     if kind == "gather":

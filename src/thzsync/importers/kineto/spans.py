@@ -1,4 +1,4 @@
-"""Stretches of time in a Kineto profile: what communicates, and when the rank is busy."""
+"""Spans in a Kineto profile: communication, and the times at which the rank is busy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STEP: Final = re.compile(r"ProfilerStep#(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One entry of the profile that lasts."""
+    """One entry of the profile with a duration."""
 
     category: str
     name: str
@@ -35,24 +35,24 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Something that a rank sends or takes part in."""
+    """A message or a collective of a rank."""
 
     issued_us: float
-    """When the rank asked for it."""
+    """Time at which the rank called it [us]."""
     run: Span
-    """When it was carried out."""
+    """Its execution."""
     name: str
 
 
 @dataclass(frozen=True)
 class Busy:
-    """When a rank computes: disjoint stretches, rising."""
+    """When a rank computes: disjoint intervals in ascending order."""
 
     begin_us: list[float]
     end_us: list[float]
 
     def last_end(self, time_us: float) -> float | None:
-        """Where the last stretch before ``time_us`` ended; None while one goes on across it."""
+        """End of the last interval before ``time_us``; None if an interval contains it."""
         place = bisect_left(self.begin_us, time_us) - 1
         if place < 0:
             return -math.inf
@@ -61,7 +61,7 @@ class Busy:
 
 
 def read_spans(document: Any, path: Path) -> list[Span]:
-    """All lasting entries, by time; the step to look at is chosen later."""
+    """All entries with a duration, by time; the step is selected later."""
     events = document.get("traceEvents") if isinstance(document, dict) else None
     if not isinstance(events, list):
         raise ThzSyncError(f"{path}: no traceEvents; give a trace that torch.profiler exported")
@@ -89,7 +89,7 @@ def _is_time(value: Any) -> bool:
 
 
 def steps(spans: Iterable[Span]) -> dict[int, tuple[float, float]]:
-    """Begin and end of every profiled step; as the device saw it, where it did [us]."""
+    """Begin and end of every profiled step, on the device if it recorded them [us]."""
     found: dict[int, tuple[float, float]] = {}
     on_device = set()
     for span in spans:
@@ -109,10 +109,10 @@ def within(spans: Iterable[Span], begin_us: float, end_us: float) -> list[Span]:
 
 
 def traffic(spans: list[Span], path: Path) -> list[Traffic]:
-    """What is sent, in the order in which the rank asked for it.
+    """Communication, in the order of the rank's calls.
 
-    NCCL's kernels carry the arguments of the call; on a CPU its records do; and Gloo is known by
-    its own annotations, which PyTorch's operators on the caller's thread announce.
+    The arguments of a call are in NCCL's kernels, or in its records on a CPU. Gloo has annotations,
+    and the calls are PyTorch's operators on the caller's thread.
     """
     described = [s for s in spans if _COLLECTIVE in s.arguments]
     for wanted in (_DEVICE, ("cpu_op",)):
@@ -132,7 +132,7 @@ def _sends(span: Span) -> bool:
 
 
 def _gloo(spans: list[Span]) -> Iterator[Traffic]:
-    """Gloo's threads may pick up calls in another order than the caller's: pair them in turn."""
+    """Pair Gloo's spans with calls in turn: its threads may change the order of calls."""
     asked: dict[tuple[str | None, str], deque[Span]] = defaultdict(deque)
     for span in spans:
         if span.name.startswith("c10d::"):
@@ -147,7 +147,7 @@ def _gloo(spans: list[Span]) -> Iterator[Traffic]:
 
 
 def first_shape(arguments: Mapping[str, Any]) -> Any:
-    """The first tensor's dimensions, however deep in lists they stand."""
+    """The first tensor's dimensions, at any depth of lists."""
     dims = arguments.get("Input Dims")
     while isinstance(dims, list) and dims and isinstance(dims[0], list):
         dims = dims[0]
@@ -159,7 +159,7 @@ def _shape(span: Span) -> str:
 
 
 def busy(spans: list[Span], traffic_lanes: set[str]) -> Busy:
-    """When the rank computes: on its device if it has one, else on its threads."""
+    """When the rank computes: on its device if it has one, otherwise on its threads."""
     device = [s for s in spans if s.category in _DEVICE]
     working = [s for s in device if _COLLECTIVE not in s.arguments and "nccl" not in s.name]
     if not device:

@@ -1,9 +1,10 @@
-"""From a rank's timeline to what waits for what.
+"""Dependencies from the timeline of a rank.
 
-A profile tells when things ran, not why. Two rules make a graph of it. What a rank did before it
-asked for a collective comes before the collective. And a rank that stood idle when a collective
-ended was waiting for it: what it did next comes after. Compute that went on across the end of a
-collective did not wait for it.
+A profile says when operations ran, not why. Two rules make a graph of it:
+
+- What a rank did before it asked for a collective comes before the collective.
+- A rank that was idle when a collective ended was waiting for it, so its next work comes after it.
+  Compute that continued across the end of a collective did not wait for it.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from thzsync.importers.kineto.spans import Busy, Traffic
 from thzsync.importers.ranks import Operation, Track, Work
 
 Described = Callable[[Traffic, tuple[int, ...]], Operation]
-"""Makes the operation of some traffic, given what it waits for."""
+"""Makes the operation for a message or collective, from its dependencies."""
 
 
 class _Line(Track):
-    """A rank, and how far its time is told."""
+    """The operations of a rank up to some time."""
 
     def __init__(self, now_us: float) -> None:
         super().__init__()
         self.now_us = now_us
 
     def work_until(self, time_us: float) -> None:
-        """Time since the last cut as work; nothing where none has passed."""
+        """Add the time since the last cut as work, if there is any."""
         if time_us > self.now_us:
             seconds = (time_us - self.now_us) * 1e-6
             self.then(Work(self.last, seconds, "compute"))
@@ -35,11 +36,11 @@ class _Line(Track):
 def operations(
     found: Sequence[Traffic], busy: Busy, begin_us: float, end_us: float, described: Described
 ) -> list[Operation]:
-    """The rank's work, cut where it asked for traffic and where it waited for it."""
+    """The work of a rank, cut where it asked for communication and where it waited."""
     line = _Line(begin_us)
     position: dict[int, int] = {}
     before: dict[str, int] = {}
-    # Asking comes before ending at the same instant, or an end would come without its traffic.
+    # At the same time, a request comes before an end; otherwise an end could precede its start.
     cuts = [(t.issued_us, 0, n) for n, t in enumerate(found)]
     cuts += [(t.run.end_us, 1, n) for n, t in enumerate(found)]
     for time_us, ends, number in sorted(cuts):
