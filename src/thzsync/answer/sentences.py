@@ -18,23 +18,29 @@ VERDICTS: Final = {True: "Yes", False: "No", None: "Undecided"}
 
 def lines(answer: Answer) -> list[str]:
     """Verdict and energy, assumptions, sensitivity, next step: a line each."""
-    verdict_line = f"{VERDICTS[answer.pays]}: {_headline(answer)}"
     return [
-        " ".join((verdict_line, *_others(answer), _energy(answer))),
+        f"{headline(answer)} {details(answer)}",
         assumed(answer.scenario),
         _sensitivity(answer),
         next_step(answer),
     ]
 
 
-def _headline(answer: Answer) -> str:
+def headline(answer: Answer) -> str:
+    """The verdict and its numbers, in a sentence."""
     hybrid, fibre = answer.hybrid, answer.candidate(FIBRE)
     means = (
-        f"with fibre and THz together an iteration of {answer.scenario.name} takes "
-        f"{_ms(hybrid['makespan_ms'])}, with the best fibre-only schedule "
-        f"{_ms(fibre['makespan_ms'])}"
+        f"{VERDICTS[answer.pays]}: with fibre and THz together an iteration of "
+        f"{answer.scenario.name} takes {_ms(hybrid['makespan_ms'])}, with the best "
+        f"fibre-only schedule {_ms(fibre['makespan_ms'])}"
     )
-    return f"{means}: {_difference(hybrid, fibre)}. {_exposed(hybrid, fibre)}"
+    return f"{means}: {_difference(hybrid, fibre)}."
+
+
+def details(answer: Answer) -> str:
+    """Exposed communication, the other candidates, energy."""
+    exposed = _exposed(answer.hybrid, answer.candidate(FIBRE))
+    return " ".join((exposed, *_others(answer), _energy(answer)))
 
 
 def _difference(row: Row, fibre: Row) -> str:
@@ -88,7 +94,7 @@ def _sensitivity(answer: Answer) -> str:
 def _shift(row: Row) -> str:
     diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
     if verdict(diff, half) is None:
-        return "too close to call"
+        return "too close to call" if isfinite(half) else "undecided, one seed"
     more = "less" if diff < 0 else "more"
     return f"{with_half(abs(diff), half, 'ms')} {more} than fibre only"
 
