@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
 from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
 from thzsync.display.numbers import LADDERS
-from thzsync.experiments.statistics import interval95, verdict
+from thzsync.experiments.statistics import interval95, paired_pct, verdict
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
@@ -41,7 +39,7 @@ def difference_pct(sweep: Sweep, point: Row, policy: str) -> tuple[float, float]
     if not both.height:
         return None
     ours, theirs = (both[f"makespan_ms{end}"].to_numpy() for end in ("", " against"))
-    return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+    return paired_pct(ours, theirs)
 
 
 class Lead(NamedTuple):
