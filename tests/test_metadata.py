@@ -92,3 +92,12 @@ def test_every_extra_that_the_makefile_installs_is_declared() -> None:
     wanted = re.findall(r"'\.\[(\w+)\]'", (ROOT / "Makefile").read_text())
     assert wanted
     assert set(wanted) <= PROJECT["optional-dependencies"].keys()
+
+
+def test_make_run_asks_before_it_makes_the_page_that_shows_the_answers() -> None:
+    recipe = (ROOT / "Makefile").read_text().split("\nrun:")[1].split("\n\n")[0].splitlines()
+    asked = [place for place, line in enumerate(recipe) if "thzsync ask" in line]
+    (page,) = (place for place, line in enumerate(recipe) if "thzsync report" in line)
+    assert asked
+    assert max(asked) < page
+    assert recipe[page].endswith("> /dev/null")  # the answers stay the last thing on the screen

@@ -52,7 +52,7 @@ _SWEEP_FILES: Final = (
 _PAGE: Final = "report.html"
 _WRITTEN_BY: Final = b"Written by thzsync"
 """Every page of ours says so."""
-_DRAWINGS: Final = ("*_vs_iteration", "synthesis", "weights")
+_DRAWINGS: Final = ("*_vs_iteration", "synthesis", "weights", "answer")
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,8 @@ def claim_folder(
         if not _continues(folder, record, extend):
             _make_room(folder, record)
         remove_pages(folder, record)
+        if record is ANSWER:  # the page of a reproduction shows the answers in its folder
+            remove_pages(folder.resolve().parent, REPRODUCTION)
         (folder / UNFINISHED).write_text(record.marker, "utf-8")
         try:
             yield folder

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from itertools import accumulate, islice
 from pathlib import Path
@@ -116,3 +117,21 @@ def test_a_quick_look_at_figures_says_that_nothing_was_measured(
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.count("\n") == 1
+
+
+def test_no_figure_is_told_twice() -> None:
+    shown = (*BUDGETS, *OTHERS)
+    assert len({row.what for row in shown}) == len(shown)
+    assert len({row.figure for row in shown}) == len(shown)
+
+
+def test_the_help_names_every_subject_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    assert main(["bench", "--help"]) == 0
+    words = re.split(r"[^a-z]+", capsys.readouterr().out)
+    assert {subject.value for subject in Subject} <= set(words)
+    assert main(["bench", "everything"]) == 2
+    assert "optical" in capsys.readouterr().err

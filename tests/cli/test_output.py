@@ -9,7 +9,8 @@ import pytest
 import rich.progress
 from rich.console import Console
 
-from thzsync.cli import output
+from thzsync.cli import main, output
+from thzsync.display import signed
 from thzsync.errors import ThzSyncError
 
 
@@ -108,3 +109,34 @@ def test_names_in_a_progress_bar_are_no_markup(monkeypatch: pytest.MonkeyPatch) 
         advance(0, "audit [/blue]")
         threading.Event().wait(0.3)
         advance()
+
+
+def test_sweep_and_compare_say_first_how_iteration_times_differ_and_print_no_raw_keys(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    quick = ["--seeds", "1", "--iterations", "1", "--workers", "1"]
+    asked = ["--policies", "all-wired,fixed-ratio", *quick]
+    assert main(["sweep", "tiny", "--set", "optical.inter_bps=5 Gbps,50 Gbps", *asked]) == 0
+    swept = capsys.readouterr().out
+    assert main(["compare", "tiny", *asked]) == 0
+    compared = capsys.readouterr().out
+    assert "5 Gb/s" in swept
+    for shown in (swept, compared):
+        assert shown.index("against All-wired [%]") < shown.index("Iteration")
+        assert "_" not in shown
+
+
+def test_a_sweep_of_one_policy_has_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    quick = ["--policies", "all-wired", "--seeds", "1", "--iterations", "1", "--workers", "1"]
+    assert main(["sweep", "tiny", "--set", "thz.subbands=1,2", *quick]) == 0
+    assert "against" not in capsys.readouterr().out
+
+
+def test_the_difference_that_compare_prints_is_paired_and_in_per_cent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["--policies", "all-wired,fixed-ratio", "--seeds", "1", "--iterations", "1"]
+    assert main(["compare", "tiny", *asked, "--workers", "1", "--json"]) == 0
+    one, other = (row["makespan_ms"] for row in json.loads(capsys.readouterr().out)["rows"])
+    assert main(["compare", "tiny", *asked, "--workers", "1"]) == 0
+    assert signed(100 * (other - one) / one) in capsys.readouterr().out

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thzsync.display import half_width, number, quantity, signed, sparkline, with_unit
+from thzsync.display import (
+    half_width,
+    number,
+    quantity,
+    signed,
+    sparkline,
+    with_half,
+    with_unit,
+)
 from thzsync.display.numbers import fitting_unit
 
 
@@ -112,3 +120,23 @@ def test_an_interval_below_the_last_digit_of_its_mean_is_zero(
 )
 def test_values_of_keys_take_a_prefix_that_fits(value: float, unit: str, text: str) -> None:
     assert with_unit(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "unit", "text"),
+    [
+        (207.31, 3.7, "ms", "207.3 ± 3.7 ms"),
+        (2.334, 2.9, "ms", "2.3 ± 2.9 ms"),
+        (62_920.0, 150.0, "ms", "62.92 ± 0.15 s"),
+        (1234.0, 370.0, "", "1,230 ± 370"),
+        (0.02, 8.8, "%", "0.02 ± 8.8 %"),
+        (5.0, 0.0, "%", "5 ± 0 %"),
+        (0.0, 0.5, "J", "0 ± 0.5 J"),
+        (12.345, None, "ms", "12.35 ms"),
+        (12.345, float("nan"), "ms", "12.35 ms"),
+    ],
+)
+def test_a_mean_has_no_digit_below_those_of_its_interval(
+    value: float, half: float | None, unit: str, text: str
+) -> None:
+    assert with_half(value, half, unit) == text

@@ -14,6 +14,7 @@ from tests.report.results import (
     with_iterations,
 )
 from tests.studies.sweeps import made_up
+from thzsync.answer import Answer, Effort, ask
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results, write_report
 from thzsync.simulation import Run
@@ -24,6 +25,12 @@ from thzsync.studies.specification import specify
 def comparison() -> Comparison:
     """Three static policies, two seeds, three iterations of the tiny scenario."""
     return tiny_comparison()
+
+
+@pytest.fixture(scope="session")
+def answered() -> Answer:
+    """A quick answer for the tiny scenario."""
+    return ask("tiny", Effort(2, 2, 1, 2), workers=1)
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,12 @@ import pytest
 
 from tests.report.browser import Browser, chromium, chromium_present
 from tests.report.results import crowded, save_fabric
+from thzsync.answer import Answer
+from thzsync.answer.store import save
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.compare import Comparison
 from thzsync.report import open_results, write_report
+from thzsync.report.asked import view
 from thzsync.simulation import Run
 
 pytestmark = pytest.mark.skipif(
@@ -368,6 +371,23 @@ def test_it_fits_every_screen_and_scheme(
     assert browser.run("return document.documentElement.scrollWidth") <= width
     picture = browser.screenshot(tmp_path / f"{scheme}-{width}.png", whole_page=True)
     assert picture.stat().st_size > 30_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_page_of_an_answer_fits_and_its_bars_have_lengths(
+    browser: Browser, answered: Answer, scheme: str, width: int, tmp_path: Path
+) -> None:
+    save(answered, tmp_path)
+    browser.prefer(prefers_color_scheme=scheme)
+    browser.open(write_report(open_results(tmp_path)), width)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    lengths = browser.run(
+        "return [...document.querySelectorAll('.bar')].map(bar => "
+        "[...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0) / bar.offsetWidth)"
+    )
+    expected = [sum(bar.lengths) / 100 for panel in view(answered).panels for bar in panel.bars]
+    assert lengths == pytest.approx(expected, abs=0.02)
 
 
 def test_the_button_turns_the_lights_off_and_on(browser: Browser) -> None:

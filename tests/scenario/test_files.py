@@ -306,8 +306,12 @@ def test_files_that_cannot_be_read_are_named_with_the_remedy(tmp_path: Path) -> 
         Scenario.load(tmp_path / "x.toml")
     with pytest.raises(ThzSyncError, match=r"TOML .*UTF-8"):
         Scenario.load(tmp_path / "raw.toml")
-    with pytest.raises(ThzSyncError, match=r"\(Is a directory\)"):
+    with pytest.raises(ThzSyncError, match="is a folder; name a scenario file"):
         Scenario.load(tmp_path / "folder.toml")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/scenario.toml").touch()
+    with pytest.raises(ThzSyncError, match=r"is a folder; .*results/scenario\.toml"):
+        Scenario.load(tmp_path / "results")
     with pytest.raises(ThzSyncError, match="'paper'"):
         Scenario.load("papper")
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.studies.sweeps import POLICIES, SMALL_COMMAND, environment
 from thzsync.cli import announcement, main, meter
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.studies.execution import Tally
 
 
@@ -49,7 +50,8 @@ def test_people_get_a_table_and_where_things_are(
 ) -> None:
     assert main([*SMALL_COMMAND, "--workers", "1", "--out", str(tmp_path / "s")]) == 0
     shown = capsys.readouterr()
-    assert all(told in shown.out for told in ("2 points", "2 paired seeds", *POLICIES))
+    named = (label(POLICY_LABELS, policy) for policy in POLICIES)
+    assert all(told in shown.out for told in ("2 points", "2 paired seeds", *named))
     assert str(tmp_path / "s") in shown.err
 
 

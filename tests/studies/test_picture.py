@@ -25,6 +25,16 @@ def swept(**axes: list[float]) -> Sweep:
     return made_up(specify({"axes": dotted, "contenders": CONTENDERS, "seeds": 3}, "x"))
 
 
+def test_a_legend_says_how_policies_are_called() -> None:
+    asked = {
+        "axes": {"thz.subbands": [2, 4]},
+        "policies": ["all-wired-best", "thz-sync"],
+        "seeds": 2,
+    }
+    (legend,) = made_up(specify(asked, "x")).plot().legends
+    assert [text.get_text() for text in legend.get_texts()] == ["All-wired, best", "THz-SynC"]
+
+
 def test_a_panel_holds_a_curve_per_policy_and_the_crossover() -> None:
     (panel,) = panels(swept(thz__subbands=[2, 4, 8]))
     assert [curve.policy for curve in panel.curves] == ["a", "b"]

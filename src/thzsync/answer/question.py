@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.statistics import paired_row, verdict
+from thzsync.records.run import environment
 from thzsync.scenario import Job, Scenario, ScenarioLike, preset_names
 from thzsync.workers import one_team
 from thzsync.workload.tracefile import read_trace
@@ -91,7 +92,7 @@ class Answer:
 
     def candidate(self, name: str) -> Row:
         """The row of one candidate."""
-        return next(row for row in self.candidates if row["candidate"] == name)
+        return {row["candidate"]: row for row in self.candidates}[name]
 
     @property
     def hybrid(self) -> Row:
@@ -114,6 +115,8 @@ class Answer:
             "kind": "ask",
             "scenario": self.scenario.name,
             "scenario_sha256": self.scenario.digest,
+            "source": self.source,
+            "environment": environment(),
             "seeds": list(self.seeds),
             "iterations": self.iterations,
             "against": FIBRE,

@@ -7,34 +7,40 @@ from math import isfinite
 from typing import Final
 
 from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, Answer, Row
+from thzsync.assumptions import assumptions
 from thzsync.display import number, quantity, with_half
 from thzsync.experiments.statistics import verdict
 from thzsync.scenario import Scenario, preset_names
 from thzsync.scenario.changes import value_at
-from thzsync.topology import oversubscription
 
 VERDICTS: Final = {True: "Yes", False: "No", None: "Undecided"}
 
 
 def lines(answer: Answer) -> list[str]:
     """Verdict and energy, assumptions, sensitivity, next step: a line each."""
-    verdict_line = f"{VERDICTS[answer.pays]}: {_headline(answer)}"
     return [
-        " ".join((verdict_line, *_others(answer), _energy(answer))),
-        f"Assumptions: {'; '.join(assumptions(answer.scenario))}.",
+        f"{headline(answer)} {details(answer)}",
+        assumed(answer.scenario),
         _sensitivity(answer),
         next_step(answer),
     ]
 
 
-def _headline(answer: Answer) -> str:
+def headline(answer: Answer) -> str:
+    """The verdict and its numbers, in a sentence."""
     hybrid, fibre = answer.hybrid, answer.candidate(FIBRE)
     means = (
-        f"with fibre and THz together an iteration of {answer.scenario.name} takes "
-        f"{_ms(hybrid['makespan_ms'])}, with the best fibre-only schedule "
-        f"{_ms(fibre['makespan_ms'])}"
+        f"{VERDICTS[answer.pays]}: with fibre and THz together an iteration of "
+        f"{answer.scenario.name} takes {_ms(hybrid['makespan_ms'])}, with the best "
+        f"fibre-only schedule {_ms(fibre['makespan_ms'])}"
     )
-    return f"{means}: {_difference(hybrid, fibre)}. {_exposed(hybrid, fibre)}"
+    return f"{means}: {_difference(hybrid, fibre)}."
+
+
+def details(answer: Answer) -> str:
+    """Exposed communication, the other candidates, energy."""
+    exposed = _exposed(answer.hybrid, answer.candidate(FIBRE))
+    return " ".join((exposed, *_others(answer), _energy(answer)))
 
 
 def _difference(row: Row, fibre: Row) -> str:
@@ -68,33 +74,16 @@ def _energy(answer: Answer) -> str:
     hybrid, fibre, thz = (
         quantity(spent[name], "J", 3, max(spent.values())) for name in (PIPELINED, FIBRE, THZ)
     )
-    per_bit = 1e12 * answer.scenario.optical.energy_j_per_bit_hop
     return (
         f"Energy per iteration is {hybrid} with both, {fibre} with fibre only and {thz} with THz "
-        f"alone; only transmission counts ({number(per_bit, 3)} pJ per bit and hop on fibre, "
-        "radiated power on THz), neither electronics at the wall plug nor static power."
+        "alone."
     )
 
 
-def assumptions(scenario: Scenario) -> Iterator[str]:
-    """What the answer rests on, in a few words each."""
-    optical, thz, factor = scenario.optical, scenario.thz, oversubscription(scenario)
-    access = f"{_rate(optical.access_bps)} fibre to every rack"
-    if scenario.floor.rings == 1:
-        yield f"{access}, one switch"
-    else:
-        between = "oversubscribed " if factor > 1 else "at "
-        yield (
-            f"{access}, {_rate(optical.inter_bps)} between each pair of rings ({between}"
-            f"{number(factor, 2)}:1)"
-        )
-    yield f"background traffic {number(100 * optical.background.load, 2)} % of every switch output"
-    gains = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
-    yield (
-        f"THz radios of {thz.subbands} x {number(thz.subband_hz / 1e9, 3)} GHz, "
-        f"{number(1e3 * thz.max_power_w, 3)} mW, noise figure {number(thz.noise_figure_db, 3)} dB, "
-        f"{number(thz.receive_gain_db, 3)} dBi at the receiver, {gains}, no interference of beams"
-    )
+def assumed(scenario: Scenario) -> str:
+    """What the answer rests on."""
+    told = (f"{name}: {text}." for name, text in assumptions(scenario).items())
+    return f"Assumptions. {' '.join(told)}"
 
 
 def _sensitivity(answer: Answer) -> str:
@@ -105,7 +94,7 @@ def _sensitivity(answer: Answer) -> str:
 def _shift(row: Row) -> str:
     diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
     if verdict(diff, half) is None:
-        return "too close to call"
+        return "too close to call" if isfinite(half) else "undecided, one seed"
     more = "less" if diff < 0 else "more"
     return f"{with_half(abs(diff), half, 'ms')} {more} than fibre only"
 
@@ -131,7 +120,3 @@ def _typed(key: str, value: float) -> str:
 
 def _ms(value: float, digits: int = 4) -> str:
     return quantity(value, "ms", digits)
-
-
-def _rate(bps: float) -> str:
-    return f"{number(bps / 1e9, 4)} Gb/s"

@@ -2,23 +2,69 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Final
 
 from thzsync.answer.picture import draw
-from thzsync.answer.question import Answer
+from thzsync.answer.question import METRICS, Answer, Row
 from thzsync.answer.sentences import lines
+from thzsync.answer.tables import candidates_table, checks_table
 from thzsync.drawing import save_picture
+from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically, write_document
+from thzsync.records.run import SCENARIO
+from thzsync.scenario import Scenario
 
 MARKER: Final = "answer.json"
 PICTURE: Final = "answer.svg"
+_KEYS: Final = [(diff, metric) for diff in ("", "diff_") for metric in METRICS]
 
 
 def save(answer: Answer, folder: Path) -> dict[str, Any]:
     """Write the answer; the document comes last, so that what it names exists."""
     document = answer.document() | {"answer": " ".join(lines(answer))}
     save_picture(draw(answer), folder / PICTURE)
-    write_atomically(folder / "scenario.toml", answer.scenario.to_toml().encode())
+    write_atomically(folder / SCENARIO, answer.scenario.to_toml().encode())
     write_document(folder / MARKER, document)
     return document
+
+
+def load(folder: Path, document: Row) -> Answer:
+    """The answer that a folder holds, whose document was read."""
+    if not (folder / SCENARIO).is_file():
+        raise ThzSyncError(f"{folder / SCENARIO}: missing; make it anew with `thzsync ask`")
+    scenario = Scenario.load(folder / SCENARIO)
+    try:
+        found = Answer(
+            scenario,
+            str(document.get("source", scenario.name)),
+            tuple(map(int, document["seeds"])),
+            int(document["iterations"]),
+            tuple(map(_row, document["candidates"])),
+            tuple(map(_row, document["checks"])),
+        )
+        _check(found)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ThzSyncError(
+            f"{folder / MARKER}: is not an answer of this version ({type(error).__name__}: "
+            f"{error}); make it anew with `thzsync ask`"
+        ) from None
+    return found
+
+
+def _row(row: Row) -> Row:
+    """A row whose metrics are numbers; an interval that is not known was written as null."""
+    known = {f"{diff}{metric}": float(row[f"{diff}{metric}"]) for diff, metric in _KEYS}
+    halves = {
+        f"ci95_{key}": math.nan if row[f"ci95_{key}"] is None else float(row[f"ci95_{key}"])
+        for key in known
+    }
+    return row | known | halves
+
+
+def _check(answer: Answer) -> None:
+    """See that all of the answer can be said: its words and its tables."""
+    lines(answer)
+    candidates_table(answer)
+    checks_table(answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,14 +19,9 @@ from thzsync.cli.output import (
     show,
     tell,
 )
-from thzsync.display import Column, Interval, Table, counted
-from thzsync.display.table import Value
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
 from thzsync.folders import ANSWER, claim_folder
-
-if TYPE_CHECKING:
-    from thzsync.answer import Answer
 
 
 def ask(
@@ -56,6 +51,7 @@ def ask(
     from thzsync.answer.question import scenario_of
     from thzsync.answer.sentences import lines
     from thzsync.answer.store import save
+    from thzsync.answer.tables import candidates_table
     from thzsync.studies.execution import Tally
 
     setting = change_scenario(scenario_of(scenario), changes, scenario)
@@ -74,32 +70,3 @@ def ask(
         tell(line)
         typer.echo()
     show(TerminalTable(candidates_table(answer)))
-
-
-def candidates_table(answer: Answer) -> Table:
-    """What every candidate reached."""
-    from thzsync.answer.question import TITLES
-
-    columns = (
-        Column("candidate", left=True),
-        Column("iteration", "ms", better="low"),
-        Column("against fibre only", "ms", priority=1),
-        Column("exposed", "ms", better="low", priority=2),
-        Column("energy", "J", better="low", priority=1),
-    )
-    first = answer.iterations // 2 + 1
-    caption = (
-        f"Means of iterations {first} to {answer.iterations}, "
-        f"± 95 % over {counted(len(answer.seeds), 'seed')}."
-    )
-    rows: list[list[Value]] = [
-        [
-            TITLES[row["candidate"]],
-            *(
-                Interval(row[key], row[f"ci95_{key}"])
-                for key in ("makespan_ms", "diff_makespan_ms", "exposed_ms", "energy_j")
-            ),
-        ]
-        for row in answer.candidates
-    ]
-    return Table("", columns, rows, caption)

@@ -31,7 +31,9 @@ class Subject(StrEnum):
 
 
 def bench(
-    subject: Annotated[Subject, typer.Argument(help="What to measure.")] = Subject.ALL,
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help=f"What to measure: {', '.join(Subject)}.")
+    ] = Subject.ALL.value,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="Leave out large jobs, figures, the empty kernel cache."),
@@ -42,6 +44,8 @@ def bench(
 
     All together takes a quarter of an hour, with --quick about a minute.
     """
+    if subject not in set(Subject):
+        raise ThzSyncError(f"bench: found {subject!r}; use one of {', '.join(Subject)}")
     if not (CHECKOUT / "benchmarks" / "command.py").is_file():
         raise ThzSyncError(
             "bench: the benchmarks are not in the installed package; they are in the folder "
@@ -49,4 +53,4 @@ def bench(
         )
     if str(CHECKOUT) not in sys.path:
         sys.path.insert(0, str(CHECKOUT))
-    import_module("benchmarks.command").run(subject.value, quick, as_json)
+    import_module("benchmarks.command").run(subject, quick, as_json)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import thzsync
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.table import Column, Interval, Table
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, printable
@@ -160,6 +161,11 @@ def tell(sentence: str) -> None:
 def with_interval(row: Mapping[str, Any], metric: str) -> Interval:
     """A mean with its 95 % half-width, where there is one."""
     return Interval(row[metric], row[f"ci95_{metric}"])
+
+
+def against(policy: str) -> str:
+    """The heading of paired differences to a policy."""
+    return f"against {label(POLICY_LABELS, policy)}"
 
 
 def table(

@@ -14,7 +14,7 @@ from thzsync.errors import ThzSyncError
 def report(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="A folder that run, compare, sweep or reproduce wrote."),
+        typer.Argument(metavar="DIR", help="A folder that one of our commands wrote with --out."),
     ],
     out: Annotated[
         Path | None, typer.Option(help="HTML file to write. Default: DIR/report.html.")

@@ -24,6 +24,7 @@ from thzsync.cli.output import (
     SeedOption,
     SetOption,
     WorkersOption,
+    against,
     change_scenario,
     emit,
     load_scenario,
@@ -34,7 +35,11 @@ from thzsync.cli.output import (
     with_interval,
 )
 from thzsync.cli.signals import Wish, patient_interruption
-from thzsync.display import Column, counted, number, signed, sparkline
+from thzsync.display import Column, Interval, Table, counted, number, signed, sparkline
+from thzsync.display.labels import policy_name
+from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD
+from thzsync.display.table import Value
+from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
 from thzsync.folders import COMPARISON, RUN, claim_folder, refuse_folder
@@ -44,7 +49,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from thzsync.coordinator import Policy
-    from thzsync.display.terminal import TerminalTable
     from thzsync.experiments.compare import Comparison
     from thzsync.feasibility import Effort
     from thzsync.records.journal import Journal, RunSpec
@@ -62,6 +66,8 @@ COLUMNS = (
     "exposed_ms",
     "thz_share",
 )
+COMPARED = (MAKESPAN, COMPLETION, ENERGY, REWARD, EXPOSED)
+"""What a comparison prints of every policy; the last are the first to go on a narrow terminal."""
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
 
@@ -377,13 +383,20 @@ def _announce_comparison(
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
-    shown = ("completion_ms", "energy_j", "reward", "makespan_ms", "exposed_ms")
-    rows = []
+    from thzsync.experiments.statistics import paired_pct
+
+    first, reference = document["first_iteration"], document["against"]
+    columns = [
+        Column("Policy", left=True),
+        Column(against(reference), "%", show=signed),
+        *(Column(m.short, m.unit, priority=k) for k, m in enumerate(COMPARED)),
+    ]
+    theirs = result.seed_means(reference, MAKESPAN.key, first)
+    rows: list[list[Value]] = []
     for row in document["rows"]:
-        means = [with_interval(row, m) for m in shown]
-        reference = row["policy"] == document["against"]
-        paired = None if reference else with_interval(row, "diff_completion_ms")
-        rows.append([row["policy"], *means, paired])
-    beyond = Column(f"ms beyond {document['against']}", show=signed, priority=1)
+        ours = result.seed_means(row["policy"], MAKESPAN.key, first)
+        paired = None if row["policy"] == reference else Interval(*paired_pct(ours, theirs))
+        rows.append([policy_name(row), paired, *(with_interval(row, m.key) for m in COMPARED)])
     title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
-    return table(title, ["policy", *shown, beyond], rows, first_to_go=("exposed_ms", "makespan_ms"))
+    caption = "The difference is that of iteration times in the same seeds; below 0 is faster."
+    return TerminalTable(Table(title, tuple(columns), rows, caption))

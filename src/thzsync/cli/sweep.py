@@ -20,12 +20,12 @@ from thzsync.cli.output import (
     JsonOption,
     SchedulerOption,
     WorkersOption,
+    against,
     emit,
     note,
     policies_named,
     prepare_kernels,
     table,
-    with_interval,
 )
 from thzsync.display import counted
 from thzsync.display.terminal import TerminalTable
@@ -242,18 +242,18 @@ def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:
 
 
 def _table(found: Sweep) -> TerminalTable:
-    shown = ("completion_ms", "energy_j", "reward", "makespan_ms")
-    rows = []
-    for row in found.rows:
-        paired = None
-        if row["policy"] != found.policies[0]:
-            paired = with_interval(row, "diff_completion_ms")
-        means = [with_interval(row, metric) for metric in shown]
-        rows.append([*(row[key] for key in found.axes), row["policy"], *means, paired])
-    columns = [*found.axes, "policy", *shown, f"ms beyond {found.policies[0]}"]
+    """The page's table of every point; on a narrow terminal its last columns are left out."""
+    from thzsync.report.sweep_tables import point_table
+
+    made = point_table(found)
+    place = len(found.axes) + 1
+    columns = [replace(c, priority=k if k > place else 0) for k, c in enumerate(made.columns)]
+    columns[place] = replace(columns[place], name=against(found.policies[0]))
     points = counted(len(found.points), "point")
     title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
-    return table(title, columns, rows, found.specification.question or None)
+    caption = found.specification.question
+    shown = replace(made, title=title, columns=tuple(columns), caption=caption)
+    return TerminalTable(shown if len(found.policies) > 1 else shown.without([place]))
 
 
 def _known(plan: Plan, out: str | None) -> Store:

@@ -102,9 +102,14 @@ def quantity(value: float | None, unit: str, digits: int = 4, largest: float | N
     return f"{number(value * factor, digits)} {name}"
 
 
-def with_half(value: float, half: float, unit: str) -> str:
-    """A mean and the half-width of its interval to the same digit, such as ``207.3 ± 3.7 ms``."""
+def with_half(value: float, half: float | None, unit: str, digits: int = 4) -> str:
+    """A mean and the half-width of its interval, such as ``207.3 ± 3.7 ms``, as far as known.
+
+    The mean has no digit below the last one of the half-width.
+    """
     name, factor = fitting_unit(unit, value)
-    mean, width = value * factor, half * factor
-    decimals = max(0, 1 - floor(log10(width))) if width > 0 else 0
-    return f"{mean:,.{decimals}f} ± {width:,.{decimals}f} {name}".replace("-", MINUS)
+    mean, width = value * factor, half and half * factor
+    text = half_width(mean, width)
+    if text and text != "0" and width and mean:
+        digits = max(1, min(digits, 2 + floor(log10(abs(mean))) - floor(log10(width))))
+    return f"{number(mean, digits)}{f' ± {text}' if text else ''} {name}".rstrip()

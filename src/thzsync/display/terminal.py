@@ -6,6 +6,7 @@ A number is never cut. Rich is imported late, since most of what imports this pr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 from typing import TYPE_CHECKING, Final, Literal
 
 from thzsync.display.numbers import DASH, MINUS
@@ -64,8 +65,13 @@ def _width(table: Table) -> int:
         longest = max((cell_len(row[k]) for row in texts), default=0)
         if _wraps(column, [row[k] for row in texts]):
             longest = min(longest, _WORDS)
-        total += max(cell_len(heading), longest)
+        total += max(longest, *map(cell_len, _folded(heading).splitlines() or [""]))
     return total + _GAP * (len(table.columns) - 1) + 2
+
+
+def _folded(heading: str) -> str:
+    """A heading in lines that no column of words is narrower than."""
+    return fill(heading, _WORDS, break_long_words=False, break_on_hyphens=False)
 
 
 def _wraps(column: Column, texts: list[str]) -> bool:
@@ -88,7 +94,7 @@ def _grid(table: Table) -> RenderableType:
         wraps = _wraps(column, [row[k] for row in texts])
         # As Text, since Rich would take a unit in brackets for markup.
         justify: Literal["left", "right"] = "left" if column.left else "right"
-        grid.add_column(Text(heading), justify=justify, no_wrap=not wraps)
+        grid.add_column(Text(_folded(heading)), justify=justify, no_wrap=not wraps)
     for row in texts:
         grid.add_row(*map(Text, row))
     return grid

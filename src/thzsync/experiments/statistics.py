@@ -34,6 +34,11 @@ def paired_row(
     return row
 
 
+def paired_pct(ours: FloatArray, theirs: FloatArray) -> tuple[float, float]:
+    """The paired difference in per cent of ``theirs``, with its half-width; below 0 is less."""
+    return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+
+
 def verdict(lead: float, half: float) -> bool | None:
     """Whether a paired difference is positive; None if its interval spans zero or is unknown."""
     return lead > 0 if abs(lead) > half else None

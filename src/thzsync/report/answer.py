@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from thzsync.display import counted, half_width, number, quantity
+from thzsync.assumptions import assumptions
+from thzsync.display import counted, number, quantity, with_half
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import POLICY_LABELS, label, policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
-from thzsync.report.assumptions import assumptions, swept_scenarios
 from thzsync.report.contest import FIBRE_ONLY, Contest, reference_row, winner
 from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
-from thzsync.report.story import Reason, measured, paper_findings, title, undecided
-from thzsync.report.sweep import leads
+from thzsync.report.story import Reason, paper_findings, title, undecided
+from thzsync.report.sweep import leads, swept_scenarios
 from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
 from thzsync.studies.curves import all_panels
 
@@ -47,7 +47,7 @@ class Answer:
     headline: str
     figures: list[Figure] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
-    assumed: list[tuple[str, str]] = field(default_factory=list)
+    assumed: dict[str, str] = field(default_factory=dict)
 
 
 def answer(results: Results) -> Answer:
@@ -57,7 +57,7 @@ def answer(results: Results) -> Answer:
     paper = list(paper_findings(results))
     if results.fabric is None:
         return Answer(title(results), reasons=paper)
-    assumed = assumptions([results.fabric.scenario])
+    assumed = assumptions(results.fabric.scenario)
     if len(results.rows) == 1:
         row = results.rows[0]
         reasons = [*_exposed(row), *_reference(results), *_spent(results, row), *paper]
@@ -65,7 +65,7 @@ def answer(results: Results) -> Answer:
     found = Contest(results)
     reasons = [*_exposed_beside(found), *_energy(found), *paper[:1], *_others(found)]
     reasons += [*_reward(found), *paper[1:], *_spent(results, found.best)]
-    return Answer(_headline(found), _figures(found.best), reasons, [_against(found), *assumed])
+    return Answer(_headline(found), _figures(found.best), reasons, _against(found) | assumed)
 
 
 def _headline(found: Contest) -> str:
@@ -83,13 +83,13 @@ def _headline(found: Contest) -> str:
     return f"Nothing beats {theirs}: with {ours} the {what} is {_pct(lead, half)} longer."
 
 
-def _against(found: Contest) -> tuple[str, str]:
+def _against(found: Contest) -> dict[str, str]:
     """Which schedule the headline compares with, and whether a better one is missing."""
     remark = {
         FIBRE_ONLY[0]: "the best schedule on fibre alone",
         FIBRE_ONLY[1]: f"its best schedule ({FIBRE_ONLY[0]}) is not in this comparison",
     }.get(found.against["policy"], "no schedule on fibre alone is in this comparison")
-    return "Reference", f"{policy_name(found.against)}; {remark}."
+    return {"Reference": f"{policy_name(found.against)}; {remark}"}
 
 
 def _exposed_beside(found: Contest) -> Iterator[Reason]:
@@ -163,8 +163,7 @@ def _schedule(row: Row) -> str:
 
 
 def _pct(lead: float, half: float) -> str:
-    width = half_width(lead, half)
-    return f"{number(abs(lead), 3)}{f' ± {width}' if width else ''} %"
+    return with_half(abs(lead), half, "%", 3)
 
 
 def _change(lead: float, half: float, less: str = "shorter", more: str = "longer") -> str:
@@ -259,7 +258,7 @@ def _of_sweep(sweep: Sweep) -> Answer:
         _sweep_headline(sweep),
         [_figure(row, m, f"least {m.title.lower()} of any point") for m, row in least.items()],
         [*_crossovers(sweep), *(_least(sweep, m, row) for m, row in least.items()), *_gaps(sweep)],
-        assumptions(swept_scenarios(sweep)),
+        assumptions(*swept_scenarios(sweep)),
     )
 
 
@@ -316,7 +315,7 @@ def _interval(sweep: Sweep, one: Crossover, axis: str) -> str:
 
 def _least(sweep: Sweep, metric: Metric, row: Row) -> Reason:
     place = held_name({axis: row[axis] for axis in leading_axes(sweep)})
-    value = measured(row[metric.key], row[f"ci95_{metric.key}"], metric.unit)
+    value = with_half(row[metric.key], row[f"ci95_{metric.key}"], metric.unit)
     where = f"{policy_name(row)}{f' at {place}' if place else ''}"
     return Reason(f"Least {metric.title.lower()}", f"{where}: {value}.")
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.display.metrics import COMPLETION, MAKESPAN, Metric
-from thzsync.experiments.statistics import interval95
+from thzsync.experiments.statistics import paired_pct
 from thzsync.names import BEST_OF
 from thzsync.report.source import Results, Row
 
@@ -31,10 +31,9 @@ class Contest:
 
     def paired_pct(self, row: Row, against: Row, metric: Metric) -> tuple[float, float]:
         """Paired difference in per cent of ``against``; below 0 is less."""
-        ours, theirs = (
-            self.fabric.seed_means(r["policy"], metric.key, self.first) for r in (row, against)
+        return paired_pct(
+            *(self.fabric.seed_means(r["policy"], metric.key, self.first) for r in (row, against))
         )
-        return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
 
 
 def winner(rows: list[Row]) -> Row:

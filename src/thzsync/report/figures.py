@@ -54,6 +54,8 @@ def write_figures(results: Results, folder: str | Path | None = None) -> list[Pa
 
 
 def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
+    if results.kind == "ask":
+        yield "answer", results.asked[0].plot()
     if results.fabric is not None:
         curves = learning_curves(results, results.fabric)
         series = styles(POLICY_LABELS, results.fabric.policies)

@@ -17,6 +17,7 @@ from thzsync.display import counted
 from thzsync.display.html import page_table, templates
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.report.answer import WEIGHTY, answer
+from thzsync.report.asked import view
 from thzsync.report.headline import page_tables
 from thzsync.report.source import Results
 from thzsync.studies.axes import key_name, leading_axes
@@ -38,6 +39,7 @@ TITLES: Final = {
     "beyond": "Delay and energy, beyond the paper",
     "readings": "Readings of the paper, and how near they come",
     "reproduce": "The paper, reproduced",
+    "ask": "Does a THz overlay pay here?",
 }
 
 
@@ -51,7 +53,8 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
         .render(
             title=title_of(results),
             facts=_facts(results),
-            answer=answer(results),
+            answer=None if results.kind == "ask" else answer(results),
+            asked=[view(one) for one in results.asked],
             weighty=WEIGHTY,
             tables=page_tables(results),
             present=[key for key, value in data.items() if value],
@@ -135,6 +138,8 @@ def _facts(results: Results) -> str:
             counted(comparison.iterations["iteration"].n_unique(), "iteration"),
             counted(len(comparison.seeds), "seed"),
         ]
+    elif results.kind == "ask":
+        facts = view(results.asked[0]).facts
     else:
         facts = []
     return " · ".join(facts)

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
+from thzsync.folders import ANSWER
 
 if TYPE_CHECKING:
+    from thzsync.answer import Answer
     from thzsync.experiments.compare import Comparison
     from thzsync.records.run import Run
     from thzsync.studies import Sweep
@@ -21,6 +23,7 @@ MARKERS: Final = (
     "beyond.json",
     "readings.json",
     "sweep.json",
+    ANSWER.marker,
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
 
@@ -50,13 +53,15 @@ class Results:
     readings: Row = field(default_factory=dict)
     """The document of how near sets of readings come to the published numbers."""
     sweep: Sweep | None = None
+    asked: tuple[Answer, ...] = ()
+    """What `thzsync ask` answered; a reproduction has the answers that lie in its folder."""
     quick: frozenset[str] = frozenset()
     """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``,
     ``beyond``, ``readings``."""
 
 
 def open_results(folder: str | Path) -> Results:
-    """Read a run, a comparison, a sweep, a published figure or a whole reproduction."""
+    """Read a run, a comparison, a sweep, an answer, a published figure or a reproduction."""
     from thzsync.records.journal import in_progress
 
     source = Path(folder)
@@ -69,7 +74,7 @@ def open_results(folder: str | Path) -> Results:
         return _open_run(source, {})
     raise ThzSyncError(
         f"{source}: found none of {', '.join(MARKERS)}; give a folder that `thzsync run`, "
-        f"`compare`, `sweep` or `reproduce` wrote with --out"
+        f"`compare`, `sweep`, `ask` or `reproduce` wrote with --out"
     )
 
 
@@ -83,6 +88,8 @@ def _open(source: Path, marker: str) -> Results:
 def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
     if marker == "compare.json" and kind == "fabric":
         return _open_comparison(source, document)
+    if marker == ANSWER.marker and kind in ANSWER.kinds:
+        return Results("ask", source, document=document, asked=(_answer(source, document),))
     if marker != f"{kind}.json":
         raise ThzSyncError(
             f"{source / marker}: its kind is {kind!r}; this version cannot show that"
@@ -98,6 +105,12 @@ def _open_sweep(source: Path, document: Row) -> Results:
     from thzsync.studies import Sweep
 
     return Results("sweep", source, document=document, sweep=Sweep.load(source))
+
+
+def _answer(source: Path, document: Row) -> Answer:
+    from thzsync.answer.store import load
+
+    return load(source, document)
 
 
 def _open_run(source: Path, document: Row) -> Results:
@@ -149,10 +162,18 @@ def _open_reproduction(source: Path, document: Row) -> Results:
         present.get("fabric", nothing),
         kind="reproduce",
         folder=source,
+        asked=tuple(_answer(place.parent, _read_json(place)) for place in _answers_inside(source)),
         ablations=present.get("synthesis", nothing).ablations,
         quick=frozenset().union(*(part.quick for part in present.values())),
         **shown,
     )
+
+
+def _answers_inside(source: Path) -> list[Path]:
+    """Documents of the answers that lie in a reproduction's folder, as `make run` puts them."""
+    return [
+        place / ANSWER.marker for place in sorted(source.iterdir()) if ANSWER.complete_in(place)
+    ]
 
 
 def _parts(source: Path, document: Row) -> Iterable[str]:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
-from thzsync.display import half_width, number, quantity
+from thzsync.display import half_width, number, quantity, with_half
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, label, policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
-from thzsync.display.numbers import fitting_unit
 from thzsync.experiments.statistics import verdict
 from thzsync.paper.deviation import (
     FAIR_PCT,
@@ -94,7 +93,7 @@ def gain_text(gain: Row, time: str = "") -> str:
         remarks.append(f"paper: {number(gain['paper_pct'], 3)} % less")
     aside = "; ".join(filter(None, remarks))
     than = f"{'less' if mean >= 0 else 'more'} than {label(POLICY_LABELS, gain['policy'])}"
-    return f"{measured(abs(mean), half, '%', 3)} {than}{f' ({aside})' if aside else ''}"
+    return f"{with_half(abs(mean), half, '%', 3)} {than}{f' ({aside})' if aside else ''}"
 
 
 def weights(document: Document) -> str:
@@ -157,22 +156,15 @@ def undecided(lead: float, half: float | None) -> str:
     return "" if verdict(lead, half) is not None else "too close to call"
 
 
-def measured(mean: float, half: float | None, unit: str, digits: int = 4) -> str:
-    """A mean with its interval, in the unit that fits."""
-    name, factor = fitting_unit(unit, mean)
-    width = half_width(mean * factor, half and half * factor)
-    return f"{number(mean * factor, digits)}{f' ± {width}' if width else ''} {name}".rstrip()
-
-
 def _of(row: Row, key: str, unit: str, half: str = "") -> str:
-    return measured(row[key], row.get(half or f"ci95_{key}"), unit)
+    return with_half(row[key], row.get(half or f"ci95_{key}"), unit)
 
 
 def _change(one: Row, other: Row, key: str, unit: str) -> str:
     halves: list[Any] = [row.get(f"ci95_{key}") for row in (one, other)]
     # Rows of different runs carry no paired difference; separate intervals are the safe side.
     remark = undecided(other[key] - one[key], None if None in halves else sum(halves))
-    before, after = (measured(row[key], row.get(f"ci95_{key}"), "") for row in (one, other))
+    before, after = (with_half(row[key], row.get(f"ci95_{key}"), "") for row in (one, other))
     return f"from {before} to {after} {unit}{f' ({remark})' if remark else ''}"
 
 

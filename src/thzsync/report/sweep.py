@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
 from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
 from thzsync.display.numbers import LADDERS
-from thzsync.experiments.statistics import interval95, verdict
+from thzsync.experiments.statistics import interval95, paired_pct, verdict
+from thzsync.scenario import Scenario
+from thzsync.scenario.changes import changed
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, all_panels
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DIFFERENCE = "makespan_diff_pct"
 """The paired difference of iteration times to the reference policy, in per cent of its time."""
+_CONCERNED: Final = ("floor.", "optical.", "thz.")
 Row = dict[str, Any]
 Values = dict[str, list[Any]]
 """The values of every axis in the order of the page: numbers rise, others stand as given."""
@@ -38,7 +39,7 @@ def difference_pct(sweep: Sweep, point: Row, policy: str) -> tuple[float, float]
     if not both.height:
         return None
     ours, theirs = (both[f"makespan_ms{end}"].to_numpy() for end in ("", " against"))
-    return interval95(100 * (ours - theirs) / np.where(theirs > 0, theirs, np.nan))
+    return paired_pct(ours, theirs)
 
 
 class Lead(NamedTuple):
@@ -68,6 +69,13 @@ def _lead(sweep: Sweep, point: Row) -> Lead | None:
             if rival != best
         ),
     )
+
+
+def swept_scenarios(sweep: Sweep) -> list[Scenario]:
+    """The scenarios of a sweep that differ in the floor, the fibre or the radio."""
+    chosen = [axis for axis in sweep.axes if axis.startswith(_CONCERNED)]
+    places = {repr(p): p for point in sweep.points if (p := {a: point[a] for a in chosen})}
+    return [changed(sweep.scenario, p, "sweep") for p in places.values()] or [sweep.scenario]
 
 
 def sweep_data(sweep: Sweep) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def load_preset(name: str) -> Scenario:
 def load_scenario(path: str | Path) -> Scenario:
     """Read a scenario file, or a preset by its name."""
     file = Path(path)
-    if not file.suffix and not file.is_file():
+    if not file.suffix and not file.is_file() and (str(path) in _presets() or not file.is_dir()):
         return load_preset(str(path))
     try:
         text = read_bounded(file, LARGEST_FILE_BYTES, "a scenario").decode("utf-8")
@@ -57,11 +57,21 @@ def load_scenario(path: str | Path) -> Scenario:
         raise ThzSyncError(
             f"{path}: no such file; `thzsync scenario new {path}` writes a starter"
         ) from None
+    except IsADirectoryError:
+        raise ThzSyncError(f"{path}: is a folder; {_instead_of(file)}") from None
     except UnicodeDecodeError:
         raise ThzSyncError(f"{path}: not a text file; a scenario is TOML in UTF-8") from None
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
     return parse_scenario(text, str(path))
+
+
+def _instead_of(folder: Path) -> str:
+    """What to name where a folder was named for a scenario."""
+    inside = folder / "scenario.toml"
+    if inside.is_file():
+        return f"its scenario is {inside}; `thzsync report {folder}` shows its results"
+    return "name a scenario file (TOML) or a preset"
 
 
 def parse_scenario(text: str, source: str) -> Scenario:

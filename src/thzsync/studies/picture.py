@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
 from thzsync.experiments.comparison import METRIC_TITLES
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
@@ -73,7 +74,9 @@ def _draw_panel(axes: Axes, panel: Panel, policies: tuple[str, ...]) -> None:
         half = [h if isfinite(h) else 0.0 for h in curve.half]  # an unknown width is not drawn
         x = curve.x if numeric else [str(value) for value in curve.x]
         style = look(policies.index(curve.policy))
-        axes.errorbar(x, curve.mean, half, label=curve.policy, capsize=2, **style)
+        axes.errorbar(
+            x, curve.mean, half, label=label(POLICY_LABELS, curve.policy), capsize=2, **style
+        )
     if numeric:
         _scale(axes, panel)
     for crossover in panel.crossovers:

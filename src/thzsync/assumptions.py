@@ -1,0 +1,64 @@
+"""What a result takes for granted: the fibre, the radio, other traffic, and which energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from thzsync.display import number, with_unit
+from thzsync.scenario import Scenario
+from thzsync.topology import oversubscription
+
+
+def assumptions(*scenarios: Scenario) -> dict[str, str]:
+    """Every assumption in words, by its name; of scenarios that differ, the first and the last."""
+    return {name: _varied(tell(scenario) for scenario in scenarios) for name, tell in FACTS.items()}
+
+
+def _varied(texts: Iterable[str]) -> str:
+    different = list(dict.fromkeys(texts))
+    first, last = different[0], different[-1]
+    return first if len(different) == 1 else f"from: {first}; to: {last}"
+
+
+def _fibre(scenario: Scenario) -> str:
+    floor, optical, ratio = scenario.floor, scenario.optical, oversubscription(scenario)
+    load = f"{number(ratio, 3)}:1 oversubscribed" if ratio > 1 else "not oversubscribed"
+    access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))
+    if floor.rings == 1:
+        return f"{load}, {floor.racks} racks at {access} on one switch"
+    return (
+        f"{load} between rings ({floor.lanes} racks at {access} share one link of {inter} to each "
+        "other ring)"
+    )
+
+
+def _radio(scenario: Scenario) -> str:
+    thz = scenario.thz
+    law = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
+    return (
+        f"{thz.subbands} subbands of {with_unit(thz.subband_hz, 'Hz', 3)}, at most "
+        f"{with_unit(thz.max_power_w, 'W', 3)} per rack, noise figure {thz.noise_figure_db:g} dB, "
+        f"receive antenna {thz.receive_gain_db:g} dBi, {law}, no interference between beams"
+    )
+
+
+def _background(scenario: Scenario) -> str:
+    load = scenario.optical.background.load
+    return f"other traffic loads every link by {100 * load:g} %" if load else "no other traffic"
+
+
+def _energy(scenario: Scenario) -> str:
+    per_bit = with_unit(scenario.optical.energy_j_per_bit_hop, "J/bit/hop", 3)
+    return (
+        f"transmission only ({per_bit} on fibre, radiated power on THz), neither electronics at "
+        "the wall plug nor static power"
+    )
+
+
+FACTS: Final[dict[str, Callable[[Scenario], str]]] = {
+    "Fibre": _fibre,
+    "Radio": _radio,
+    "Background": _background,
+    "Energy": _energy,
+}
