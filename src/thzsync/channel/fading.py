@@ -1,9 +1,8 @@
 """Fluctuation and blockage as pure functions of (key, pair, subband, slot).
 
-Nothing is remembered from one instant to the next: every draw is a hash of where and when it
-belongs, so the channel can be asked at any time, in any order, for any pair, and always answers
-the same. The hash is splitmix64 read as a counter-based generator: draw number n of a stream is
-the finaliser of ``start + n * golden``.
+Every draw is a hash of its place and time. So a query for any time and pair, in any order, gives
+the same result. The hash is splitmix64 read as a counter-based generator: draw number n of a stream
+is the finaliser of ``start + n * golden``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from thzsync.jit import bare
 _S32, _S11 = np.uint64(32), np.uint64(11)
 _LOW32 = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
-_ORIGIN = 1 << 40  # slots before time 0 are asked for too: shift them above 0
+_ORIGIN = 1 << 40  # queries include slots before time 0: shift them above 0
 
 
 mix64: Callable[[np.uint64], np.uint64] = bare(hashing.mix64)
@@ -56,9 +55,9 @@ def fluctuation(
     """First-order autoregressive process of unit variance at one slot.
 
     The moving-average form of x_k = a x_{k-1} + sqrt(1 - a^2) w_k, cut after some innovations and
-    scaled back to unit variance: random access instead of recursion. Neighbouring slots have most
-    innovations in common: ``innovation`` is a ring in which that of slot k stands at k modulo its
-    length, and the oldest ``known`` of this slot are there already.
+    scaled back to unit variance: random access instead of recursion. Neighbouring slots share most
+    innovations. ``innovation`` is a ring buffer: slot k is at k modulo its length. The oldest
+    ``known`` innovations of this slot are already in it.
     """
     terms = len(innovation)
     for j in range(terms - known):
@@ -77,8 +76,8 @@ def fluctuation(
 def blocked(start: np.uint64, slot: int, p_block: float, p_clear: float) -> bool:
     """State of a two-state (Gilbert-Elliott) Markov chain at one slot, exactly stationary.
 
-    Coupling from the past: one uniform per slot drives both states at once; below p_block both
-    end blocked, at or above 1 - p_clear both end clear, in between each keeps its state. So the
+    Coupling from the past: one uniform per slot drives both states. Below p_block both become
+    blocked, at or above 1 - p_clear both become clear, in between each keeps its state. So the
     latest slot that forces a state decides (needs p_block + p_clear <= 1).
     """
     while True:
@@ -91,7 +90,7 @@ def blocked(start: np.uint64, slot: int, p_block: float, p_clear: float) -> bool
 
 
 class Fading(NamedTuple):
-    """What gains follow from, and what is kept of earlier answers."""
+    """The data from which gains follow, and the caches of earlier results."""
 
     lanes: int
     """Racks per ring."""
@@ -121,11 +120,11 @@ def fill_gains(
     fading: Fading, src: IntArray, dst: IntArray, fluctuation_slot: int, blockage_slot: int,
     out: FloatArray,
 ) -> bool:  # fmt: skip
-    """Gains of the asked links into ``out``, through direct-mapped caches; False if a rack is none.
+    """Write the gains of some links to ``out``; False if a rack does not exist.
 
-    An entry of the first names its pair and both slots, one of the second keeps the innovations of
-    its pair up to a slot. A hit is exactly what a miss would compute: answers do not depend on
-    what was asked before.
+    Both caches are direct-mapped. An entry of the first names its pair and both slots. One of the
+    second keeps the innovations of its pair up to a slot. A hit equals what a miss would compute,
+    so results do not depend on earlier queries.
     """
     cached_pair, cached_slots, cached_gain = (
         fading.cached_pair, fading.cached_slots, fading.cached_gain,

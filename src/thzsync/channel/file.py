@@ -2,7 +2,7 @@
 
 Columns (arrays in an NPZ): ``rack_a``, ``rack_b``, ``subband``, ``gain_db`` and, if gains change,
 ``time_s``: a row holds from that time until the next row of the same pair and subband. The file
-replaces the propagation model altogether: what fluctuates or is blocked is in the file or nowhere.
+replaces the whole propagation model, fluctuation and blockage included.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _look_up(
 
 
 def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
-    """Read and check a gains file; whatever it lacks is refused with its row and the remedy."""
+    """Read and check a gains file; an error names the row and the remedy."""
     told = _Columns(path)
     rack_a, rack_b = (told.whole(name, racks, "racks") for name in ("rack_a", "rack_b"))
     subband = told.whole("subband", subbands, "subbands")
@@ -165,13 +165,13 @@ def _check_rows(rows: int) -> None:
 
 
 class _Columns:
-    """Columns of a gains file, checked as they are asked for."""
+    """Columns of a gains file, checked when read."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.columns = path, _read(path)
 
     def _numbers(self, name: str) -> FloatArray:
-        """A column as floats, text that is no number refused; missing values become NaN."""
+        """A column as floats; refuses text that is no number. Missing values become NaN."""
         values = self.columns[name]
         if values.dtype.kind in "biuf":
             return values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The channel that everybody asks: gains of any links at any time, whatever their source."""
+"""The channel: gains of any links at any time, from the model or a file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GainSource(Protocol):
 class ChannelModel:
     """Linear power gains g_ij^c(t) between racks: reciprocal, piecewise constant in time.
 
-    They depend on the scenario, the seed and the time alone, never on earlier questions.
+    They depend only on the scenario, the seed and the time, never on earlier queries.
     """
 
     source: GainSource
@@ -45,7 +45,7 @@ class ChannelModel:
 
     @staticmethod
     def build(channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> ChannelModel:
-        """The channel of a scenario and seed; a ``gains_file`` replaces the model altogether."""
+        """The channel of a scenario and seed; a ``gains_file`` replaces the whole model."""
         if channel.gains_file is not None:
             from thzsync.channel.file import load_gains
 

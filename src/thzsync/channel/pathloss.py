@@ -1,4 +1,4 @@
-"""The two measured path-loss laws and the composite gain, before anything fluctuates."""
+"""The two measured path-loss laws and the composite gain, without fluctuation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def composite_gain(
 
 
 def validity_notes(thz: Thz) -> tuple[str, ...]:
-    """What to tell a user whose band reaches outside the measured one; empty when all is well."""
+    """Warning for a band that extends outside the measured one; empty if it does not."""
     low, high = thz.band_start_hz, thz.band_start_hz + thz.subbands * thz.subband_hz
     if low >= LOS.lowest_hz and high <= LOS.highest_hz:
         return ()

@@ -26,7 +26,7 @@ _SMALLEST_WEIGHT: Final = 1e-4
 
 @dataclass(frozen=True)
 class FluctuationGrid:
-    """The log-normal fluctuation on its slots (constant in time: one slot that never ends)."""
+    """The log-normal fluctuation on its slots (one endless slot if constant in time)."""
 
     sigma_db: float
     slot_ps: int
@@ -38,7 +38,7 @@ class FluctuationGrid:
 
     @staticmethod
     def of(channel: Channel) -> FluctuationGrid:
-        """The grid that a scenario's channel asks for."""
+        """The grid of a scenario's channel."""
         if channel.coherence_s is None or channel.fluctuation_db == 0:
             return FluctuationGrid(channel.fluctuation_db, 0, 0.0, 1)
         slot_ps = to_ps(channel.coherence_s / SLOTS_PER_COHERENCE)
@@ -77,17 +77,17 @@ class BlockageGrid:
 
 
 class PropagationGains:
-    """Path loss at the rack distances, with fluctuation and blockage drawn for the asked pairs.
+    """Path loss at the rack distances, with fluctuation and blockage of the queried pairs.
 
-    Not safe for several threads at once: they would share the cache.
+    Not safe for several threads at once, since they would share the cache.
     """
 
     def __init__(self, channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> None:
         self.fluctuation = FluctuationGrid.of(channel)
         self.blockage = BlockageGrid.of(channel.blockage)
         self._lanes, self._topology, self._paths = topology.lanes, topology, channel.nlos_paths
-        # Gain at f0 by (ring, ring, distance in lanes): all that the geometry can yield. Pages of
-        # fresh zeros take no memory, and rows are worked out when their rings are first asked for.
+        # Gain at f0 by (ring, ring, distance in lanes): all values of the geometry. Pages of fresh
+        # zeros take no memory, and rows are computed at the first query of their rings.
         rings = topology.rings
         self._reference_gain = np.zeros((rings, rings, topology.lanes))
         self._known = np.zeros((rings, rings), dtype=np.bool_)
@@ -96,7 +96,7 @@ class PropagationGains:
         ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
         self._subband_factor = np.array([ratio**-2.0 for ratio in ratios])
         entries = min(topology.racks**2, _CACHE_ENTRIES)
-        # Slots have most innovations in common with those before; pages not needed take no memory.
+        # Slots share most innovations with earlier ones; unused pages take no memory.
         kept = min(entries, _KEPT_PAIRS)
         self._fading = hold(
             Fading(
@@ -138,7 +138,7 @@ class PropagationGains:
         return out
 
     def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
-        """Rings of links; gains between rings that are met for the first time are worked out."""
+        """Rings of links; computes gains between rings at their first query."""
         s, t = src // self._lanes, dst // self._lanes
         try:
             known = self._known[s, t]
@@ -171,5 +171,5 @@ class PropagationGains:
 
 
 def _slot(time_ps: int, slot_ps: int) -> int:
-    """The slot of an instant; what never changes has one."""
+    """The slot of an instant; a constant process has one slot."""
     return time_ps // slot_ps if slot_ps else 0

@@ -36,7 +36,7 @@ def rate_bps(power_w: float, snr_per_w: float, subband_hz: float) -> float:
 def required_power_w(
     size_bits: float, duration_s: float, snr_per_w: float, subband_hz: float
 ) -> float:
-    """Least power [W] that moves ``size_bits`` in ``duration_s``; inf where none does.
+    """Least power [W] that sends ``size_bits`` in ``duration_s``; inf if no power does.
 
     eq:a2a_required_power.
     """

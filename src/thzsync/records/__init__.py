@@ -1,4 +1,4 @@
-"""A run as tables: their schema, how they are collected, and a finished run on disk."""
+"""A run as tables: their schema, their collection, and a finished run on disk."""
 
 from __future__ import annotations
 

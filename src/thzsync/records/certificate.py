@@ -1,4 +1,4 @@
-"""How near the runs of a command are to packets: the error at every place where it looked."""
+"""The packet-level error of the runs of a command, at every place that was checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.records.fidelity import Fidelity, KindError
 
 Place = dict[str, Any]
-"""What tells some runs from others, such as their policy and axis values; empty for a run alone."""
+"""What distinguishes runs, such as policy and axis values; empty for a single run."""
 FIGURES: Final = (*KindError._fields, "tolerance")
 WORDS: Final = ("verdict", "reason")
 """What follows from the figures, and what the scenario says."""
@@ -54,7 +54,7 @@ class Certified:
 
     @property
     def warning(self) -> str:
-        """What is wrong, and what helps."""
+        """The fault and its remedy."""
         remedy = f"{self.reason}:" if self.reason else "raise optical.trains_per_flow or"
         return (
             f"{' '.join(filter(None, (self.found.kind, self.where)))} is "
@@ -65,14 +65,14 @@ class Certified:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What all replayed events say, place by place."""
+    """The errors of all replayed events, place by place."""
 
     tolerance: float
-    """The strictest of the runs."""
+    """The strictest tolerance of the runs."""
     rows: tuple[Certified, ...]
 
     def worst(self) -> list[Certified]:
-        """Of every collective type the place with the largest error for its tolerance."""
+        """Per collective type, the place with the largest error relative to its tolerance."""
         found: dict[str, Certified] = {}
         for row in sorted(self.rows, key=lambda row: -abs(row.found.error) / row.tolerance):
             found.setdefault(row.found.kind, row)
@@ -85,7 +85,7 @@ class Certificate:
         return [row for row in self.worst() if row.beyond]
 
     def at(self, policy: str) -> Certificate:
-        """What it says of one policy."""
+        """The part about one policy."""
         rows = tuple(row for row in self.rows if row.place.get("policy") == policy)
         return Certificate(self.tolerance, rows)
 
@@ -108,7 +108,7 @@ class Certificate:
 
     @classmethod
     def of_document(cls, found: Any, source: str) -> Certificate:
-        """What `document` wrote."""
+        """Read what `document` wrote."""
         try:
             rows = tuple(map(_row, found["kinds"]))
             return cls(float(found["tolerance"]), rows)
@@ -125,9 +125,9 @@ def _row(told: dict[str, Any]) -> Certified:
 
 
 def certify(runs: Iterable[tuple[Place, Fidelity | None]]) -> Certificate | None:
-    """What runs say together; None if none of them is in flow fidelity.
+    """The certificate of several runs; None if none of them is in flow fidelity.
 
-    Events of runs at one place, its seeds, count as one sample: more seeds make a sharper verdict.
+    Events of all seeds at one place count as one sample, so more seeds narrow the interval.
     """
     told = [(place, found) for place, found in runs if found is not None]
     if not told:
@@ -149,14 +149,14 @@ def _certified(place: Place, found: list[Fidelity]) -> Iterator[Certified]:
 
 
 def warn_beyond(found: Certificate | None) -> None:
-    """Warn of every type that is beyond the tolerance; silence is consent."""
+    """Warn of every type that is beyond the tolerance."""
     for row in found.exceeded if found is not None else ():
         warnings.warn(row.warning, BeyondToleranceWarning, stacklevel=3)
 
 
 @contextmanager
 def judged_together() -> Iterator[None]:
-    """Single runs do not warn: whoever asked for several judges them together."""
+    """Suppress warnings of single runs: a command judges all its runs together."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeyondToleranceWarning)
         yield

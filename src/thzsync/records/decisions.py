@@ -1,4 +1,4 @@
-"""What was decided in a run in progress, as a file of its parts."""
+"""The decisions of a run in progress, as one file per part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How near a run in flow fidelity is to packets: events carried out again, and their error."""
+"""The packet-level check of a run in flow fidelity: replayed events and their error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from thzsync.errors import ThzSyncError
 
 
 class Replayed(NamedTuple):
-    """One event that was carried out again packet by packet."""
+    """One event that was replayed packet by packet."""
 
     number: int
     """The event's number in the record."""
@@ -38,7 +38,7 @@ class KindError(NamedTuple):
 
 @dataclass(frozen=True)
 class Fidelity:
-    """What the replayed events of a run say."""
+    """The errors of the replayed events of a run."""
 
     tolerance: float
     replayed: tuple[Replayed, ...]
@@ -51,7 +51,7 @@ class Fidelity:
         return [kind_error(kind, [r for r in self.replayed if r.kind == kind]) for kind in kinds]
 
     def among(self, numbers: IntArray) -> Fidelity:
-        """What is said of the events with these numbers."""
+        """The part about the events with these numbers."""
         known = set(numbers.tolist())
         return replace(self, replayed=tuple(r for r in self.replayed if r.number in known))
 
@@ -72,7 +72,7 @@ class Fidelity:
 
     @classmethod
     def of_document(cls, found: Any) -> Fidelity:
-        """What `document` wrote."""
+        """Read what `document` wrote."""
         try:
             rows = [
                 Replayed(int(number), str(kind), float(flow), float(packet))

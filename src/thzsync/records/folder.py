@@ -1,9 +1,9 @@
 """A folder that holds one record at a time, whole or not at all.
 
 A record is some files and a marker (``run.json``, ``compare.json``) that lists the SHA-256 of each
-and of itself. New files wait in a hidden folder until the marker has been replaced: that rename is
-the one instant at which the record changes. Readers take each file by its checksum from either
-place, so a crash leaves the old record or the new one, and a mixture is refused.
+and of itself. New files wait in a hidden folder until the marker has been replaced: that rename
+changes the record in one instant. Readers find each file by its checksum, in either place. So a
+crash leaves the old record or the new one, and a mixture is refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def with_marker(marker: str, document: Mapping[str, Any], files: Files) -> Files
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document with the checksum of all that it says."""
+    """The document with the checksum of its contents."""
     rest = {key: value for key, value in document.items() if key != SEAL}
     return {**rest, SEAL: sha256(dump_json(rest).encode()).hexdigest()}
 
@@ -65,7 +65,7 @@ class Record:
     marker: str
     document: dict[str, Any]
     waiting: Path
-    """Where its files are before they are in the folder."""
+    """The place of its files before they move to the folder."""
 
     @classmethod
     def at(cls, folder: Path, marker: str, document: dict[str, Any]) -> Record:
@@ -78,9 +78,9 @@ class Record:
         return Record(self.folder / name, marker, document, self.waiting / name)
 
     def read(self, name: str) -> bytes:
-        """The content of a file that the marker lists, from wherever it is by now."""
+        """The content of a file that the marker lists, from either place."""
         wanted = self.document[FILES].get(name)
-        # It may move from the second place to the first while we look.
+        # The file may move from the second place to the first during the search.
         for place in (self.folder, self.waiting, self.folder):
             content = _content(place / name)
             if content is not None and sha256(content).hexdigest() == wanted:
@@ -107,7 +107,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _settle(folder: Path, marker: str) -> None:
-    """Put files that the marker lists in their place; what came without a marker is dropped."""
+    """Move files that the marker lists into place; delete files without a marker."""
     incoming = folder / INCOMING
     if not incoming.is_dir():
         return

@@ -1,9 +1,9 @@
-"""A run in progress on disk: how it began, and after every iteration what is new.
+"""A run in progress on disk: its inputs, and a part after every iteration.
 
 Each part holds the rows of what has finished, the decisions that were made since the part before,
-and, for a policy that learns, its state at that instant. A process that dies loses at most the
-iteration that it was in: the parts are a run of their own, and they say how to go on. A part is one
-file, since a short iteration would take less time than a dozen files need to be safe on disk.
+and, for a policy that learns, its state at that instant. A process that dies loses at most its
+current iteration: the parts are a run of their own, from which it can resume. A part is one file,
+since a dozen files would take longer to be safe on disk than a short iteration takes.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def refuse_to_drop(folder: str | Path) -> None:
     """Refuse a folder in which an interrupted run has finished iterations: they took their time."""
     if not RUN.started_in(Path(folder)):
         return
-    with locked(Path(folder)):  # who writes there now is not interrupted
+    with locked(Path(folder)):  # another process that writes there now continues
         raise ThzSyncError(
             f"{folder}: holds an interrupted run; go on with `thzsync run --resume {folder}`, or "
             "start anew with --force"

@@ -1,4 +1,4 @@
-"""A record in one file: there whole or not at all, at the price of one write."""
+"""A record in one file, written in one step: complete or absent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PackedRecord(Record):
 
     @classmethod
     def open(cls, file: Path, marker: str) -> PackedRecord:
-        """The record in an archive, if nobody has changed it."""
+        """The record in an archive, if it is unchanged."""
         try:
             document = json.loads(_member(file, marker) or b"")
         except (RecursionError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Collects what happened, column by column, and hands it over as frames."""
+"""Collects the rows of a run, column by column, and returns them as frames."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Recorder:
         self._piles = {name: _Pile(name) for name in TABLES}
 
     def keeps(self, table: str) -> bool:
-        """Whether it is worth while to work out rows of this table."""
+        """Whether rows of this table are kept, so that they need computing."""
         return table in self._keep
 
     def another(self) -> Recorder:
-        """An empty one that keeps the same tables."""
+        """An empty recorder that keeps the same tables."""
         return Recorder(self._keep)
 
     def add(self, table: str, rows: int = 1, **columns: Any) -> None:
@@ -54,7 +54,7 @@ class Recorder:
         self._piles[table].add(rows, columns)
 
     def extend(self, other: Recorder) -> None:
-        """Append everything that another one has collected, and take it from there."""
+        """Move all rows of another recorder to this one."""
         for name, pile in other._piles.items():
             self._piles[name].extend(pile)
 
@@ -63,7 +63,7 @@ class Recorder:
         return {name: pile.frame() for name, pile in self._piles.items()}
 
     def new_frames(self) -> dict[str, pl.DataFrame]:
-        """What was added since this was last asked."""
+        """The rows added since the last call."""
         return {name: pile.new_frame() for name, pile in self._piles.items()}
 
 
@@ -92,7 +92,7 @@ class _Pile:
         if other._frames:
             self._settle()
             other._frames.reverse()
-            while other._frames:  # the frames of both are never there twice
+            while other._frames:  # both recorders never hold the same frames
                 add_frame(self._frames, other._frames.pop())
         self._parts += other._parts
         self._waiting += other._waiting

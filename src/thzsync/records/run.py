@@ -35,7 +35,7 @@ References = dict[str, tuple[float, float]]
 
 
 def environment() -> dict[str, str]:
-    """What the numbers may depend on beside the inputs."""
+    """Versions on which the numbers may depend besides the inputs."""
     from importlib.metadata import version
 
     return {
@@ -72,7 +72,7 @@ def _latest_ps(times_ps: pl.Series) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that one simulated run left behind."""
+    """The tables and provenance of one simulated run."""
 
     scenario: Scenario
     policy: str
@@ -117,7 +117,7 @@ class Run:
 
     @property
     def certificate(self) -> Certificate | None:
-        """How near a run in flow fidelity is to packets."""
+        """The packet-level check of a run in flow fidelity."""
         return certify([({}, self.fidelity)])
 
     def last_iteration(self) -> Run:
@@ -165,7 +165,7 @@ class Run:
         )
 
     def provenance(self) -> dict[str, Any]:
-        """What made this run and what it holds, as plain values."""
+        """The inputs and contents of this run, as plain values."""
         return {
             "format": FORMAT,
             "kind": "run",
@@ -224,7 +224,7 @@ class Run:
 
     @classmethod
     def read(cls, record: Record) -> Run:
-        """A run from its record, if all of it is what the marker lists."""
+        """A run from its record, if all files are those that the marker lists."""
         declared = _checked_provenance(record.folder / MARKER, record.document)
         record.check_seal()
         tables = {name: read_table(record, name) for name in TABLES}
@@ -243,7 +243,7 @@ class Run:
 
 
 def stream_bytes(frame: pl.DataFrame) -> bytes:
-    """A table as a compressed Arrow stream: larger than Parquet, but written in no time."""
+    """A table as a compressed Arrow stream: larger than Parquet, but faster to write."""
     buffer = io.BytesIO()
     frame.write_ipc_stream(buffer, compression="zstd")
     return buffer.getvalue()
@@ -272,7 +272,7 @@ def read_table(record: Record, name: str, suffix: str = "parquet") -> pl.DataFra
 
 
 def read_scenario(record: Record) -> Scenario:
-    """The scenario of a record; without it the record says nothing."""
+    """The scenario of a record; without it the record cannot be read."""
     try:
         text = record.read(SCENARIO).decode("utf-8")
     except UnicodeDecodeError:

@@ -103,7 +103,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "flow": "i32",
         "chunk": "i32",
         "decided": "bool",  # whether it was decided for THz
-        "thz": "bool",  # the fabric that carried it
+        "thz": "bool",  # the actual carrier
         "ready_ps": "i64",
         "end_ps": "i64",
     },
