@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.optical.cases import Case, batches, networks
+from thzsync.arrays import NEVER_PS
 from thzsync.optical import Background, Network, OpticalFabric
 from thzsync.optical import layout as c
 from thzsync.transfers.batch import ChunkBatch
@@ -112,3 +113,20 @@ def test_free_rows_are_counted_and_no_queue_is_too_full() -> None:
             free, p = free + 1, int(st_.pkt[p, c.P_NEXT])
         assert free == st_.ctl[c.SPARE]
         assert (st_.link[:, c.OCC] <= st_.link[:, c.LIMIT]).all()
+
+
+def test_background_that_meets_nobody_leaves_links_without_events() -> None:
+    fabric = lonely()
+    fabric.advance(10**9)
+    between = 2 * 16 + np.array([1, 2])
+    assert fabric.link_bytes().background[between].min() > 0
+    assert (fabric._st.key[between] == NEVER_PS).all()
+
+
+def test_a_chunk_gives_a_lazy_link_its_events_back() -> None:
+    fabric = lonely()
+    fabric.advance(10**9)
+    assert fabric._st.link[33, c.STATE] == c.LAZY
+    fabric.submit(ChunkBatch.build(FIBRE, [0], [9], 10**6, [0]), fabric.now_ps)
+    fabric.advance(fabric.now_ps + 10**7)
+    assert fabric._st.link[33, c.STATE] != c.LAZY

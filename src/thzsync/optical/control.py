@@ -8,7 +8,7 @@ from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.lists import remove
 from thzsync.optical.packets import look, mark, service_ps, settle
-from thzsync.optical.queues import rekey
+from thzsync.optical.queues import rekey, resume_events
 from thzsync.optical.racks import is_down, kick, leave_flow, leave_nic, take_fresh
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
@@ -74,6 +74,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Packets that start from now on take the new rate; with rate 0 none starts."""
     take_fresh(st)  # racks with something new are served before this link
     link = st.link
+    resume_events(st, ln, st.clock[pre.NOW])
     link[ln, c.RATE] = rate_bps
     link[ln, c.FULL] = 0
     if rate_bps > 0:

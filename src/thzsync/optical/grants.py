@@ -54,7 +54,7 @@ def admit_background(st: State, q: int, now_ps: int) -> None:
         st.burst[q, c.BG_BURSTS] -= 1
         st.burst[q, c.BG_LEFT] = st.ctl[c.BURST]
     if st.burst[q, c.BG_LEFT] > 0:
-        request(st, len(st.link) + q, q)
+        request(st, len(st.link) + q, q, now_ps)
 
 
 @hot

@@ -30,14 +30,13 @@ from thzsync.optical.queues import (
     add_load,
     admit,
     attempt,
-    background_packet,
-    enter,
+    enter_burst,
     finds_room,
     finish,
     rekey,
     request,
 )
-from thzsync.optical.racks import is_down, occupy, take_fresh
+from thzsync.optical.racks import is_down, take_fresh
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -53,13 +52,10 @@ def begin_burst(st: State, q: int, now_ps: int) -> None:
         and finds_room(st, q, size, now_ps)
         and ctl[c.SPARE] > (size + full - 1) // full
     ):
-        occupy(st, q, size)
-        while size > 0:
-            enter(st, q, background_packet(st, min(size, full)), now_ps)
-            size -= full
+        enter_burst(st, q, now_ps)
     elif burst[q, c.BG_LEFT] == 0:
         burst[q, c.BG_LEFT] = size
-        request(st, len(link) + q, q)
+        request(st, len(link) + q, q, now_ps)
     else:
         burst[q, c.BG_BURSTS] += 1
     burst[q, c.BG_POS] += 1

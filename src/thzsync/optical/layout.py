@@ -52,8 +52,9 @@ NEXT_INSTANT, LINKS, NODES, KICKS, GRANTS = 0, 1, 2, 3, 4
 STAGE, CURSOR, RESUME, STAMP, N_GRANTS, HOPS, TRACED, TRACING = range(8, 16)
 TRAINS, BURSTS_SHORT, LOOKS = range(16, 19)
 
-# link
-LAST_END: Final = BEGAN  # rack-facing links keep the last end instead of a start
+# link; a LAZY link between switches carries background alone, without events
+LAZY: Final = 3
+LAST_END: Final = BEGAN  # links without events keep the last end instead of a start
 MARKED: Final = 17  # requests for room must be looked at
 
 # switch

@@ -74,7 +74,7 @@ def leave(st: State, ln: int, p: int) -> None:
 
 @hot
 def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
-    """Let every packet of a rack-facing link leave whose last bit has left by now.
+    """Let every packet of a link without events leave whose last bit has left by now.
 
     Without ``deliver``, a chunk's last packet due right now stays for the link's own event, so
     that chunks complete in the order of their links.
@@ -96,7 +96,13 @@ def settle(st: State, ln: int, now_ps: int, deliver: bool) -> None:
 
 
 @hot
+def without_events(st: State, q: int) -> bool:
+    """Whether the departures of a switch output follow from its arrivals."""
+    return bool(is_down(st, q) or st.link[q, c.STATE] == c.LAZY)
+
+
+@hot
 def look(st: State, q: int, now_ps: int) -> None:
     """Bring a switch output up to now: what has left has left."""
-    if is_down(st, q):
+    if without_events(st, q):
         settle(st, q, now_ps, False)

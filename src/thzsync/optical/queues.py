@@ -6,6 +6,10 @@ wait for room behind them, so a packet's departure is known when it arrives (Lin
 and whole trains pass without an event of their own: such a link is woken only when a chunk's last
 packet arrives, or when somebody waits for its room. Switches in ``EAGER`` mode, whose shared
 buffer might run out, watch every departure. Both ways give the same results to the picosecond.
+
+Packets of background leave the network behind their link. So an idle link between switches turns
+``LAZY`` when background comes, and has no events until a chunk's packet joins its queue, somebody
+waits for room in it, or its switch turns eager.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from thzsync.jit import hot, inner_bare
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.lists import append, give, take
-from thzsync.optical.packets import leave, look, mark, service_ps, write_trace
+from thzsync.optical.packets import leave, look, mark, service_ps, without_events, write_trace
 from thzsync.optical.racks import enqueue, is_down, occupy, push_flow
 from thzsync.optical.tournament import set_key
 from thzsync.transfers.precedence import START_AT
@@ -77,6 +81,25 @@ def rekey(st: State, ln: int) -> None:
 
 
 @inner_bare
+def resume_events(st: State, ln: int, now_ps: int) -> None:
+    """Give a lazy link its events back."""
+    link, pkt = st.link, st.pkt
+    if link[ln, c.STATE] != c.LAZY:
+        return
+    look(st, ln, now_ps)
+    link[ln, c.STATE] = c.RESTING
+    p = link[ln, c.HEAD]
+    if p < 0:
+        return
+    began = max(pkt[p, c.P_READY], link[ln, c.LAST_END])
+    if began <= now_ps:
+        link[ln, c.STATE] = c.BUSY
+        link[ln, c.BEGAN] = began
+        began = pkt[p, c.P_END]
+    set_key(st.key, st.tree, ln, began)
+
+
+@inner_bare
 def turn_eager(st: State, s: int, now_ps: int) -> None:
     """Watch every departure of a switch from now on, unless looking shows ample room."""
     switch = st.switch
@@ -90,6 +113,7 @@ def turn_eager(st: State, s: int, now_ps: int) -> None:
         ln = st.outputs[o]
         if st.link[ln, c.WAIT_HEAD] >= 0:
             mark(st, ln)
+        resume_events(st, ln, now_ps)
         if is_down(st, ln) and st.link[ln, c.HEAD] >= 0:
             rekey(st, ln)
 
@@ -110,14 +134,14 @@ def reserve(st: State, q: int, size: int, now_ps: int) -> None:
 
 
 @hot
-def enter(st: State, q: int, p: int, now_ps: int) -> None:
-    """A packet whose room is reserved joins a switch's output queue."""
+def join(st: State, q: int, p: int, now_ps: int) -> None:
+    """Put a packet at the end of a switch's output queue, which has been looked at."""
     link, pkt = st.link, st.pkt
     ready = now_ps + st.ctl[c.DELAY]
     pkt[p, c.P_READY] = ready
-    look(st, q, now_ps)  # a train passes, but its rows are reused while still cached
+    pkt[p, c.P_HOP] = pkt[p, c.P_DOWN]
     was_empty = link[q, c.HEAD] < 0
-    if is_down(st, q):
+    if without_events(st, q):
         free_at = link[q, c.LAST_END] if was_empty else pkt[link[q, c.TAIL], c.P_END]
         end = NEVER_PS
         if link[q, c.RATE] > 0:
@@ -130,10 +154,18 @@ def enter(st: State, q: int, p: int, now_ps: int) -> None:
         elif pkt[p, c.P_LEFT] == 0 and st.key[q] == NEVER_PS:
             set_key(st.key, st.tree, q, end)
         return
-    pkt[p, c.P_HOP] = pkt[p, c.P_DOWN]
     enqueue(st, q, p)
     if was_empty and link[q, c.STATE] == c.RESTING and link[q, c.RATE] > 0:
         set_key(st.key, st.tree, q, ready)
+
+
+@hot
+def enter(st: State, q: int, p: int, now_ps: int) -> None:
+    """A packet whose room is reserved joins a switch's output queue."""
+    look(st, q, now_ps)  # a train passes, but its rows are reused while still cached
+    if st.link[q, c.STATE] == c.LAZY:
+        resume_events(st, q, now_ps)
+    join(st, q, p, now_ps)
 
 
 @hot
@@ -145,6 +177,21 @@ def background_packet(st: State, size: int) -> int:
     st.pkt[p, c.P_LEFT] = -1
     st.pkt[p, c.P_DOWN] = -1
     return p
+
+
+@hot
+def enter_burst(st: State, q: int, now_ps: int) -> None:
+    """A burst that finds room joins a switch's output queue; if alone there, without events."""
+    link, size = st.link, st.ctl[c.BURST]
+    occupy(st, q, size)
+    look(st, q, now_ps)
+    idle = link[q, c.HEAD] < 0 and link[q, c.STATE] == c.RESTING
+    if idle and not is_down(st, q) and not watched(st, q):
+        link[q, c.STATE] = c.LAZY
+        link[q, c.LAST_END] = now_ps
+    while size > 0:
+        join(st, q, background_packet(st, min(size, st.ctl[c.PACKET])), now_ps)
+        size -= st.ctl[c.PACKET]
 
 
 @hot
@@ -177,9 +224,10 @@ def finish(st: State, ln: int, now_ps: int) -> None:
 
 
 @hot
-def request(st: State, r: int, q: int) -> None:
+def request(st: State, r: int, q: int, now_ps: int) -> None:
     """Queue up for room: request r is a link, or ``links + q`` for the background of q."""
     link = st.link
+    resume_events(st, q, now_ps)
     st.stamp[r] = st.ctl[c.STAMP]
     st.ctl[c.STAMP] += 1
     st.switch[link[q, c.SWITCH], c.WAITERS] += 1
@@ -216,6 +264,6 @@ def attempt(st: State, ln: int, now_ps: int) -> None:
             return
         else:
             link[ln, c.STATE] = c.WAITING
-            request(st, ln, q)
+            request(st, ln, q, now_ps)
     if st.key[ln] != time:
         set_key(st.key, st.tree, ln, time)
