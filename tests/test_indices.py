@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from thzsync.jit import bare, inner_bare, kernel
-from thzsync.jit.lanes import eight, put_eight
 
 HERE = Path(__file__)
 POLICIES = ("thz-sync", "shared-bandit", "ddqn", "all-wired-best", "all-wireless-best")
@@ -41,11 +40,6 @@ def last(x):  # type: ignore[no-untyped-def]
     return x[-1]
 
 
-@bare
-def copy_eight(table, place, to):  # type: ignore[no-untyped-def]
-    put_eight(to, -8, eight(table, place))
-
-
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where code with bounds is stored: it must not be mistaken for code without."""
@@ -68,14 +62,6 @@ def test_negative_indices_count_from_the_end() -> None:
     assert last(line) == 4.0
     assert [in_a_part(line, -k) for k in range(1, 6)] == [4.0, 3.0, 2.0, 1.0, 0.0]
     assert in_a_table(table, -1, -3) == 3.0
-
-
-def test_eight_numbers_count_from_the_end() -> None:
-    table, to = np.arange(32.0).reshape(2, 16), np.zeros(16)
-    copy_eight(table, (-1, -8), to)
-    assert to.tolist() == [*[0.0] * 8, *range(24, 32)]
-    copy_eight.py_func(table, (-2, -8), to)  # type: ignore[attr-defined]
-    assert to.tolist() == [*[0.0] * 8, *range(8, 16)]
 
 
 def test_with_bounds_an_index_that_would_lie_outside_is_refused(cache: Path) -> None:

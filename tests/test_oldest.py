@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-SUITE = ("tests/test_held.py", "tests/test_indices.py", "tests/test_lanes.py")
+SUITE = ("tests/test_held.py", "tests/test_indices.py")
 
 
 def bounds(name: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from thzsync.coordinator.features import Features, alone, group_flows
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
-from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked, widened
+from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
 from thzsync.coordinator.views import Flat
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -106,7 +106,6 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     encoder = grown(random_flat_encoder(7, 5, draw), VIEW.columns, 4, draw)
     head, batch, target = draw.normal(size=encoder.size), memory(draw), draw.normal(size=6)
     drawn = np.arange(6)
-    encoder, head = widened(encoder, head)
     flat = np.concatenate([w.ravel() for w in (*encoder, head)])
 
     def loss(at: FloatArray, slope: FloatArray) -> float:

@@ -12,17 +12,8 @@ from tests.reference import torch_encoder
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import dense, first_layers, training
 from thzsync.coordinator.dense import Descent
-from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
-from thzsync.coordinator.training import (
-    encode,
-    fit,
-    gradient,
-    narrowed,
-    scratch_for,
-    unpacked,
-    widened,
-)
-from thzsync.jit.lanes import LANES
+from thzsync.coordinator.encoder import Batch, Encoder
+from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
 
 SEEDS = st.integers(0, 10**6)
 HOW = Descent(0.01, 0.1)
@@ -41,11 +32,11 @@ def problem(seed: int) -> tuple[Encoder, FloatArray, Batch, FloatArray]:
 def loss_and_slope(
     flat: FloatArray, like: Encoder, batch: Batch, target: FloatArray
 ) -> tuple[float, FloatArray]:
-    encoder, head = widened(*unpacked(flat, like))
+    encoder, head = unpacked(flat, like)
     slopes = unpacked(np.zeros_like(packed(encoder, head)), encoder)
     everything, scratch = np.arange(len(target)), scratch_for(encoder, batch, len(target))
     loss = gradient(encoder, head, batch, everything, target, slopes, scratch)
-    return loss, packed(*narrowed(*slopes, like))
+    return loss, packed(*slopes)
 
 
 @given(seed=SEEDS)
@@ -103,19 +94,6 @@ def test_the_uncompiled_kernels_train_the_same(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose(packed(*compiled), packed(*uncompiled), atol=1e-12)
 
 
-@pytest.mark.parametrize("sizes", [(1, 1), (8, 8), (9, 15), (24, 23)])
-def test_layers_are_filled_up_with_zeros_that_stay(sizes: tuple[int, int]) -> None:
-    draw = np.random.default_rng(0)
-    encoder = random_encoder(5, *sizes, draw)
-    head = draw.normal(size=encoder.size)
-    wide, wide_head = widened(encoder, head)
-    assert all(weights.shape[-1] % LANES == 0 for weights in wide)
-    again = packed(*narrowed(wide, wide_head, encoder))
-    np.testing.assert_array_equal(again, packed(encoder, head))
-    added = sum(weights.size for weights in (*wide, wide_head)) - packed(encoder, head).size
-    assert np.count_nonzero(packed(wide, wide_head) == 0) == added
-
-
 def test_training_brings_the_squared_error_down() -> None:
     batch, encoder = random_batch(5, samples=40), encoder_of(5)
     target = batch.rows[:, :, -1].mean(axis=1)
@@ -138,7 +116,7 @@ def test_training_is_repeatable_and_leaves_its_surroundings_alone() -> None:
 
 
 def test_weights_decay_by_their_share_where_the_loss_is_flat() -> None:
-    weights, nothing = np.arange(-3.0, 5.0), np.zeros(LANES)
+    weights, nothing = np.arange(-3.0, 5.0), np.zeros(8)
     dense.descend(weights, nothing, nothing.copy(), nothing.copy(), 1, Descent(0.5, 0.2))
     np.testing.assert_allclose(weights, 0.9 * np.arange(-3.0, 5.0))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
-LANES = "thzsync.jit.lanes"
-
 MUTANTS = (
     Mutant(
         "thzsync.jit.stored",
@@ -22,29 +20,5 @@ MUTANTS = (
         "number = 1",
         ("tests/test_held.py",),
         "all held tuples have the type of the first",
-    ),
-    Mutant(
-        LANES,
-        "_first",
-        "at + len(row) if at < 0 else at",
-        "at + len(row) - LANES if at < 0 else at",
-        ("tests/test_indices.py::test_eight_numbers_count_from_the_end",),
-        "eight numbers from the end begin too early",
-    ),
-    Mutant(
-        LANES,
-        "_first",
-        "row[first + LANES - 1]",
-        "row[first]",
-        ("tests/test_lanes.py",),
-        "eight numbers may end behind the row",
-    ),
-    Mutant(
-        LANES,
-        "",
-        '_choosing(">")',
-        '_choosing(">=")',
-        ("tests/test_lanes.py",),
-        "what is the same counts as more",
     ),
 )

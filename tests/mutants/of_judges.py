@@ -125,19 +125,10 @@ MUTANTS = (
         "a posterior does not look at the reward",
     ),
     Mutant(
-        "thzsync.coordinator.training",
-        "widened",
-        "wide_head[:units], wide_head[wider] = head[:units], head[units]",
-        "wide_head[:units], wide_head[units] = head[:units], head[units]",
-        TRAINING,
-        "the weight of the constant is that of a unit which fills a lane",
-    ),
-    Mutant(
         "thzsync.coordinator.dense",
         "add_slopes",
-        "for i in range(whole, samples):\n    total = total + inputs[i, c] * eight(slope, (i, k))",
-        "for i in range(whole, samples - 1):\n"
-        "    total = total + inputs[i, c] * eight(slope, (i, k))",
+        "range(fours, samples)",
+        "range(fours, samples - 1)",
         TRAINING,
         "the last of some samples is left out",
     ),

@@ -1,8 +1,8 @@
 """Layers of rectified units: forwards, backwards, and the step that training takes.
 
 Networks here have about a hundred units, so a step is short and what a general library spends on
-dispatch would be most of it. Every encoder is trained with these kernels, eight units at a time:
-layers are as wide as whole lanes, and units that fill them up have weights of zero, which stay so.
+dispatch would be most of it. Every encoder is trained with these kernels. Their inner loops go over
+units, which are next to each other in memory, so that LLVM vectorises them.
 Sums have one order, written below: a trained network is the same on every machine.
 """
 
@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from thzsync.arrays import FloatArray
 from thzsync.jit import bare, hot
-from thzsync.jit.lanes import LANES, eight, put_eight, roots, where_at_most, where_more
 
 MEAN_DECAY: Final = 0.9
 SQUARE_DECAY: Final = 0.999
@@ -38,33 +37,37 @@ def rectified(
 
     Fours are added one after the other, then what is left.
     """
-    width = len(weights)
-    fours = width - width % 4
-    for k in range(0, weights.shape[1], LANES):
-        for i in range(len(inputs)):
-            total = eight(bias, k)
-            for c in range(0, fours, 4):
-                a, b = inputs[i, c], inputs[i, c + 1]
-                total = total + _four(a, b, inputs[i, c + 2], inputs[i, c + 3], weights, c, k)
-            for c in range(fours, width):
-                total = total + inputs[i, c] * eight(weights, (c, k))
-            put_eight(outputs, (i, k), where_at_most(total, 0.0, 0.0, total))
+    units = len(bias)
+    for i in range(len(inputs)):
+        x, total = inputs[i], outputs[i]
+        for k in range(units):
+            total[k] = bias[k]
+        _add_rows(x, weights, total)
+        for k in range(units):
+            total[k] = 0.0 if total[k] <= 0.0 else total[k]
 
 
 @hot
-def _four(w: float, x: float, y: float, z: float, rows: FloatArray, i: int, k: int) -> FloatArray:
-    """Eight sums of four numbers times four rows, from row ``i`` and column ``k`` on."""
-    first = w * eight(rows, (i, k)) + x * eight(rows, (i + 1, k))
-    return first + (y * eight(rows, (i + 2, k)) + z * eight(rows, (i + 3, k)))
+def _add_rows(factors: FloatArray, rows: FloatArray, total: FloatArray) -> None:
+    """Add a weighted sum of rows, in fours; then what is left."""
+    number, units = rows.shape
+    fours = number - number % 4
+    for i in range(0, fours, 4):
+        a, b, c, d = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+        for k in range(units):
+            first = a * rows[i, k] + b * rows[i + 1, k]
+            total[k] += first + (c * rows[i + 2, k] + d * rows[i + 3, k])
+    for i in range(fours, number):
+        for k in range(units):
+            total[k] += factors[i] * rows[i, k]
 
 
 @bare
 def close_silent(outputs: FloatArray, slope: FloatArray) -> None:
     """No slope passes a unit that its rectifier holds at zero."""
     for i in range(len(outputs)):
-        for k in range(0, outputs.shape[1], LANES):
-            passed = where_more(eight(outputs, (i, k)), 0.0, eight(slope, (i, k)), 0.0)
-            put_eight(slope, (i, k), passed)
+        for k in range(outputs.shape[1]):
+            slope[i, k] = slope[i, k] if outputs[i, k] > 0.0 else 0.0
 
 
 @bare
@@ -76,22 +79,21 @@ def add_slopes(
     Four samples at a time, then what is left.
     """
     samples, units = slope.shape
-    whole = samples - samples % 4
-    for k in range(0, units, LANES):
-        total = eight(bias, k)
-        for i in range(0, whole, 4):
-            total = total + _four(1.0, 1.0, 1.0, 1.0, slope, i, k)
-        for i in range(whole, samples):
-            total = total + eight(slope, (i, k))
-        put_eight(bias, k, total)
-        for c in range(inputs.shape[1]):
-            total = eight(weights, (c, k))
-            for i in range(0, whole, 4):
-                a, b = inputs[i, c], inputs[i + 1, c]
-                total = total + _four(a, b, inputs[i + 2, c], inputs[i + 3, c], slope, i, k)
-            for i in range(whole, samples):
-                total = total + inputs[i, c] * eight(slope, (i, k))
-            put_eight(weights, (c, k), total)
+    fours = samples - samples % 4
+    for i in range(0, fours, 4):
+        for k in range(units):
+            bias[k] += (slope[i, k] + slope[i + 1, k]) + (slope[i + 2, k] + slope[i + 3, k])
+        for n in range(inputs.shape[1]):
+            a, b, c, d = inputs[i, n], inputs[i + 1, n], inputs[i + 2, n], inputs[i + 3, n]
+            for k in range(units):
+                first = a * slope[i, k] + b * slope[i + 1, k]
+                weights[n, k] += first + (c * slope[i + 2, k] + d * slope[i + 3, k])
+    for i in range(fours, samples):
+        for k in range(units):
+            bias[k] += slope[i, k]
+        for n in range(inputs.shape[1]):
+            for k in range(units):
+                weights[n, k] += inputs[i, n] * slope[i, k]
 
 
 @bare
@@ -102,11 +104,11 @@ def pass_back(slope: FloatArray, transposed: FloatArray, below: FloatArray) -> N
     """
     units, width = transposed.shape
     for i in range(len(slope)):
-        for c in range(0, width, LANES):
-            total = slope[i, 0] * eight(transposed, (0, c))
-            for k in range(1, units):
-                total = total + slope[i, k] * eight(transposed, (k, c))
-            put_eight(below, (i, c), total)
+        for c in range(width):
+            below[i, c] = slope[i, 0] * transposed[0, c]
+        for k in range(1, units):
+            for c in range(width):
+                below[i, c] += slope[i, k] * transposed[k, c]
 
 
 @bare
@@ -122,11 +124,8 @@ def descend(
     kept = 1.0 - how.rate * how.decay
     length = how.rate / (1.0 - MEAN_DECAY**step)
     spread = 1.0 / math.sqrt(1.0 - SQUARE_DECAY**step)
-    for p in range(0, len(weights), LANES):
-        slope, drift = eight(gradient, p), eight(mean, p)
-        drift = drift + (1.0 - MEAN_DECAY) * (slope - drift)
-        power = SQUARE_DECAY * eight(square, p) + (1.0 - SQUARE_DECAY) * slope * slope
-        size = roots(power) * spread + LEAST_SPREAD
-        put_eight(mean, p, drift)
-        put_eight(square, p, power)
-        put_eight(weights, p, kept * eight(weights, p) - length * drift / size)
+    for p in range(len(weights)):
+        mean[p] += (1.0 - MEAN_DECAY) * (gradient[p] - mean[p])
+        square[p] = SQUARE_DECAY * square[p] + (1.0 - SQUARE_DECAY) * gradient[p] * gradient[p]
+        size = math.sqrt(square[p]) * spread + LEAST_SPREAD
+        weights[p] = kept * weights[p] - length * mean[p] / size

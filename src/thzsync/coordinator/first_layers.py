@@ -8,7 +8,6 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.dense import add_slopes, close_silent, rectified
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.jit import inner_bare
-from thzsync.jit.lanes import LANES, eight, put_eight, where_more, where_same
 
 
 class Scratch(NamedTuple):
@@ -54,9 +53,8 @@ def pooled_backward(memory: Batch, sample: int, scratch: Scratch, added: Encoder
     _share_out(scratch.pooled_slope[0], scratch.per_member, flows, scratch.winner, scratch.sums)
     hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
     for f in range(flows):
-        for k in range(0, hidden.shape[1], LANES):
-            passed = eight(scratch.sums, (group[f], k))
-            put_eight(below, (f, k), where_more(eight(hidden, (f, k)), 0.0, passed, 0.0))
+        for k in range(hidden.shape[1]):
+            below[f, k] = scratch.sums[group[f], k] if hidden[f, k] > 0.0 else 0.0
     add_slopes(memory.rows[sample, :flows], below, added.flow, added.flow_bias)
 
 
@@ -80,8 +78,8 @@ def _sum_senders(
     for f in range(flows):
         sender = group[f]
         per_member[sender] += 1.0
-        for k in range(0, hidden.shape[1], LANES):
-            put_eight(sums, (sender, k), eight(sums, (sender, k)) + eight(hidden, (f, k)))
+        for k in range(hidden.shape[1]):
+            sums[sender, k] += hidden[f, k]
     for g in range(len(per_member)):
         per_member[g] = 1.0 / per_member[g] if per_member[g] > 0.0 else 0.0
 
@@ -92,19 +90,15 @@ def _pool(
 ) -> None:
     """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
     hidden, per_flow = sums.shape[1], 1.0 / flows
-    for k in range(0, hidden, LANES):
-        average = eight(sums, (0, k)) * per_flow
-        mean = eight(sums, (0, k)) * per_member[0]
-        most, leader = where_more(mean, 0.0, mean, 0.0), mean * 0.0
+    for k in range(hidden):
+        average = sums[0, k] * per_flow
+        most, leader = max(sums[0, k] * per_member[0], 0.0), 0.0
         for g in range(1, len(per_member)):
-            total = eight(sums, (g, k))
-            mean = total * per_member[g]
-            average = average + total * per_flow
-            leader = where_more(mean, most, float(g), leader)
-            most = where_more(mean, most, mean, most)
-        put_eight(pooled, k, average)
-        put_eight(pooled, hidden + k, most)
-        put_eight(winner, k, leader)
+            mean = sums[g, k] * per_member[g]
+            average += sums[g, k] * per_flow
+            leader = float(g) if mean > most else leader
+            most = mean if mean > most else most
+        pooled[k], pooled[hidden + k], winner[k] = average, most, leader
 
 
 @inner_bare
@@ -114,10 +108,9 @@ def _share_out(
     """Slope that each flow of a sender gets from both pools, into ``sums``."""
     hidden, per_flow = sums.shape[1], 1.0 / flows
     for g in range(len(per_member)):
-        for k in range(0, hidden, LANES):
-            most = eight(pooled, hidden + k) * per_member[g]
-            most = where_same(eight(winner, k), float(g), most, 0.0)
-            put_eight(sums, (g, k), eight(pooled, k) * per_flow + most)
+        for k in range(hidden):
+            most = pooled[hidden + k] * per_member[g] if winner[k] == g else 0.0
+            sums[g, k] = pooled[k] * per_flow + most
 
 
 @inner_bare

@@ -3,8 +3,8 @@
 Samples are taken through both layers and back in blocks: one at a time through the pooled encoder,
 so that everything a sample needs stays in the nearest cache, and a whole batch at a time through
 the flat one, whose first layer has tens of thousands of weights. The first layers are in
-first_layers.py. Kernels are given layers that are as wide as whole lanes (`widened`). Arrays are
-made outside of the kernels and copied element by element inside: both save seconds of compiling.
+first_layers.py. Arrays are made outside of the kernels and copied element by
+element inside: both save seconds of compiling.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from thzsync.coordinator.first_layers import (
     pooled_forward,
 )
 from thzsync.jit import bare, inner_bare
-from thzsync.jit.lanes import LANES, whole_lanes
 
 ENCODED_AT_ONCE: Final = 64
 """Samples that a flat encoder reads together where nothing is learnt."""
@@ -39,10 +38,9 @@ ENCODED_AT_ONCE: Final = 64
 
 def encode(encoder: Encoder, batch: Batch) -> FloatArray:
     """phi of every sample, one row each."""
-    wide, _ = widened(encoder, np.zeros(encoder.size))
     result = np.ones((len(batch.group), encoder.size))
-    scratch = scratch_for(wide, batch, ENCODED_AT_ONCE)
-    _encode(wide, batch, np.zeros(len(scratch.phi), dtype=np.int64), scratch, result)
+    scratch = scratch_for(encoder, batch, ENCODED_AT_ONCE)
+    _encode(encoder, batch, np.zeros(len(scratch.phi), dtype=np.int64), scratch, result)
     return result
 
 
@@ -59,43 +57,13 @@ def fit(
     A row of ``draws`` names the samples of one step by their place in ``memory``; ``targets`` has
     the same shape. Deterministic: no random numbers, a fresh optimiser.
     """
-    wide = widened(encoder, head)
-    flat = np.concatenate([weights.ravel() for weights in (*wide[0], wide[1])])
-    trained, slope = unpacked(flat, wide[0]), np.zeros_like(flat)
+    flat = np.concatenate([weights.ravel() for weights in (*encoder, head)])
+    trained, slope = unpacked(flat, encoder), np.zeros_like(flat)
     moments = np.zeros_like(flat), np.zeros_like(flat)
-    scratch = scratch_for(wide[0], memory, draws.shape[1])
-    slopes = unpacked(slope, wide[0])
+    scratch = scratch_for(encoder, memory, draws.shape[1])
+    slopes = unpacked(slope, encoder)
     _descend_all((flat, slope, *moments), *trained, slopes, scratch, memory, draws, targets, how)
-    return narrowed(*trained, encoder)
-
-
-def widened(encoder: Encoder, head: FloatArray) -> tuple[Encoder, FloatArray]:
-    """The same in whole lanes; what fills them up is zero and stays so in training.
-
-    The head's weight of the constant still follows those of the units.
-    """
-    (inputs, hidden), units = encoder.flow.shape, len(encoder.dense_bias)
-    pools, wide, wider = len(encoder.dense) // hidden, whole_lanes(hidden), whole_lanes(units)
-    flow, dense = np.zeros((inputs, wide)), np.zeros((pools, wide, wider))
-    flow_bias, dense_bias, wide_head = np.zeros(wide), np.zeros(wider), np.zeros(wider + LANES)
-    flow[:, :hidden], flow_bias[:hidden] = encoder.flow, encoder.flow_bias
-    dense[:, :hidden, :units] = encoder.dense.reshape(pools, hidden, units)
-    dense_bias[:units] = encoder.dense_bias
-    wide_head[:units], wide_head[wider] = head[:units], head[units]
-    return Encoder(flow, flow_bias, dense.reshape(-1, wider), dense_bias), wide_head
-
-
-def narrowed(wide: Encoder, head: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
-    """The inverse of ``widened``."""
-    hidden, units = len(like.flow_bias), len(like.dense_bias)
-    dense = wide.dense.reshape(-1, wide.flow.shape[1], len(wide.dense_bias))
-    encoder = Encoder(
-        wide.flow[:, :hidden].copy(),
-        wide.flow_bias[:hidden].copy(),
-        dense[:, :hidden, :units].copy().reshape(like.dense.shape),
-        wide.dense_bias[:units].copy(),
-    )
-    return encoder, np.append(head[:units], head[len(wide.dense_bias)])
+    return trained
 
 
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
