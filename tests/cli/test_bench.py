@@ -129,7 +129,7 @@ def test_the_help_names_every_subject_whole(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["bench", "--help"]) == 0
     words = re.split(r"[^a-z]+", capsys.readouterr().out)
     assert {subject.value for subject in Subject} <= set(words)
