@@ -117,6 +117,16 @@ def test_a_trace_runs_on_as_many_rings_as_its_racks_fill(tmp_path: Path) -> None
     assert ask(str(file), QUICK, workers=1).source == str(file)
 
 
+def test_the_next_step_names_the_file_that_the_user_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('preset = "tiny"\nname = "another"\n')
+    told = ["ask", str(file), "--seeds", "1", "--iterations", "2", "--workers", "1", "--json"]
+    assert main(told) == 0
+    assert json.loads(capsys.readouterr().out)["source"] == str(file)
+
+
 def test_the_command_writes_the_answer_and_its_picture(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,13 +131,15 @@ def ask(
     effort: Effort | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    source: str | None = None,
 ) -> Answer:
     """Whether a THz overlay pays, by how much, and on what that depends.
 
-    ``progress`` is told how many of all runs are done.
+    ``progress`` is told how many of all runs are done. ``source`` is how a user names the
+    scenario, for the command that the answer suggests.
     """
     setting = scenario_of(str(scenario)) if isinstance(scenario, (str, Path)) else scenario
-    source = setting.name if isinstance(scenario, Scenario) else str(scenario)
+    named = source or (setting.name if isinstance(scenario, Scenario) else str(scenario))
     how = effort or Effort()
     own, best = setting, pipelined(setting)
     same = own.digest == best.digest
@@ -173,7 +175,7 @@ def ask(
         | _row(PIPELINED, runs.of("thz-sync"), runs, first)
         for check, runs in zip(checks, checked, strict=True)
     ]
-    return Answer(setting, source, found[1].seeds, how.iterations, tuple(rows), tuple(answers))
+    return Answer(setting, named, found[1].seeds, how.iterations, tuple(rows), tuple(answers))
 
 
 def scenario_of(source: str) -> Scenario:

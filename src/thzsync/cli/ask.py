@@ -58,7 +58,13 @@ def ask(
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         prepare_kernels(workers)
-        answer = run_all(setting, effort, workers, lambda done, total: watch(Tally(done, total)))
+        answer = run_all(
+            setting,
+            effort,
+            workers,
+            lambda done, total: watch(Tally(done, total)),
+            source=scenario,
+        )
         if out is not None:
             save(answer, Path(out))
     if out is not None:
