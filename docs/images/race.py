@@ -77,7 +77,7 @@ def frame(scenario: Scenario, sides: list[Iteration], now_s: float) -> Image.Ima
         figure.supxlabel(LEGEND, fontsize=8)
         content = BytesIO()
         figure.savefig(content, dpi=100)
-    return Image.open(content).convert("RGB").quantize(32)
+    return Image.open(content).convert("RGB").quantize(96)
 
 
 def longest(sides: list[Iteration]) -> float:

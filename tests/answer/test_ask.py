@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -99,12 +100,16 @@ def test_the_most_sensitive_check_comes_first() -> None:
 
 
 def test_the_next_step_is_a_command_that_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
-    import shlex
-
-    said = next_step(answered()).removeprefix("Next: thzsync ").split(" shows how")[0]
-    quick = ["--seeds", "1", "--iterations", "1", "--workers", "1", "--dry-run"]
+    said = next_step(answered()).removeprefix("Next: thzsync ").split(" asks ")[0]
+    quick = ["--seeds", "1", "--iterations", "2", "--workers", "1"]
     assert main([*shlex.split(said), *quick]) == 0
     capsys.readouterr()
+
+
+def test_the_next_step_repeats_what_the_user_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    told = ["ask", "tiny", "--set", "thz.subbands=2", "--seeds", "1", "--iterations", "2"]
+    assert main([*told, "--workers", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["source"] == 'tiny --set "thz.subbands=2"'
 
 
 def test_a_trace_runs_on_as_many_rings_as_its_racks_fill(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ class Effort:
     @classmethod
     def of(cls, seeds: int, iterations: int) -> Effort:
         """So many seeds and iterations, and about half as many for the checks."""
-        return cls(seeds, iterations, (seeds + 1) // 2, max(2, iterations // 2))
+        return cls(seeds, iterations, min(seeds, max(2, (seeds + 1) // 2)), max(2, iterations // 2))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Answer:
 
     scenario: Scenario
     source: str
-    """How the user named it."""
+    """How a user named it on the command line, changes of keys included."""
     seeds: tuple[int, ...]
     iterations: int
     candidates: tuple[Row, ...]

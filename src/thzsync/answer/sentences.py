@@ -10,7 +10,7 @@ from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, Answer, Row
 from thzsync.assumptions import assumptions
 from thzsync.display import number, quantity, with_half
 from thzsync.experiments.statistics import verdict
-from thzsync.scenario import Scenario, preset_names
+from thzsync.scenario import Scenario
 from thzsync.scenario.changes import value_at
 
 VERDICTS: Final = {True: "Yes", False: "No", None: "Undecided"}
@@ -93,24 +93,21 @@ def _sensitivity(answer: Answer) -> str:
 
 def _shift(row: Row) -> str:
     diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
-    if verdict(diff, half) is None:
-        return "too close to call" if isfinite(half) else "undecided, one seed"
     more = "less" if diff < 0 else "more"
-    return f"{with_half(abs(diff), half, 'ms')} {more} than fibre only"
+    if not isfinite(half):
+        return f"{_ms(abs(diff), 3)} {more} in one seed, undecided"
+    told = with_half(abs(diff), half, "ms")
+    if verdict(diff, half) is None:
+        return f"a difference of {told}, too close to call"
+    return f"{told} {more} than fibre only"
 
 
 def next_step(answer: Answer) -> str:
-    """A command that looks into what matters most."""
+    """The same question half of the way to the changed assumption that matters most."""
     row = answer.most_sensitive()[0]
     key, value = next(iter(row["changes"].items()))
-    usual = value_at(answer.scenario, key)
-    low, half, high = (_typed(key, x) for x in (usual, (usual + value) / 2, value))
-    if answer.source in preset_names() or answer.source.endswith(".toml"):
-        return (
-            f'Next: thzsync sweep {answer.source} --set "{key}={low},{half},{high}" '
-            "--policies all-wired-best,thz-sync shows how the difference changes in between."
-        )
-    return f'Next: thzsync ask {answer.source} --set "{key}={half}" goes half of the way.'
+    half = _typed(key, (value_at(answer.scenario, key) + value) / 2)
+    return f'Next: thzsync ask {answer.source} --set "{key}={half}" asks half of the way.'
 
 
 def _typed(key: str, value: float) -> str:

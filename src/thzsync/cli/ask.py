@@ -28,7 +28,7 @@ def ask(
     scenario: ScenarioArgument = "paper",
     seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
     iterations: Annotated[
-        int, typer.Option(min=2, help="Iterations per run; the second half counts.")
+        int, typer.Option(min=2, help="Iterations per run; only the second half is averaged.")
     ] = 8,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
@@ -44,7 +44,9 @@ def ask(
     """Answer whether a THz overlay pays for a job: by how much, and under which assumptions.
 
     SCENARIO may also be a trace file: it then runs on the smallest floor of the preset `paper`
-    that it fits on. All candidates meet the same channel, background traffic and stragglers.
+    that it fits on. The candidates are the best fibre-only schedule, THz alone, and both together
+    with the scenario's own and with pipelined mechanisms; the verdict is about the last. All meet
+    the same channel, background traffic and stragglers.
     """
     from thzsync.answer import Effort
     from thzsync.answer import ask as run_all
@@ -63,7 +65,7 @@ def ask(
             effort,
             workers,
             lambda done, total: watch(Tally(done, total)),
-            source=scenario,
+            source=" ".join([scenario, *(f'--set "{change}"' for change in changes or ())]),
         )
         if out is not None:
             save(answer, Path(out))
