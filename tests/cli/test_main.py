@@ -213,3 +213,17 @@ def test_an_error_of_ours_is_not_passed_off_as_an_interruption(
     monkeypatch.setattr("thzsync.cli.app.app", command)
     with pytest.raises(RuntimeError, match="of ours"):
         main([])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "tiny", "--policies", "all-wired,fixed-ratio"),
+        ("sweep", "tiny", "--set", "thz.subbands=2,4", "--policies", "all-wired,fixed-ratio"),
+    ],
+)
+def test_a_comparison_says_how_far_its_fibre_is_oversubscribed(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--seeds", "1", "--iterations", "1", "--workers", "1"]) == 0
+    assert "3:1 oversubscribed" in capsys.readouterr().out

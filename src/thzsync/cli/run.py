@@ -383,6 +383,7 @@ def _announce_comparison(
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
+    from thzsync.assumptions import assumptions
     from thzsync.experiments.statistics import paired_pct
 
     first, reference = document["first_iteration"], document["against"]
@@ -398,5 +399,8 @@ def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTabl
         paired = None if row["policy"] == reference else Interval(*paired_pct(ours, theirs))
         rows.append([policy_name(row), paired, *(with_interval(row, m.key) for m in COMPARED)])
     title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
-    caption = "The difference is that of iteration times in the same seeds; below 0 is faster."
+    caption = (
+        "The difference is that of iteration times in the same seeds; below 0 is faster. "
+        f"Fibre: {assumptions(result.scenario)['Fibre']}."
+    )
     return TerminalTable(Table(title, tuple(columns), rows, caption))

@@ -243,6 +243,8 @@ def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:
 
 def _table(found: Sweep) -> TerminalTable:
     """The page's table of every point; on a narrow terminal its last columns are left out."""
+    from thzsync.assumptions import assumptions
+    from thzsync.report.sweep import swept_scenarios
     from thzsync.report.sweep_tables import point_table
 
     made = point_table(found)
@@ -251,7 +253,8 @@ def _table(found: Sweep) -> TerminalTable:
     columns[place] = replace(columns[place], name=against(found.policies[0]))
     points = counted(len(found.points), "point")
     title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
-    caption = found.specification.question
+    fibre = assumptions(*swept_scenarios(found))["Fibre"]
+    caption = f"{found.specification.question} Fibre: {fibre}.".strip()
     shown = replace(made, title=title, columns=tuple(columns), caption=caption)
     return TerminalTable(shown if len(found.policies) > 1 else shown.without([place]))
 
