@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from thzsync import Scenario, simulate
@@ -17,6 +18,7 @@ from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, checks_of, pi
 from thzsync.answer.sentences import VERDICTS, lines, next_step
 from thzsync.assumptions import assumptions
 from thzsync.cli import main
+from thzsync.experiments.statistics import interval95
 
 QUICK = Effort(seeds=2, iterations=2, check_seeds=1, check_iterations=2)
 
@@ -44,11 +46,18 @@ def test_fibre_only_runs_on_the_best_structures_that_fibre_has() -> None:
     assert answered().candidate(FIBRE)["makespan_ms"] == pytest.approx(expected)
 
 
-def test_differences_are_paired_with_fibre_only() -> None:
-    fibre = answered().candidate(FIBRE)
-    assert fibre["diff_makespan_ms"] == 0
-    for row in answered().candidates:
-        assert row["diff_makespan_ms"] == pytest.approx(row["makespan_ms"] - fibre["makespan_ms"])
+def test_differences_and_their_intervals_are_paired_seed_by_seed() -> None:
+    differences = []
+    for seed in (0, 1):
+        last_ms = [
+            simulate("tiny", policy, 2, seed).iterations["makespan_ms"][-1]
+            for policy in ("all-wireless-best", "all-wired-best")
+        ]
+        differences.append(last_ms[0] - last_ms[1])
+    row = answered().candidate(THZ)
+    found = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
+    assert found == pytest.approx(interval95(np.array(differences)))
+    assert answered().candidate(FIBRE)["diff_makespan_ms"] == 0
 
 
 def test_all_four_candidates_answer_unless_two_are_the_same() -> None:

@@ -234,5 +234,5 @@ def test_where_leaving_it_costs_too_much_the_best_uniform_action_is_found(
         ucb(head, representation(encoder, features, LEVELS, action, slots=6)) for action in listed
     ]
     counts, level, score = search(encoder, head, features, LEVELS, how)
-    assert score == pytest.approx(max(plain), abs=1e-8)
+    assert score == pytest.approx(max(plain), abs=1e-12)
     assert taken(counts, level, features) == listed[int(np.argmax(plain))]

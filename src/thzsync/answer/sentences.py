@@ -34,7 +34,7 @@ def headline(answer: Answer) -> str:
         f"{answer.scenario.name} takes {_ms(hybrid['makespan_ms'])}, with the best "
         f"fibre-only schedule {_ms(fibre['makespan_ms'])}"
     )
-    return f"{means}: {_difference(hybrid, fibre)}."
+    return f"{means}: {_difference(hybrid)}."
 
 
 def details(answer: Answer) -> str:
@@ -43,17 +43,17 @@ def details(answer: Answer) -> str:
     return " ".join((exposed, *_others(answer), _energy(answer)))
 
 
-def _difference(row: Row, fibre: Row) -> str:
-    """How a candidate compares with fibre only, as far as the seeds decide."""
+def _difference(row: Row) -> str:
+    """How an iteration compares with fibre only, as far as the seeds decide."""
     diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
     more = "less" if diff < 0 else "more"
     if not isfinite(half):
-        return f"{_ms(abs(diff))} {more} in the only seed, which decides nothing"
-    known = with_half(abs(diff), half, "ms")
+        return f"{_ms(abs(diff), 3)} {more} in one seed, undecided"
+    told = with_half(abs(diff), half, "ms")
     if verdict(diff, half) is None:
-        return f"the difference of {known} is too close to call"
-    share = 100 * abs(diff) / fibre["makespan_ms"]
-    return f"{known} ({number(share, 2)} %) {more}"
+        return f"a difference of {told}, too close to call"
+    share = 100 * abs(diff) / (row["makespan_ms"] - diff)
+    return f"{told} ({number(share, 2)} %) {more}"
 
 
 def _exposed(hybrid: Row, fibre: Row) -> str:
@@ -63,10 +63,9 @@ def _exposed(hybrid: Row, fibre: Row) -> str:
 
 
 def _others(answer: Answer) -> Iterator[str]:
-    fibre = answer.candidate(FIBRE)
     for name, title in ((THZ, "THz alone"), (HYBRID, "The hybrid with the scenario's own methods")):
         for row in (row for row in answer.candidates if row["candidate"] == name):
-            yield f"{title} takes {_ms(row['makespan_ms'])}: {_difference(row, fibre)}."
+            yield f"{title} takes {_ms(row['makespan_ms'])}: {_difference(row)}."
 
 
 def _energy(answer: Answer) -> str:
@@ -87,19 +86,8 @@ def assumed(scenario: Scenario) -> str:
 
 
 def _sensitivity(answer: Answer) -> str:
-    parts = [f"{row['check']}: {_shift(row)}" for row in answer.most_sensitive()]
+    parts = [f"{row['check']}: {_difference(row)}" for row in answer.most_sensitive()]
     return f"With one assumption changed, most important first: {'; '.join(parts)}."
-
-
-def _shift(row: Row) -> str:
-    diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
-    more = "less" if diff < 0 else "more"
-    if not isfinite(half):
-        return f"{_ms(abs(diff), 3)} {more} in one seed, undecided"
-    told = with_half(abs(diff), half, "ms")
-    if verdict(diff, half) is None:
-        return f"a difference of {told}, too close to call"
-    return f"{told} {more} than fibre only"
 
 
 def next_step(answer: Answer) -> str:
