@@ -87,7 +87,9 @@ def assumed(scenario: Scenario) -> str:
 
 def _sensitivity(answer: Answer) -> str:
     parts = [f"{row['check']}: {_difference(row)}" for row in answer.most_sensitive()]
-    return f"With one assumption changed, most important first: {'; '.join(parts)}."
+    return (
+        f"Against fibre only with one assumption changed, most telling first: {'; '.join(parts)}."
+    )
 
 
 def next_step(answer: Answer) -> str:
