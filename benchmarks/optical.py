@@ -8,8 +8,9 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from thzsync.network import Buffers, Network
+from thzsync.network import rings as ring_network
 from thzsync.optical.fabric import OpticalFabric
-from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
 
@@ -20,13 +21,13 @@ def sixteen_hosts(chunk_bytes: int) -> tuple[Network, ChunkBatch]:
     """16 hosts on 2 switches, 16-packet buffers, 4 KiB packets; every host sends to all 8 others
     across the switches, so every packet takes 3 hops and the middle link is the bottleneck."""
     packet = 4096
-    network = Network.build(
-        np.arange(16) // 8,
+    buffers = Buffers(
         packet_bytes=packet,
         nic_queue_bytes=16 * packet,
         output_queue_bytes=16 * packet,
         shared_buffer_bytes=9 * 16 * packet,
     )
+    network = ring_network(np.arange(16) // 8, buffers=buffers)
     src = np.repeat(np.arange(16), 8)
     dst = (8 * (1 - src // 8)) + (src + np.tile(np.arange(8), 16)) % 8
     return network, ChunkBatch.build(FIBRE, src, dst, chunk_bytes, np.arange(len(src)))
@@ -34,7 +35,7 @@ def sixteen_hosts(chunk_bytes: int) -> tuple[Network, ChunkBatch]:
 
 def neighbours(rings: int, lanes: int, chunk_bytes: int) -> tuple[Network, ChunkBatch]:
     """Every rack sends to three racks of its ring and to its lane's rack on the next ring."""
-    network = Network.build(np.arange(rings * lanes) // lanes)
+    network = ring_network(np.arange(rings * lanes) // lanes)
     rack = np.arange(rings * lanes)
     ring, lane = rack // lanes, rack % lanes
     targets = [ring * lanes + (lane + step) % lanes for step in (1, 2, 3)]

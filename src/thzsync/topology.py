@@ -1,11 +1,10 @@
-"""Rings, racks, distances, wired paths and partitions."""
+"""The floor: rings, racks, distances and partitions."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
@@ -33,77 +32,9 @@ class Partition:
         return int(self.racks.shape[1])
 
 
-@dataclass(frozen=True, eq=False)
-class Wiring:
-    """How fibres join racks to their ring's switch, and switches to each other (eq:wired_path).
-
-    Directed links are numbered ``i`` from rack i to its switch, ``racks + i`` back, and
-    ``2 racks + s rings + t`` from switch s to switch t; a switch has no link to itself.
-    """
-
-    ring_of_rack: IntArray
-
-    @property
-    def racks(self) -> int:
-        """Number of racks N."""
-        return len(self.ring_of_rack)
-
-    @cached_property
-    def switches(self) -> int:
-        """Number of ring switches S."""
-        return int(self.ring_of_rack.max()) + 1
-
-    @property
-    def links(self) -> int:
-        """Length of the link numbering, gaps included."""
-        return 2 * self.racks + self.switches**2
-
-    @overload
-    def inter_link(self, s: int, t: int) -> int: ...
-    @overload
-    def inter_link(self, s: IntArray, t: IntArray) -> IntArray: ...
-    def inter_link(self, s: int | IntArray, t: int | IntArray) -> int | IntArray:
-        """The link from switch s to switch t."""
-        return 2 * self.racks + s * self.switches + t
-
-    def first_hop(self, src: IntArray, dst: IntArray) -> IntArray:
-        """The link after a rack's up-link, for arrays of rack pairs."""
-        s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
-        return np.where(s == t, self.racks + dst, self.inter_link(s, t))
-
-    def hops(self, src: int | IntArray, dst: int | IntArray) -> IntArray:
-        """Links on the wired path: 2 within a ring, 3 across rings."""
-        same = self.ring_of_rack[np.asarray(src)] == self.ring_of_rack[np.asarray(dst)]
-        return np.where(same, 2, 3).astype(np.int64)
-
-    def path(self, src: int, dst: int) -> tuple[int, ...]:
-        """Links from one rack to another, in order."""
-        s, t = int(self.ring_of_rack[src]), int(self.ring_of_rack[dst])
-        between = () if s == t else (self.inter_link(s, t),)
-        return (src, *between, self.racks + dst)
-
-    def add_load(self, load: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray) -> None:
-        """Add bytes between racks to the load of every link on their paths."""
-        np.add.at(load, src, size_bytes)
-        np.add.at(load, self.racks + dst, size_bytes)
-        s, t = self.ring_of_rack[src], self.ring_of_rack[dst]
-        between = np.flatnonzero(s != t)
-        np.add.at(load, self.inter_link(s[between], t[between]), size_bytes[between])
-
-    def link_name(self, link: int) -> str:
-        """A name that people can read, such as ``rack 3 -> switch 0``."""
-        if link < self.racks:
-            return f"rack {link} -> switch {self.ring_of_rack[link]}"
-        if link < 2 * self.racks:
-            rack = link - self.racks
-            return f"switch {self.ring_of_rack[rack]} -> rack {rack}"
-        s, t = divmod(link - 2 * self.racks, self.switches)
-        return f"switch {s} -> switch {t}"
-
-
 @dataclass(frozen=True)
 class Topology:
-    """Where racks stand and how fibres join them.
+    """Where racks stand.
 
     Rack ``i`` stands on ring ``i // lanes`` and lane ``i % lanes``, both from 0.
     """
@@ -124,16 +55,6 @@ class Topology:
     def lanes(self) -> int:
         """Racks per ring."""
         return self.floor.lanes
-
-    @property
-    def links(self) -> int:
-        """Size of the directed link numbering."""
-        return self.wiring.links
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        """The fibres."""
-        return Wiring(self.ring_of_rack)
 
     @cached_property
     def ring_of_rack(self) -> IntArray:
@@ -172,27 +93,6 @@ class Topology:
         cosine = self._cosine[np.abs(slots)]
         squared: FloatArray = np.maximum(a**2 + b**2 - 2 * a * b * cosine, 0.0)
         return np.sqrt(np.where(i == j, 0.0, squared))
-
-    def hops(self, i: int | IntArray, j: int | IntArray) -> IntArray:
-        """Links on the wired path: 2 within a ring, 3 across rings (eq:wired_path)."""
-        return self.wiring.hops(i, j)
-
-    def path(self, i: int, j: int) -> tuple[int, ...]:
-        """Directed links from rack i to rack j (eq:wired_path)."""
-        for rack in (i, j):
-            if not 0 <= rack < self.racks:
-                raise ThzSyncError(f"rack {rack} does not exist; use 0..{self.racks - 1}")
-        if i == j:
-            raise ThzSyncError(f"rack {i} has no path to itself; name two different racks")
-        return self.wiring.path(i, j)
-
-    def inter_link(self, s: int, t: int) -> int:
-        """The directed link from the switch of ring s to the switch of ring t."""
-        return self.wiring.inter_link(s, t)
-
-    def link_name(self, link: int) -> str:
-        """A name that people can read, such as ``rack 3 -> switch 0``."""
-        return self.wiring.link_name(link)
 
     def partition(self, job: Job) -> Partition:
         """The racks of a job by stage and lane."""

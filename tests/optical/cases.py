@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
-from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.network import Network
+from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR, FIBRE, JOIN, READY, TIMER
 
@@ -35,7 +37,7 @@ def networks(draw: st.DrawFn) -> Network:
     def room(least: int, most: int) -> int:
         return draw(st.integers(least * packet, most * packet))
 
-    return Network.build(
+    return ring_network(
         ring_of_rack,
         access_bps=draw(st.sampled_from([1e12, 3e11, 7e11])),
         inter_bps=draw(st.sampled_from([1e12, 4e12, 3e11])),

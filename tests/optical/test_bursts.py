@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thzsync.optical import Background, Network, OpticalFabric, lowering
+from tests.optical.networks import ring_network
+from thzsync.optical import Background, OpticalFabric, lowering
 from thzsync.optical import layout as c
 from thzsync.optical.background import gaps_ps
 
@@ -13,7 +14,7 @@ KEY, LOAD = 11, Background(load=0.4, burst_bytes=2048)
 
 
 def fabric() -> OpticalFabric:
-    network = Network.build(
+    network = ring_network(
         ring_of_rack=np.array([0, 0, 1]),
         access_bps=10**11,
         inter_bps=4 * 10**11,

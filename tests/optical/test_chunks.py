@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.optical.cases import batches, networks
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Network
+from thzsync.network import Network
 from thzsync.optical.chunks import check_chunks
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR, FIBRE, JOIN
@@ -20,14 +20,15 @@ VALUES = [-1, 0, 1, 2, 50, 70_000]
 
 def faulty(batch: ChunkBatch, network: Network) -> list[int]:
     """Chunks that could not be carried whatever the others were."""
-    queue = min(network.nic_queue_bytes, network.output_queue_bytes)
+    buffers = network.buffers
+    queue = min(buffers.nic_queue_bytes, buffers.output_queue_bytes)
 
     def wrong(n: int) -> bool:
         i, j, size = (int(c[n]) for c in (batch.src, batch.dst, batch.size_bytes))
         if i == j or not {i, j} <= set(range(network.racks)) or size < 1 or batch.flow[n] < 0:
             return True
-        same = network.ring_of_rack[i] == network.ring_of_rack[j]
-        room = network.shared_buffer_bytes if same else network.ring_facing_bytes
+        same = network.hops(i, j) == 2
+        room = buffers.shared_buffer_bytes if same else network.passing_bytes
         return min(size, network.packet_bytes) > min(queue, room)
 
     return [n for n in range(len(batch)) if batch.kind[n] <= AIR and wrong(n)]

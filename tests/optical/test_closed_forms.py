@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.optical.cases import run_to
-from thzsync.optical import Background, Network, OpticalFabric, energy_j
+from tests.optical.networks import ring_network
+from thzsync.network import Network
+from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
 
@@ -25,7 +27,7 @@ def network(rings: list[int], **changes: float) -> Network:
         "output_queue_bytes": 8 * PACKET,
         "shared_buffer_bytes": 64 * PACKET,
     }
-    return Network.build(rings, **(settings | changes))  # type: ignore[arg-type]
+    return ring_network(rings, **(settings | changes))  # type: ignore[arg-type]
 
 
 def arrivals(net: Network, batch: ChunkBatch) -> list[int]:
@@ -85,7 +87,7 @@ def test_two_flows_of_a_rack_take_turns_packet_by_packet() -> None:
 def test_service_time_is_rounded_up_exactly() -> None:
     net = network([0, 0], access_bps=3e11)
     assert net.service_ps(0, 1) == 27  # 8/0.3 = 26.67 ps
-    big = Network.build([0, 0], packet_bytes=1 << 20, access_bps=7)
+    big = ring_network([0, 0], packet_bytes=1 << 20, access_bps=7)
     exact = -(-8 * (1 << 20) * 10**12 // 7)
     fabric = OpticalFabric(big)
     fabric.submit(ChunkBatch.build(FIBRE, 0, 1, 1 << 20), 0)
@@ -97,7 +99,7 @@ def test_energy_counts_bits_times_links() -> None:
     net = network([0, 0, 1])
     sizes = np.array([1000, 500])
     # 2 links for 0 -> 1, 3 links for 0 -> 2 (eq:optical_energy)
-    got = energy_j(net, np.array([0, 0]), np.array([1, 2]), sizes, 40e-12)
+    got = net.energy_j(np.array([0, 0]), np.array([1, 2]), sizes)
     assert got == pytest.approx(40e-12 * 8 * (2 * 1000 + 3 * 500))
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.optical.cases import run_to
-from thzsync.optical import Network, OpticalFabric
+from tests.optical.networks import ring_network
+from thzsync.optical import OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE, JOIN
 
@@ -57,7 +58,7 @@ def lanes() -> ChunkBatch:
 
 
 def completion_ms(batch: ChunkBatch, packet_bytes: int) -> float:
-    network = Network.build(np.arange(16) // 8, packet_bytes=packet_bytes)
+    network = ring_network(np.arange(16) // 8, packet_bytes=packet_bytes)
     fabric = OpticalFabric(network)
     fabric.submit(batch, 0)
     run_to(fabric, 10**12)

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from tests.optical.cases import run_to
+from tests.optical.networks import ring_network
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Background, Network, OpticalFabric, lowering
+from thzsync.network import Network
+from thzsync.optical import Background, OpticalFabric, lowering
 from thzsync.optical.background import gaps_ps
 from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.transfers.batch import ChunkBatch
@@ -33,7 +35,7 @@ def network(rings: list[int], **changes: Any) -> Network:
         "output_queue_bytes": 4 * PACKET,
         "shared_buffer_bytes": 64 * PACKET,
     }
-    return Network.build(rings, **(settings | changes))
+    return ring_network(rings, **(settings | changes))
 
 
 def rows(reports: Any) -> list[tuple[int, int, int]]:
@@ -340,10 +342,11 @@ def test_runs_merge_when_given_back() -> None:
 PLAIN = """
 import numpy as np
 from tests.optical.cases import run_to
-from thzsync.optical import Background, Network, OpticalFabric
+from tests.optical.networks import ring_network
+from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
-net = Network.build([0, 0, 1, 1], packet_bytes=1000, nic_queue_bytes=2500,
+net = ring_network([0, 0, 1, 1], packet_bytes=1000, nic_queue_bytes=2500,
                     output_queue_bytes=2500, shared_buffer_bytes=6000, access_bps=3e11,
                     switch_delay_ps=999)
 fabric = OpticalFabric(net, Background(0.4, 1500), 9, trace=True)
@@ -376,7 +379,7 @@ def test_bursts_are_the_same_however_few_are_drawn_at_a_time(
     carried = []
     for stored in (1 << 24, 40, 1):
         monkeypatch.setattr("thzsync.optical.lowering.BURSTS_STORED", stored)
-        fabric = OpticalFabric(Network.build([0, 0, 1]), Background(0.3, 10_000), seed_key=5)
+        fabric = OpticalFabric(ring_network([0, 0, 1]), Background(0.3, 10_000), seed_key=5)
         fabric.advance(10**9)
         carried.append(fabric.link_bytes().background)
     assert carried[0].sum() > 0

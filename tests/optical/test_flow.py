@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.optical.networks import ring_network
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric
+from thzsync.network import Network
+from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR, DONE, FIBRE, JOIN, READY
 
@@ -20,7 +22,7 @@ LONG_PS = 10**13
 
 
 def network(rings: int = 1, racks: int = 8, **keys: Any) -> Network:
-    return Network.build(np.repeat(np.arange(rings), racks), **keys)
+    return ring_network(np.repeat(np.arange(rings), racks), **keys)
 
 
 def flows(*transfers: tuple[int, int, int], chunk: int = CHUNK) -> ChunkBatch:

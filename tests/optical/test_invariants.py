@@ -7,8 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
+from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
-from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.network import Network
+from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
 
@@ -111,7 +113,7 @@ def test_trains_and_pauses_change_nothing(case: Case, step_ps: int) -> None:
 def test_a_link_rests_only_when_it_has_nothing_to_send_or_no_room(net: Network, seed: int) -> None:
     """Work conservation where room cannot lack: one sender, queues as large as the flow."""
     size = 7 * net.packet_bytes
-    roomy = Network.build(
+    roomy = ring_network(
         net.ring_of_rack, packet_bytes=net.packet_bytes, switch_delay_ps=net.switch_delay_ps,
         nic_queue_bytes=size, output_queue_bytes=8 * size, shared_buffer_bytes=99 * size,
     )  # fmt: skip
@@ -134,7 +136,7 @@ def test_switches_that_flood_each_other_never_deadlock_on_one_packet_buffers(
 ) -> None:
     packet = 100
     racks = rings * lanes
-    net = Network.build(
+    net = ring_network(
         np.arange(racks) // lanes, packet_bytes=packet, nic_queue_bytes=packet,
         output_queue_bytes=packet, shared_buffer_bytes=2 * packet, rack_reserve=0.0,
         access_bps=8e12, inter_bps=8e12, switch_delay_ps=10,

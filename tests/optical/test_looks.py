@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.optical.cases import Case, batches, networks
+from tests.optical.networks import ring_network
 from thzsync.arrays import NEVER_PS
-from thzsync.optical import Background, Network, OpticalFabric
+from thzsync.optical import Background, OpticalFabric
 from thzsync.optical import layout as c
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE, JOIN, TIMER
@@ -25,8 +26,8 @@ def crowded(draw: st.DrawFn) -> Case:
     """Wired batches and much background, in buffers from ample to scarce."""
     network = draw(networks())
     packet = network.packet_bytes
-    network = Network.build(
-        network.ring_of_rack,
+    network = ring_network(
+        network.leaf_of_rack,
         access_bps=draw(st.sampled_from([1e12, 3e11])),
         inter_bps=draw(st.sampled_from([1e12, 4e12, 3e11])),
         switch_delay_ps=network.switch_delay_ps,
@@ -51,7 +52,7 @@ def looks(case: Case, step_ps: int, changes: list[tuple[int, float]], trains: bo
     fabric = OpticalFabric(case.network, case.background, case.key, trains=trains)
     fabric.submit(case.batch, 0)
     racks = np.arange(case.network.racks)
-    outputs = np.concatenate([case.network.outputs(s) for s in range(case.network.switches)])
+    outputs = case.network.outputs
     seen: list[Look] = []
     for pause, at_ps in enumerate(range(step_ps, HORIZON_PS, step_ps)):
         while fabric.now_ps < at_ps:
@@ -97,7 +98,7 @@ def test_departures_without_events_change_nothing_at_length(
 
 
 def lonely() -> OpticalFabric:
-    network = Network.build(np.arange(16) // 8, packet_bytes=4096)
+    network = ring_network(np.arange(16) // 8, packet_bytes=4096)
     return OpticalFabric(network, Background(0.15, 16384), 3)
 
 

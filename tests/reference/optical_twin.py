@@ -12,7 +12,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from thzsync.optical import Background, Network
+from thzsync.network import Network
+from thzsync.optical import Background
 from thzsync.optical.background import gaps_ps
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
@@ -98,16 +99,17 @@ class Twin:
             )
             for k in range(len(batch))
         ]  # fmt: skip
-        racks, rings = network.racks, network.switches
         self.links: dict[int, Link] = {}
-        for i in range(racks):
-            self.links[i] = Link(i, None, network.nic_queue_bytes)
-        for s in range(rings):
-            for q in network.outputs(s):
-                self.links[int(q)] = Link(int(q), s, network.output_queue_bytes)
-        self.requests: list[list[Request]] = [[] for _ in range(rings)]
-        self.rings: list[deque[int]] = [deque() for _ in range(racks)]
-        self.flows: dict[int, deque[int]] = {}
+        for i in network.uplinks.tolist():
+            self.links[i] = Link(i, None, network.buffers.nic_queue_bytes)
+        for s in range(network.switches):
+            for q in network.outputs_of(s).tolist():
+                self.links[q] = Link(q, s, network.buffers.output_queue_bytes)
+        self.requests: list[list[Request]] = [[] for _ in range(network.switches)]
+        self.rings: dict[int, deque[tuple[int, int]]] = {
+            i: deque() for i in network.uplinks.tolist()
+        }
+        self.flows: dict[tuple[int, int], deque[int]] = {}
         self.timers: list[tuple[int, int, int]] = []
         self.sequence = 0
         self.passages: list[Passage] = []
@@ -127,15 +129,27 @@ class Twin:
 
     # ---- switches -------------------------------------------------------------------------
 
-    def ring_facing(self, link: Link) -> bool:
-        return link.number >= 2 * self.network.racks
+    def ranks_at(self, switch: int) -> list[int]:
+        """Ranks of the queues of a switch, rising."""
+        rank = self.network.forwarding.rank
+        return sorted({int(rank[q]) for q in self.network.outputs_of(switch)})
 
-    def held_at(self, switch: int, only_ring_facing: bool) -> int:
+    def held_at(self, switch: int, least_rank: int) -> int:
+        """Bytes in the queues of a switch that have this rank or a higher one."""
+        rank = self.network.forwarding.rank
         return sum(
             link.held
             for link in self.links.values()
-            if link.switch == switch and (self.ring_facing(link) or not only_ring_facing)
+            if link.switch == switch and rank[link.number] >= least_rank
         )
+
+    def limits(self, link: Link) -> list[tuple[int, int]]:
+        """Least ranks and what queues of them and above may hold together, innermost first."""
+        assert link.switch is not None
+        ranks = self.ranks_at(link.switch)
+        allowed = self.network.buffers.limits_bytes(len(ranks))
+        own = self.network.forwarding.rank[link.number]
+        return [(r, a) for r, a in zip(ranks, allowed, strict=True) if r <= own][::-1]
 
     def grant(self, switch: int, now: int) -> None:
         """Consider requests oldest first; one is passed over only by those who do not need
@@ -144,22 +158,23 @@ class Twin:
         while served:
             served = False
             full_queues: set[int] = set()
-            no_ring_facing = False
+            closed_from = 1 << 30  # nobody of this rank or above
             for request in list(self.requests[switch]):
                 target = request.target
-                ring_facing = self.ring_facing(target)
-                if target.number in full_queues or (ring_facing and no_ring_facing):
+                rank = int(self.network.forwarding.rank[target.number])
+                if target.number in full_queues or rank >= closed_from:
                     continue
                 if target.held + request.size > target.limit:
                     full_queues.add(target.number)
                     continue
-                held = self.held_at(switch, only_ring_facing=True)
-                if ring_facing and held + request.size > self.network.ring_facing_bytes:
-                    no_ring_facing = True
+                short = [
+                    least
+                    for least, allowed in self.limits(target)
+                    if self.held_at(switch, least) + request.size > allowed
+                ]
+                if short:
+                    closed_from = short[0]
                     continue
-                held = self.held_at(switch, only_ring_facing=False)
-                if held + request.size > self.network.shared_buffer_bytes:
-                    return
                 self.requests[switch].remove(request)
                 self.serve(request, now)
                 served = True
@@ -173,7 +188,7 @@ class Twin:
             self.begin(request.link, now)
             return
         outside = self.outside[target.number]
-        packet = Packet(-1, request.size, -1, [], now + self.network.switch_delay_ps)
+        packet = Packet(-1, request.size, -1, [], now + self.latency_ps(target.number))
         target.queue.append(packet)
         outside[0] -= request.size
         if outside[0] == 0:
@@ -184,8 +199,8 @@ class Twin:
     def check_limits(self, link: Link) -> None:
         assert link.held <= link.limit
         assert link.switch is not None
-        assert self.held_at(link.switch, False) <= self.network.shared_buffer_bytes
-        assert self.held_at(link.switch, True) <= self.network.ring_facing_bytes
+        for least, allowed in self.limits(link):
+            assert self.held_at(link.switch, least) <= allowed
 
     def ask_for_background(self, target: Link) -> None:
         assert target.switch is not None
@@ -199,7 +214,7 @@ class Twin:
         link.waiting = False
         link.began_ps = now
         link.end_ps = now + self.network.service_ps(link.number, packet.size)
-        if link.number < self.network.racks and self.nodes[packet.node].start_ps < 0:
+        if link.switch is None and self.nodes[packet.node].start_ps < 0:
             self.nodes[packet.node].start_ps = now
 
     def end(self, link: Link, now: int, arrived: list[int]) -> None:
@@ -211,8 +226,9 @@ class Twin:
                     link.began_ps, now)
         )  # fmt: skip
         if packet.route:
-            packet.ready_ps = now + self.network.switch_delay_ps
-            self.links[packet.route.pop(0)].queue.append(packet)
+            following = packet.route.pop(0)
+            packet.ready_ps = now + self.latency_ps(following)
+            self.links[following].queue.append(packet)
         elif packet.left == 0:
             arrived.append(packet.node)
 
@@ -231,10 +247,20 @@ class Twin:
         link.waiting = True
         self.requests[target.switch].append(Request(target, packet.size, link))
 
+    def latency_ps(self, link: int) -> int:
+        """Between a packet's last bit at a queue and its first on the link behind it."""
+        switching = self.network.switch_delay_ps if self.network.from_switch[link] >= 0 else 0
+        return switching + int(self.network.delay_ps[link])
+
+    def route(self, node: Node, number: int) -> list[int]:
+        """Links of a node's packets: chunks of a sprayed flow pick their own."""
+        by = number if self.network.sprayed else node.flow
+        return list(self.network.path(node.src, node.dst, by))
+
     # ---- racks and nodes ------------------------------------------------------------------
 
-    def admit(self, rack: int, now: int) -> None:
-        nic, ring = self.links[rack], self.rings[rack]
+    def admit(self, up: int, now: int) -> None:
+        nic, ring = self.links[up], self.rings[up]
         while ring:
             flow = self.flows[ring[0]]
             number = flow[0]
@@ -243,8 +269,9 @@ class Twin:
             if nic.held + size > nic.limit:
                 return
             node.sent += size
-            route = list(self.network.path(node.src, node.dst))[1:]
-            nic.queue.append(Packet(number, size, node.size - node.sent, route, now))
+            route = self.route(node, number)[1:]
+            ready = now + self.latency_ps(up)
+            nic.queue.append(Packet(number, size, node.size - node.sent, route, ready))
             nic.held += size
             if node.sent == node.size:
                 flow.popleft()
@@ -256,11 +283,12 @@ class Twin:
         node = self.nodes[number]
         node.ready_ps = now
         if node.kind == FIBRE:
-            flow = self.flows.setdefault(node.flow, deque())
+            up = self.route(node, number)[0]
+            flow = self.flows.setdefault((node.flow, up), deque())
             if not flow:
-                self.rings[node.src].append(node.flow)
-                if node.src not in kicked:
-                    kicked.append(node.src)
+                self.rings[up].append((node.flow, up))
+                if up not in kicked:
+                    kicked.append(up)
             flow.append(number)
         elif node.kind == AIR:
             heapq.heappush(self.externals, (now + self.external_ps, self.sequence, number))
@@ -303,9 +331,9 @@ class Twin:
             due.append(heapq.heappop(self.timers)[2])
         arrived.extend(due)
         self.settle_nodes(arrived, now, kicked)
-        for rack in kicked:
-            self.admit(rack, now)
-            self.ask(self.links[rack], now)
+        for up in kicked:
+            self.admit(up, now)
+            self.ask(self.links[up], now)
         for switch in range(self.network.switches):
             self.grant(switch, now)
 
@@ -317,7 +345,7 @@ class Twin:
         for number in ended:
             self.end(self.links[number], now, arrived)
         for number in order:
-            if number < self.network.racks and number in ended:
+            if self.links[number].switch is None and number in ended:
                 self.admit(number, now)
             self.ask(self.links[number], now)
         for number in order:

@@ -14,7 +14,7 @@ from typing import Any
 import simpy
 
 from thzsync.errors import ThzSyncError
-from thzsync.optical.network import Network
+from thzsync.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
 
@@ -37,7 +37,7 @@ class _Link:
     number: int
     limit: int
     switch: int
-    ring_facing: bool
+    pools: tuple[int, ...] = ()  # parts of the shared buffer that it takes room from
     held: int = 0
     queue: deque[_Packet] = field(default_factory=deque)
     passed: int = 0  # queued packets that have gone through the switch
@@ -56,15 +56,14 @@ class SimpyFabric:
         self.packet_hops = 0
         self.arrival_ps = [-1] * len(batch)
         self._links: dict[int, _Link] = {
-            i: _Link(i, network.nic_queue_bytes, -1, False) for i in range(network.racks)
+            i: _Link(i, network.buffers.nic_queue_bytes, -1) for i in network.uplinks.tolist()
         }
         for s in range(network.switches):
-            for q in network.outputs(s).tolist():
-                facing = q >= 2 * network.racks
-                self._links[q] = _Link(q, network.output_queue_bytes, s, facing)
-        self._shared = [0] * network.switches
-        self._ring_facing = [0] * network.switches
-        self._requests: list[list[tuple[_Link, _Link, int]]] = [[] for _ in self._shared]
+            for q in network.outputs_of(s).tolist():
+                pools = self._pools_of(int(network.pools.of_link[q]))
+                self._links[q] = _Link(q, network.buffers.output_queue_bytes, s, pools)
+        self._shared = [0] * len(network.pools.parent)
+        self._requests: list[list[tuple[_Link, _Link, int]]] = [[] for _ in range(network.switches)]
         self._ended: list[int] = []
         self._passed: list[int] = []
         self._rings: list[deque[int]] = [deque() for _ in range(network.racks)]
@@ -146,10 +145,14 @@ class SimpyFabric:
 
     def _hold(self, link: _Link, size: int) -> None:
         link.held += size
-        if link.switch >= 0:
-            self._shared[link.switch] += size
-            if link.ring_facing:
-                self._ring_facing[link.switch] += size
+        for pool in link.pools:
+            self._shared[pool] += size
+
+    def _pools_of(self, pool: int) -> tuple[int, ...]:
+        """A pool and those around it."""
+        if pool < 0:
+            return ()
+        return (pool, *self._pools_of(int(self.network.pools.parent[pool])))
 
     def _ask(self, link: _Link) -> None:
         if not link.idle or link.passed == 0:
@@ -165,20 +168,19 @@ class SimpyFabric:
     def _grant(self, switch: int, requests: list[tuple[_Link, _Link, int]]) -> None:
         """Oldest first; passed over only by those who do not need what it lacks."""
         lacking: set[int] = set()
-        ring_facing_full = shared_full = False
+        full: set[int] = set()
+        limit = self.network.pools.limit_bytes
         left = []
         for request in requests:
             link, target, size = request
-            facing = target.ring_facing
-            if shared_full or target.number in lacking or (facing and ring_facing_full):
+            if target.number in lacking or full.intersection(target.pools):
                 left.append(request)
                 continue
+            short = [pool for pool in target.pools if self._shared[pool] + size > limit[pool]]
             if target.held + size > target.limit:
                 lacking.add(target.number)
-            elif facing and self._ring_facing[switch] + size > self.network.ring_facing_bytes:
-                ring_facing_full = True
-            elif self._shared[switch] + size > self.network.shared_buffer_bytes:
-                shared_full = True
+            elif short:
+                full.add(short[0])
             else:
                 self._hold(target, size)
                 link.go.succeed()

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.optical.networks import ring_network
 from thzsync import audit
 from thzsync.auditor import flows as flow_checks
 from thzsync.auditor.declaration import declaration
 from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.errors import ThzSyncError
-from thzsync.optical import Background, FlowFabric, Network, OpticalFabric
+from thzsync.optical import Background, FlowFabric, OpticalFabric
 from thzsync.optical.flow_window import Window
 from thzsync.records import Fidelity, Run
 from thzsync.records.certificate import BeyondToleranceWarning
@@ -310,7 +311,7 @@ def test_auto_follows_packets_where_they_matter(
 
 
 def test_a_window_meets_the_bursts_of_the_floor() -> None:
-    floor = Network.build(np.repeat(np.arange(4), 3))
+    floor = ring_network(np.repeat(np.arange(4), 3))
     background, from_ps = Background(0.3), 7 * 10**9
     whole = OpticalFabric(floor, background, 11)
     whole.advance(from_ps)

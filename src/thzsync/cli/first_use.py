@@ -65,9 +65,10 @@ def _stored(part: Part, folder: Path | None) -> bool:
 
 def _fibre() -> None:
     """Look at an instant of a fabric at which nothing happens."""
-    from thzsync.optical import Network, OpticalFabric
+    from thzsync.network import rings
+    from thzsync.optical import OpticalFabric
 
-    fabric = OpticalFabric(Network.build(np.zeros(2, dtype=np.int64)))
+    fabric = OpticalFabric(rings(np.zeros(2, dtype=np.int64)))
     fabric.complete(np.zeros(0, dtype=np.int64), 0)
     fabric.occupancy(0, 1)
     fabric.link_bytes()

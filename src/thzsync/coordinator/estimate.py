@@ -150,19 +150,14 @@ def _estimate(situation: Situation) -> Estimate:
 
 def _on_fibre(terms: Terms, loads: _Loads, units: int) -> tuple[FloatArray, FloatArray]:
     """Times by (unit, fibre) and energies by unit; background takes its mean share away."""
-    optical, wiring = terms.scenario.optical, terms.wiring
-    src, dst, bits = loads.src, loads.dst, 8.0 * loads.size_bytes
-    ring = wiring.ring_of_rack
-    across = ring[src] != ring[dst]
-    inter = wiring.inter_link(ring[src], ring[dst])[across]
-    link = np.concatenate((src, wiring.racks + dst, inter))
-    unit = np.concatenate((loads.unit, loads.unit, loads.unit[across]))
-    access_s, inter_s = bits / optical.access_bps, bits[across] / optical.inter_bps
-    busy_s = np.concatenate((access_s, access_s, inter_s)) / (1.0 - optical.background.load)
+    network, load = terms.network, terms.scenario.optical.background.load
+    bits: FloatArray = 8.0 * loads.size_bytes.astype(np.float64)
+    link, flow, share = network.shares(loads.src, loads.dst)
+    busy_s = bits[flow] * share / network.rate_bps[link] / (1.0 - load)
     used, place = np.unique(link, return_inverse=True)
     time_s, energy_j = np.zeros((units, len(used))), np.zeros(units)
-    np.add.at(time_s, (unit, place), busy_s)
-    np.add.at(energy_j, loads.unit, bits * wiring.hops(src, dst) * optical.energy_j_per_bit_hop)
+    np.add.at(time_s, (loads.unit[flow], place), busy_s)
+    np.add.at(energy_j, loads.unit, network.energies_j(loads.src, loads.dst, bits))
     return time_s, energy_j
 
 

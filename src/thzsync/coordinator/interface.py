@@ -9,9 +9,9 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.network import Network
 from thzsync.scenario import Scenario
 from thzsync.synthesis import Offer
-from thzsync.topology import Wiring
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Terms:
     """What is known of the data centre, for policies with a cost model: capacities and prices."""
 
     scenario: Scenario
-    wiring: Wiring
+    network: Network
     per_s: float
     """Reward that a second costs."""
     per_j: float

@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, to_ps
 from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.executor import Executor, Work
-from thzsync.optical import Fabric, degraded_bps, degraded_links
+from thzsync.optical import Fabric
 from thzsync.scenario import (
     Fault,
     FibreDegraded,
@@ -68,9 +68,9 @@ class FaultTimeline:
     def _set_rates(self, changed: FibreDegraded) -> None:
         network = self._fabric.network
         cut = [fault for fault in self._dim if fault.rate_share == 0]
-        self._dead = {link for fault in cut for link in degraded_links(network, fault).tolist()}
-        for link in degraded_links(network, changed).tolist():
-            rate_bps = degraded_bps(network, link, self._dim)
+        self._dead = {link for fault in cut for link in network.degraded_links(fault).tolist()}
+        for link in network.degraded_links(changed).tolist():
+            rate_bps = network.degraded_bps(link, self._dim)
             self._fabric.set_rate(link, rate_bps, self._executor.now_ps)
 
     def leave_dead_fibres(self, work: Work) -> None:

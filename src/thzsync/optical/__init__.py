@@ -8,7 +8,6 @@ from thzsync.optical.background import Background
 from thzsync.optical.base import LinkBytes
 from thzsync.optical.fabric import OpticalFabric
 from thzsync.optical.flow_fabric import FlowFabric
-from thzsync.optical.network import Network, degraded_bps, degraded_links, energy_j
 
 Fabric: TypeAlias = OpticalFabric | FlowFabric
 """Either fidelity: both have the same interface."""
@@ -18,9 +17,5 @@ __all__ = [
     "Fabric",
     "FlowFabric",
     "LinkBytes",
-    "Network",
     "OpticalFabric",
-    "degraded_bps",
-    "degraded_links",
-    "energy_j",
 ]

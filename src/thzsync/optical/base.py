@@ -13,12 +13,12 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.jit.held import hold
+from thzsync.network import Network
 from thzsync.optical import layout as c
 from thzsync.optical.chunks import check_chunks
 from thzsync.optical.flow_layout import State as FlowState
 from thzsync.optical.layout import State as PacketState
 from thzsync.optical.lists import add_rows
-from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import Runs, doubled
@@ -46,9 +46,10 @@ class Kernels(Protocol):
         ...
 
     def occupancy(
-        self, st: Any, src: IntArray, dst: IntArray, queued: IntArray, fraction: FloatArray
-    ) -> bool:
-        """Work out the occupancy of wired paths; False if a rack does not exist."""
+        self, st: Any, first: IntArray, rack: IntArray, chosen: IntArray, queued: IntArray,
+        fraction: FloatArray,
+    ) -> None:  # fmt: skip
+        """Work out the occupancy of wired paths."""
         ...
 
 
@@ -82,14 +83,20 @@ class BaseFabric(Generic[S]):
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
         """Fill the rows of a batch's nodes, whose flows begin at ``flow``."""
         carried = batch.kind <= AIR
+        network = self.network
+        number = np.arange(len(batch)) if network.sprayed else batch.flow
         src, dst = batch.src * carried, batch.dst * carried
-        node[:, c.SRC] = src
-        node[:, c.FIRST] = self.network.first_hop(src, dst)
-        node[:, c.DOWN] = self.network.racks + dst
+        chosen = network.flow_hash(src, dst, number)
+        node[:, c.UP] = network.first_links(src, dst, chosen)
+        node[:, c.RACK] = dst
+        node[:, c.HASH] = chosen
         node[:, c.BYTES] = batch.size_bytes
         node[:, c.SENT] = 0
         node[:, c.N_NEXT] = -1
         node[:, c.FLOW] = flow + batch.flow
+        if network.ports > 1:  # the chunks of a flow may leave by several links
+            port = node[:, c.UP] - network.first_uplink[src]
+            node[:, c.FLOW] = flow + network.ports * batch.flow + port
 
     @property
     def now_ps(self) -> int:
@@ -107,6 +114,7 @@ class BaseFabric(Generic[S]):
         base = self.ledger.enter(batch, at_ps)
         carried = batch.kind <= AIR
         flows = int(batch.flow[carried].max()) + 1 if carried.any() else 0
+        flows *= self.network.ports
         flow = self._take_flows(flows)
         self._taken[base] = (flow, flows)
         self._st = self._with_ledger()
@@ -157,9 +165,13 @@ class BaseFabric(Generic[S]):
         sources, targets = _numbers(src), _numbers(dst)
         queued = np.zeros(len(sources), dtype=np.int64)
         fraction = np.zeros(len(sources), dtype=np.float64)
-        if not self.kernels.occupancy(self._held, sources, targets, queued, fraction):
-            last = self.network.racks - 1
-            raise ThzSyncError(f"occupancy: some rack does not exist; use 0..{last}")
+        network, last = self.network, self.network.racks - 1
+        for racks in (sources, targets):
+            if len(racks) and not 0 <= racks.min() <= racks.max() <= last:
+                raise ThzSyncError(f"occupancy: some rack does not exist; use 0..{last}")
+        chosen = network.flow_hash(sources, targets, np.zeros_like(sources))
+        first = network.first_links(sources, targets, chosen)
+        self.kernels.occupancy(self._held, first, targets, chosen, queued, fraction)
         return queued, fraction
 
     def finished(self, base: int, count: int) -> Deliveries:

@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
-from thzsync.optical.network import Network
+from thzsync.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import AIR
 
@@ -30,10 +30,11 @@ FAULTS: Final = {
 
 def check_chunks(batch: ChunkBatch, network: Network) -> None:
     """Refuse chunks between unknown racks or too large for every queue, naming the flow."""
-    narrow = min(network.nic_queue_bytes, network.output_queue_bytes)
+    buffers = network.buffers
+    narrow = min(buffers.nic_queue_bytes, buffers.output_queue_bytes)
     fault, n = first_fault(
-        batch.kind, batch.src, batch.dst, batch.size_bytes, batch.flow, network.ring_of_rack,
-        network.packet_bytes, narrow, network.shared_buffer_bytes, network.ring_facing_bytes,
+        batch.kind, batch.src, batch.dst, batch.size_bytes, batch.flow, network.leaf_of_rack,
+        network.packet_bytes, narrow, buffers.shared_buffer_bytes, network.passing_bytes,
     )  # fmt: skip
     if fault != FINE:
         text = FAULTS[fault].format(
@@ -49,10 +50,10 @@ def check_chunks(batch: ChunkBatch, network: Network) -> None:
 @kernel
 def first_fault(  # noqa: PLR0911 - one for every fault
     kind: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray, flow: IntArray,
-    ring_of_rack: IntArray, packet_bytes: int, narrow: int, shared: int, ring_facing: int,
+    leaf_of_rack: IntArray, packet_bytes: int, narrow: int, shared: int, passing: int,
 ) -> tuple[int, int]:  # fmt: skip
     """What is wrong with the first chunk with which something is, and its number."""
-    racks, flows = len(ring_of_rack), 0
+    racks, flows = len(leaf_of_rack), 0
     for n in range(len(kind)):
         if kind[n] > AIR:
             continue
@@ -70,7 +71,7 @@ def first_fault(  # noqa: PLR0911 - one for every fault
         packet = min(size_bytes[n], packet_bytes)
         if packet > narrow:
             return QUEUE, n
-        if packet > (shared if ring_of_rack[i] == ring_of_rack[j] else ring_facing):
+        if packet > (shared if leaf_of_rack[i] == leaf_of_rack[j] else passing):
             return BUFFER, n
         flows = max(flows, flow[n] + 1)
     leaves = np.full(flows, -1, dtype=np.int64)

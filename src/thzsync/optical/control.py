@@ -9,7 +9,14 @@ from thzsync.optical.layout import State
 from thzsync.optical.lists import remove
 from thzsync.optical.packets import look, mark, service_ps, settle
 from thzsync.optical.queues import rekey, resume_events
-from thzsync.optical.racks import is_down, kick, leave_flow, leave_nic, take_fresh
+from thzsync.optical.racks import (
+    is_down,
+    kick,
+    leave_flow,
+    leave_nic,
+    next_hop,
+    take_fresh,
+)
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -34,11 +41,11 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
         accepted[k] = pre.to_air(st.clock, st.task, st.slots, n)
         if not accepted[k] or st.task[n, pre.READY_AT] < 0:
             continue
-        rack = st.node[n, c.SRC]
+        up = st.node[n, c.UP]
         if st.node[n, c.SENT] > 0:
-            waiting = st.link[rack, c.STATE] == c.WAITING
-            if waiting and st.pkt[st.link[rack, c.HEAD], c.P_NODE] == n:
-                withdraw(st, rack)
+            waiting = st.link[up, c.STATE] == c.WAITING
+            if waiting and st.pkt[st.link[up, c.HEAD], c.P_NODE] == n:
+                withdraw(st, up)
             leave_nic(st, n)
         leave_flow(st, n)
 
@@ -106,28 +113,25 @@ def look_at_all(st: State) -> None:
 
 @bare
 def occupancy(
-    st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
-) -> bool:
+    st: State, first: IntArray, rack: IntArray, chosen: IntArray, queued_bytes: IntArray,
+    fraction: FloatArray,
+) -> None:  # fmt: skip
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U).
 
-    False if a rack does not exist.
+    A path is given by its first link, the rack at its end and the hash that picks among equals.
     """
-    racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
-    link, switch = st.link, st.switch
+    link, switch, pool = st.link, st.switch, st.pool
     st.ctl[c.LOOKS] += 1
-    for k in range(len(src)):
-        if not (0 <= src[k] < racks and 0 <= dst[k] < racks):
-            return False
-        s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
-        for end in (s, t):
-            if switch[end, c.LOOKED] != st.ctl[c.LOOKS]:
-                switch[end, c.LOOKED] = st.ctl[c.LOOKS]
-                look_at(st, end)
-        queued = link[src[k], c.OCC] + link[racks + dst[k], c.OCC]
-        full = switch[s, c.TOTAL] / switch[s, c.S_LIMIT]
-        if s != t:
-            queued += link[2 * racks + s * rings + t, c.OCC]
-            full = max(full, switch[t, c.TOTAL] / switch[t, c.S_LIMIT])
+    for k in range(len(first)):
+        ln, queued, full = first[k], 0, 0.0
+        while ln >= 0:
+            s = link[ln, c.SWITCH]
+            if s >= 0:
+                if switch[s, c.LOOKED] != st.ctl[c.LOOKS]:
+                    switch[s, c.LOOKED] = st.ctl[c.LOOKS]
+                    look_at(st, s)
+                full = max(full, pool[s, c.USED] / pool[s, c.ROOM])
+            queued += link[ln, c.OCC]
+            ln = next_hop(st, ln, rack[k], chosen[k])
         queued_bytes[k] = queued
         fraction[k] = full
-    return True

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from thzsync.arrays import IntArray
 from thzsync.errors import ThzSyncError
+from thzsync.network import Network
 from thzsync.optical import control, kernel
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background
 from thzsync.optical.base import BaseFabric, LinkBytes
 from thzsync.optical.layout import State
 from thzsync.optical.lowering import BurstClock, lower
-from thzsync.optical.network import Network
 from thzsync.transfers.ledger import Ledger, Reports
 from thzsync.transfers.pools import doubled
 
@@ -84,9 +84,7 @@ class OpticalFabric(BaseFabric[State]):
 
 def _check_background(network: Network, background: Background) -> None:
     packet = min(background.burst_bytes, network.packet_bytes)
-    room = min(network.output_queue_bytes, network.ring_facing_bytes)
-    if network.switches == 1:
-        room = min(network.output_queue_bytes, network.shared_buffer_bytes)
+    room = min(network.buffers.output_queue_bytes, network.passing_bytes)
     if packet > room:
         raise ThzSyncError(
             f"background: its packets have {packet} bytes but a switch output holds {room}; "

@@ -33,21 +33,18 @@ def gap_ps(st: State, q: int, ahead: int) -> int:
 @hot
 def fits(st: State, q: int, size: int) -> bool:
     """Whether a queue and its switch have room; an empty one takes a train of any size."""
-    link, switch = st.link, st.switch
+    link, pool = st.link, st.pool
     if link[q, c.OCC] > 0 and link[q, c.OCC] + (size >> 1) > link[q, c.LIMIT]:
         return False
-    s = link[q, c.SWITCH]
-    inter, total = switch[s, c.INTER], switch[s, c.TOTAL]
-    if q >= 2 * st.ctl[c.RACKS]:
-        room = inter == 0 or (
-            inter + size <= switch[s, c.S_INTER_LIMIT] and total + size <= switch[s, c.S_LIMIT]
-        )
-    else:
-        # rack-facing trains need no further room, so letting one in when there is none is safe
-        room = total == inter or total + size <= switch[s, c.S_LIMIT]
-    if not room:
-        switch[s, f.TIGHT] = 1
-    return bool(room)
+    k = link[q, c.POOL]
+    inside = pool[pool[k, c.CHILD], c.USED] if pool[k, c.CHILD] >= 0 else 0
+    if pool[k, c.USED] == inside:
+        return True  # one train of a rank is always let in: it moves, since the ranks below do
+    while k >= 0 and pool[k, c.USED] + size <= pool[k, c.ROOM]:
+        k = pool[k, c.PARENT]
+    if k >= 0:
+        st.switch[link[q, c.SWITCH], f.TIGHT] = 1
+    return bool(k < 0)
 
 
 @hot

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import IntArray
+from thzsync.network import Network
 from thzsync.optical import flow_kernel as kernel
 from thzsync.optical import flow_layout as f
 from thzsync.optical.background import Background
 from thzsync.optical.base import BaseFabric, LinkBytes
 from thzsync.optical.flow_layout import State
 from thzsync.optical.flow_lowering import lower, train_bytes
-from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Deliveries, Ledger, Reports
 

@@ -16,7 +16,7 @@ from thzsync.optical.flow_layout import State
 from thzsync.optical.flow_links import attempt, finish, schedule
 from thzsync.optical.flow_racks import admit, serve_kicks
 from thzsync.optical.lists import remove
-from thzsync.optical.racks import kick, leave_flow, leave_nic, take_fresh
+from thzsync.optical.racks import is_up, kick, leave_flow, leave_nic, next_hop, take_fresh
 from thzsync.transfers import precedence as pre
 
 
@@ -36,7 +36,7 @@ def serve_links(st: State, now_ps: int) -> None:
         ln = st.tree[1]
         if st.link[ln, c.STATE] == c.BUSY:
             finish(st, ln, now_ps)
-            if ln < st.ctl[c.RACKS]:
+            if is_up(st, ln):
                 admit(st, ln, now_ps)
         attempt(st, ln, now_ps)
 
@@ -76,12 +76,12 @@ def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
         accepted[k] = pre.to_air(st.clock, st.task, st.slots, n)
         if not accepted[k] or st.task[n, pre.READY_AT] < 0:
             continue
-        rack = st.node[n, c.SRC]
+        up = st.node[n, c.UP]
         if st.node[n, c.SENT] > 0:
-            waiting = st.link[rack, c.STATE] == c.WAITING
-            if waiting and st.pkt[st.link[rack, c.HEAD], c.P_NODE] == n:
-                withdraw(st, rack)
-            st.link[rack, f.QUEUED] -= leave_nic(st, n)
+            waiting = st.link[up, c.STATE] == c.WAITING
+            if waiting and st.pkt[st.link[up, c.HEAD], c.P_NODE] == n:
+                withdraw(st, up)
+            st.link[up, f.QUEUED] -= leave_nic(st, n)
         leave_flow(st, n)
 
 
@@ -99,7 +99,7 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
     """Trains that start from now on take the new rate; with rate 0 none starts."""
     take_fresh(st)  # racks with something new are served before this link
     link, now = st.link, st.clock[pre.NOW]
-    if ln >= st.ctl[c.RACKS]:
+    if not is_up(st, ln):
         catch_up(st, ln, now)
     link[ln, c.RATE] = rate_bps
     if rate_bps == 0 and link[ln, c.STATE] == c.WAITING:
@@ -114,7 +114,7 @@ def carried(st: State, foreground: IntArray, background: IntArray) -> None:
     """Bytes that every link has carried up to now, trains in service in proportion."""
     link, now = st.link, st.clock[pre.NOW]
     for ln in range(len(link)):
-        if ln >= st.ctl[c.RACKS] and link[ln, f.BG_NEXT] <= now:
+        if link[ln, f.BG_NEXT] <= now:
             catch_up(st, ln, now)
         own, other = link[ln, c.CARRIED], link[ln, c.BG_CARRIED]
         if link[ln, c.STATE] == c.BUSY:
@@ -134,26 +134,25 @@ def carried(st: State, foreground: IntArray, background: IntArray) -> None:
 
 @bare
 def occupancy(
-    st: State, src: IntArray, dst: IntArray, queued_bytes: IntArray, fraction: FloatArray
-) -> bool:
+    st: State, first: IntArray, rack: IntArray, chosen: IntArray, queued_bytes: IntArray,
+    fraction: FloatArray,
+) -> None:  # fmt: skip
     """Queued bytes along wired paths, and the fullest shared buffer on each (Q and U).
 
-    False if a rack does not exist.
+    A path is given by its first link, the rack at its end and the hash that picks among equals.
     """
-    racks, rings = st.ctl[c.RACKS], st.ctl[c.RINGS]
-    link, switch = st.link, st.switch
-    for k in range(len(src)):
-        if not (0 <= src[k] < racks and 0 <= dst[k] < racks):
-            return False
-        s, t = link[racks + src[k], c.SWITCH], link[racks + dst[k], c.SWITCH]
-        queued = link[src[k], c.OCC] + queued_at(st, racks + dst[k])
-        full = switch[s, c.TOTAL] / switch[s, c.S_LIMIT]
-        if s != t:
-            queued += queued_at(st, 2 * racks + s * rings + t)
-            full = max(full, switch[t, c.TOTAL] / switch[t, c.S_LIMIT])
+    link, pool = st.link, st.pool
+    for k in range(len(first)):
+        ln, full = first[k], 0.0
+        queued = link[ln, c.OCC]
+        ln = next_hop(st, ln, rack[k], chosen[k])
+        while ln >= 0:
+            s = link[ln, c.SWITCH]
+            full = max(full, pool[s, c.USED] / pool[s, c.ROOM])
+            queued += queued_at(st, ln)
+            ln = next_hop(st, ln, rack[k], chosen[k])
         queued_bytes[k] = queued
         fraction[k] = min(full, 1.0)
-    return True
 
 
 @hot

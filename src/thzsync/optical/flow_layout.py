@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.optical.layout import BURST, FLOW, FULL, TAG
+from thzsync.optical.layout import BURST, FLOW, FULL, OUT_HI, TAG
 
 IDLE, NEED_TRAINS = 0, 1
 
@@ -19,6 +19,7 @@ STARTED, FLOOR = BURST + 1, BURST + 2
 # link
 QUANTUM: Final = FULL
 ENDS, FREE_AT, BG_NEXT, BG_DRAWN, BG_OUTSIDE, BG_ASKED, QUEUED = range(TAG + 1, TAG + 8)
+LINK_COLUMNS: Final = 32
 
 MOST_QUEUED: Final = 96
 """Trains that a NIC queue holds at most, however small they are: bounds what an instant needs."""
@@ -28,7 +29,7 @@ TRAIN, LANDING = FLOW + 1, FLOW + 2
 NODE_COLUMNS: Final = 12
 
 # switch
-TIGHT: Final = 6
+TIGHT: Final = OUT_HI + 1
 
 
 class State(NamedTuple):
@@ -47,6 +48,9 @@ class State(NamedTuple):
     node: IntArray
     flow: IntArray
     switch: IntArray
+    pool: IntArray
+    table: AnyArray
+    groups: IntArray
     key: IntArray
     tree: IntArray
     wait: IntArray

@@ -23,7 +23,7 @@ from thzsync.optical.flow_bursts import (
 )
 from thzsync.optical.flow_layout import State
 from thzsync.optical.lists import give, take
-from thzsync.optical.racks import enqueue, is_down, kick, occupy
+from thzsync.optical.racks import enqueue, is_down, is_up, kick, node_hop, occupy
 from thzsync.optical.tournament import set_key
 from thzsync.transfers.precedence import START_AT, push_done
 
@@ -46,8 +46,8 @@ def announce(st: State, ln: int, p: int, q: int, now_ps: int) -> None:
     pkt[r, c.P_NODE] = pkt[p, c.P_NODE]
     pkt[r, c.P_BYTES] = size
     pkt[r, c.P_LEFT] = pkt[p, c.P_LEFT]
-    pkt[r, c.P_HOP] = -1 if is_down(st, q) else pkt[p, c.P_DOWN]
-    delay = st.ctl[c.DELAY]
+    pkt[r, c.P_HOP] = node_hop(st, q, pkt[p, c.P_NODE])
+    delay = link[q, c.LATENCY]
     ready = now_ps + service_ps(st, ln, min(size, packet)) + delay
     least_end = link[ln, f.ENDS] + delay
     if link[q, c.RATE] > 0:
@@ -99,7 +99,7 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
     link[ln, f.ENDS] = end
     schedule(st, ln, end)
     st.ctl[f.STARTED] += 1
-    if ln < st.ctl[c.RACKS] and st.task[n, START_AT] < 0:
+    if is_up(st, ln) and st.task[n, START_AT] < 0:
         st.task[n, START_AT] = now_ps
     if q >= 0:
         announce(st, ln, p, q, now_ps)
@@ -188,7 +188,7 @@ def finish(st: State, ln: int, now_ps: int) -> None:
     if n >= 0 and pkt[p, c.P_LEFT] == 0 and is_down(st, ln):
         push_done(st.clock, st.slots, n)
     give(st.ctl, pkt, p)
-    if ln < st.ctl[c.RACKS]:
+    if is_up(st, ln):
         link[ln, c.OCC] -= size
         link[ln, f.QUEUED] -= 1
         return

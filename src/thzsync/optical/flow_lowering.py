@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, IntArray
+from thzsync.network import Network
 from thzsync.optical import flow_layout as f
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background, gaps_ps, starts
 from thzsync.optical.flow_layout import State
 from thzsync.optical.lowering import lower_common
-from thzsync.optical.network import Network
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.coarsening import free_pieces
 from thzsync.transfers.ledger import Ledger
@@ -20,8 +20,8 @@ from thzsync.transfers.precedence import AIR
 def lower(network: Network, background: Background | None, key: int, ledger: Ledger) -> State:
     """The state of an empty flow fabric at time 0."""
     # at most in one instant: full NIC queues; per link a train, two bursts, and the rest of one
-    floor = network.racks * f.MOST_QUEUED + 4 * network.links
-    common = lower_common(network, background, ledger, floor + 1024, f.NODE_COLUMNS)
+    floor = len(network.uplinks) * f.MOST_QUEUED + 4 * network.links
+    common = lower_common(network, background, ledger, floor + 1024, f.NODE_COLUMNS, f.LINK_COLUMNS)
     common["ctl"][f.FLOOR] = floor
     gap_ps, link = np.zeros(network.links), common["link"]
     link[:, f.BG_NEXT] = NEVER_PS
@@ -49,7 +49,7 @@ def train_bytes(batch: ChunkBatch, network: Network, pieces: int) -> IntArray:
     after = batch.succ[np.repeat(carried, np.diff(batch.succ_ptr))]
     if not carried[after].any():
         pieces = free_pieces(pieces)
-    least = max(packet, network.nic_queue_bytes // 64)
+    least = max(packet, network.buffers.nic_queue_bytes // 64)
     train = np.maximum(-(-total // (packet * pieces)), -(-least // packet)) * packet
     # a run of chunks, larger than the first node of its flow, is one train
     found = np.zeros(len(batch), dtype=np.int64)

@@ -1,25 +1,25 @@
 """Who gets room at a switch, and when.
 
-Requests at a switch are considered oldest first. A request needs room in its queue, room below
-the ring-facing limit if its queue faces another switch, and room in the shared buffer. A younger
-request passes an older one only if it does not need what the older one lacks. So nobody starves,
-and nobody waits behind somebody who waits for something else.
+The queues of a switch have ranks: a packet moves only to queues of lower ranks, rack-facing ones
+have rank 0 (network/forwarding.py). The shared buffer is made of nested pools, one per rank: queues
+of the lowest rank may use all of it, those of the next rank what the reserve leaves, and so on. A
+request needs room in its queue, in its pool and in every pool around it. Requests are considered
+oldest first; a younger one passes an older one only if it does not need what the older one lacks.
+So nobody starves, and nobody waits behind somebody who waits for something else.
 
-Why the fabric cannot deadlock while its links are up. Let B be a switch's shared buffer and
-R >= one packet the part that only rack-facing outputs may use; I and D are the bytes that
-ring-facing and rack-facing outputs hold, reservations included. Always I <= B - R, I + D <= B.
+Why the fabric cannot deadlock while its links are up: by induction over ranks, every queue moves.
 
 1. A packet in a rack-facing queue needs no further room: it leaves after the packets before it.
-   So D falls to 0 in bounded time unless new packets are let in.
-2. Take the oldest request that has room in its queue and, if ring-facing, below I's limit. While
-   it lacks shared room nobody younger is let in, so D falls; at D = 0 it fits, since then
-   I + packet <= B - R + packet <= B. Room in a rack-facing queue appears by 1, and requests for
-   one queue are served in order. So every request for a rack-facing queue is served in time.
-3. A packet in a ring-facing queue s -> t goes on to a rack-facing queue of t, which by 2 lets it
-   in. So ring-facing queues move, I falls, and requests below I's limit are served in order.
-4. The head of a NIC queue waits for a rack-facing (2) or ring-facing (3) queue, so it moves too.
-
-Waiting points from racks to ring-facing to rack-facing queues and never in a circle.
+2. Suppose that all queues of ranks below r move, and take a queue of rank r at switch s. Its head
+   wants room in a queue of a rank below r at another switch t. Queues of t with a rank below r move
+   by assumption, so room appears in that queue, and requests for one queue are served in order.
+3. While the oldest request at t whose queue has room lacks room in a pool, nobody is let into this
+   pool or into those inside it. If it lacks room in its own pool, what is held there is of its rank
+   or above. If it lacks room in a pool around it, nobody of lower ranks is let in either, so what
+   those hold falls to 0; then it fits, since a pool is at least a packet smaller than the one
+   around it. What its own rank holds moves by assumption (its rank is below r), and what higher
+   ranks hold is limited to their own pool, which is at least a packet smaller again.
+4. The head of a NIC queue waits like that of a queue of the highest rank, so it moves too.
 """
 
 from __future__ import annotations
@@ -92,14 +92,16 @@ def grant_queue(st: State, q: int, now_ps: int) -> bool:
 
 
 @hot
-def oldest_request(st: State, s: int, ring_facing: bool, now_ps: int) -> int:
-    """The queue of switch s whose first request is oldest among those with room; -1 if none."""
+def oldest_request(st: State, s: int, below: int, now_ps: int) -> int:
+    """The queue of switch s whose first request is oldest among those with room; -1 if none.
+
+    Only queues whose pools are less deep than ``below`` count.
+    """
     best, best_stamp = -1, NEVER_PS
-    first_inter = 2 * st.ctl[c.RACKS]
     for o in range(st.switch[s, c.OUT_LO], st.switch[s, c.OUT_HI]):
         q = st.outputs[o]
         r = st.link[q, c.WAIT_HEAD]
-        if r < 0 or (q >= first_inter and not ring_facing):
+        if r < 0 or st.pool[st.link[q, c.POOL], c.DEPTH] >= below:
             continue
         stamp = st.stamp[r]
         if stamp < best_stamp and fits_queue(st, q, now_ps):
@@ -107,25 +109,32 @@ def oldest_request(st: State, s: int, ring_facing: bool, now_ps: int) -> int:
     return best
 
 
+@hot
+def short_pool(st: State, q: int, size: int) -> int:
+    """The innermost pool that has no room for a packet to a queue; -1 if all have."""
+    pool = st.pool
+    k = st.link[q, c.POOL]
+    while k >= 0 and pool[k, c.USED] + size <= pool[k, c.ROOM]:
+        k = pool[k, c.PARENT]
+    return int(k)
+
+
 @inner_bare
 def grant_switch(st: State, s: int, now_ps: int) -> bool:
     """Serve a switch's requests oldest first under all its limits."""
-    switch = st.switch
-    ring_facing = True
-    while True:
-        q = oldest_request(st, s, ring_facing, now_ps)
+    below = len(st.pool)
+    while below > 0:
+        q = oldest_request(st, s, below, now_ps)
         if q < 0:
             return True
-        size = wanted_bytes(st, st.link[q, c.WAIT_HEAD])
-        is_inter = q >= 2 * st.ctl[c.RACKS]
-        if is_inter and switch[s, c.INTER] + size > switch[s, c.S_INTER_LIMIT]:
-            ring_facing = False
-        elif switch[s, c.TOTAL] + size > switch[s, c.S_LIMIT]:
-            return True
+        lacking = short_pool(st, q, wanted_bytes(st, st.link[q, c.WAIT_HEAD]))
+        if lacking >= 0:
+            below = st.pool[lacking, c.DEPTH]
         elif st.ctl[c.SPARE] <= 0:
             return False
         else:
             grant(st, q, now_ps)
+    return True
 
 
 @inner_bare

@@ -36,7 +36,7 @@ from thzsync.optical.queues import (
     rekey,
     request,
 )
-from thzsync.optical.racks import is_down, take_fresh
+from thzsync.optical.racks import is_down, is_up, take_fresh
 from thzsync.optical.tournament import set_key
 from thzsync.transfers import precedence as pre
 
@@ -71,7 +71,6 @@ def begin_burst(st: State, q: int, now_ps: int) -> None:
 def serve_links(st: State, now_ps: int) -> bool:
     """Stage 1; False when the packet pool is empty (call again after growing it)."""
     ctl, key, tree = st.ctl, st.key, st.tree
-    racks = ctl[c.RACKS]
     while True:
         ln = tree[1]
         if ctl[c.RESUME] >= 0:
@@ -84,7 +83,7 @@ def serve_links(st: State, now_ps: int) -> bool:
             continue
         elif st.link[ln, c.STATE] == c.BUSY:
             finish(st, ln, now_ps)
-        if ln < racks and not admit(st, ln, now_ps):
+        if is_up(st, ln) and not admit(st, ln, now_ps):
             ctl[c.RESUME] = ln
             return False
         ctl[c.RESUME] = -1
@@ -100,7 +99,7 @@ def serve_kicks(st: State, now_ps: int) -> bool:
     ctl, link = st.ctl, st.link
     while ctl[c.CURSOR] < ctl[c.N_KICKS]:
         ln = st.kicked[ctl[c.CURSOR]]
-        if ln < ctl[c.RACKS] and not admit(st, ln, now_ps):
+        if is_up(st, ln) and not admit(st, ln, now_ps):
             return False
         link[ln, c.KICKED] = 0
         if link[ln, c.STATE] == c.RESTING:

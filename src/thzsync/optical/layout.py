@@ -9,27 +9,28 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import AnyArray, IntArray
 
 # states of a link
 RESTING, BUSY, WAITING = 0, 1, 2
 
 # ctl: scalars; SPARE is the number of free packet rows
-FREE, SPARE, N_KICKS, RACKS, RINGS, PACKET, DELAY, BURST = range(8)
+FREE, SPARE, N_KICKS, PACKET, BURST = range(5)
 CTL_COLUMNS: Final = 24
 
-# link: a directed link and the queue in front of it (the busier columns first)
-HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, WAIT_HEAD = range(8)
-RATE, BEGAN, CARRIED, BG_CARRIED, RING_HEAD, RING_TAIL, WAIT_TAIL, KICKED = range(8, 16)
-TAG: Final = 16
+# link: a directed link and the queue in front of it (the busier columns first). SWITCH is where it
+# begins, -1 for a link from a rack; TO is where it ends, -1 for a link to a rack
+HEAD, TAIL, OCC, LIMIT, STATE, SWITCH, FULL, TO = range(8)
+RATE, BEGAN, CARRIED, BG_CARRIED, WAIT_HEAD, WAIT_TAIL, LATENCY, POOL = range(8, 16)
+RING_HEAD, RING_TAIL, KICKED, TAG = range(16, 20)
 LINK_COLUMNS: Final = 24
 
 # pkt: a packet, or a train of packets that moves as a whole; background has node -1
-P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_DOWN, P_READY, P_END = range(8)
+P_NEXT, P_NODE, P_BYTES, P_LEFT, P_HOP, P_READY, P_END = range(7)
 PACKET_COLUMNS: Final = 8
 
 # node: a chunk or a run of chunks; the ledger's row of the same number has its precedence
-SRC, FIRST, DOWN, BYTES, SENT, N_NEXT, FLOW = range(7)
+UP, RACK, HASH, BYTES, SENT, N_NEXT, FLOW = range(7)
 NODE_COLUMNS: Final = 8
 
 # flow: a rack's unit of sharing, a list of ready nodes; tags stay 0 where flows take turns
@@ -37,8 +38,13 @@ F_HEAD, F_TAIL, F_NEXT, F_ACTIVE, F_TAG = range(5)
 FLOW_COLUMNS: Final = 8
 
 # switch
-TOTAL, INTER, S_LIMIT, S_INTER_LIMIT, OUT_LO, OUT_HI = range(6)
-SWITCH_COLUMNS: Final = 12
+OUT_LO, OUT_HI = range(2)
+SWITCH_COLUMNS: Final = 8
+
+# pool: a part of a switch's shared buffer, with what is held in it and in the part inside it; row s
+# is the whole buffer of switch s
+USED, ROOM, PARENT, CHILD, DEPTH = range(5)
+POOL_COLUMNS: Final = 8
 
 # ---- the packet fabric's own ----
 
@@ -55,10 +61,10 @@ TRAINS, BURSTS_SHORT, LOOKS = range(16, 19)
 # link; a LAZY link between switches carries background alone, without events
 LAZY: Final = 3
 LAST_END: Final = BEGAN  # links without events keep the last end instead of a start
-MARKED: Final = 17  # requests for room must be looked at
+MARKED: Final = TAG + 1  # requests for room must be looked at
 
 # switch
-LOAD, AMPLE, EAGER, WAITERS, S_MARKED, LOOKED = range(6, 12)
+LOAD, AMPLE, EAGER, WAITERS, S_MARKED, LOOKED = range(2, 8)
 
 # burst: the background of a switch output, then the instants of its next bursts
 BG_LEFT, BG_BURSTS, BG_POS, FIRST_BURST = 0, 1, 2, 3
@@ -73,7 +79,8 @@ class State(NamedTuple):
 
     The first four arrays are the ledger's. ``wait`` chains requests for room and ``stamp`` tells
     their age: row l is that of link l, row links + l that of its background. ``kicked`` and
-    ``granted`` list links to look at; ``outputs`` has the outputs of all switches.
+    ``granted`` list links to look at; ``outputs`` has the outputs of all switches. ``table`` and
+    ``groups`` say where switches send what (network/forwarding.py).
     """
 
     clock: IntArray
@@ -86,6 +93,9 @@ class State(NamedTuple):
     node: IntArray
     flow: IntArray
     switch: IntArray
+    pool: IntArray
+    table: AnyArray
+    groups: IntArray
     key: IntArray
     tree: IntArray
     wait: IntArray

@@ -8,11 +8,11 @@ import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.jit import bare
+from thzsync.network import Network
 from thzsync.optical import layout as c
 from thzsync.optical.background import Background, one_gap_ps, starts
 from thzsync.optical.layout import State
 from thzsync.optical.lists import add_rows
-from thzsync.optical.network import Network
 from thzsync.optical.tournament import empty_tree, set_key
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.pools import zero_rows
@@ -25,31 +25,38 @@ BURSTS_STORED = 1 << 24
 """Bursts kept for all links together: with very many links, each looks less far ahead."""
 
 
-def lower_links(network: Network) -> IntArray:
+def lower_links(network: Network, columns: int) -> IntArray:
     """One row per directed link and the queue before it."""
-    racks, switches = network.racks, network.switches
-    link = zero_rows(network.links, c.LINK_COLUMNS)
+    link = zero_rows(network.links, columns)
     for column in (c.HEAD, c.TAIL, c.WAIT_HEAD, c.WAIT_TAIL, c.RING_HEAD, c.RING_TAIL):
         link[:, column] = -1
-    link[:, c.LIMIT] = network.output_queue_bytes
-    link[:racks, c.LIMIT] = network.nic_queue_bytes
-    link[:racks, c.SWITCH] = -1
-    link[racks : 2 * racks, c.SWITCH] = network.ring_of_rack
-    link[2 * racks :, c.SWITCH] = np.arange(switches**2) // switches
+    link[:, c.SWITCH], link[:, c.TO] = network.from_switch, network.to_switch
+    buffers, rises = network.buffers, network.from_switch < 0
+    link[:, c.LIMIT] = np.where(rises, buffers.nic_queue_bytes, buffers.output_queue_bytes)
+    link[:, c.LATENCY] = network.delay_ps + np.where(rises, 0, buffers.switch_delay_ps)
+    link[:, c.POOL] = network.pools.of_link
     link[:, c.RATE] = network.rate_bps
     return link
 
 
-def lower_switches(network: Network) -> tuple[IntArray, IntArray]:
-    """One row per switch, and the outputs of all switches one after the other."""
+def lower_switches(network: Network) -> IntArray:
+    """One row per switch."""
     switch = zero_rows(network.switches, c.SWITCH_COLUMNS)
-    outputs = [network.outputs(s) for s in range(network.switches)]
-    ends = np.cumsum([len(o) for o in outputs])
+    ends = np.cumsum(np.bincount(network.from_switch[network.outputs], minlength=len(switch)))
     switch[:, c.OUT_HI] = ends
     switch[1:, c.OUT_LO] = ends[:-1]
-    switch[:, c.S_LIMIT] = network.shared_buffer_bytes
-    switch[:, c.S_INTER_LIMIT] = network.ring_facing_bytes
-    return switch, np.concatenate(outputs)
+    return switch
+
+
+def lower_pools(network: Network) -> IntArray:
+    """One row per part of a shared buffer, empty."""
+    pools = network.pools
+    pool = zero_rows(len(pools.parent), c.POOL_COLUMNS)
+    pool[:, c.ROOM], pool[:, c.PARENT] = pools.limit_bytes, pools.parent
+    pool[:, c.DEPTH], pool[:, c.CHILD] = pools.depth, -1
+    inside = np.flatnonzero(pools.parent >= 0)
+    pool[pools.parent[inside], c.CHILD] = inside
+    return pool
 
 
 def lower_common(
@@ -58,14 +65,13 @@ def lower_common(
     ledger: Ledger,
     packets: int,
     node_columns: int = c.NODE_COLUMNS,
+    link_columns: int = c.LINK_COLUMNS,
 ) -> dict[str, Any]:
     """The arrays that both fabrics have, for an empty one at time 0."""
-    switch, outputs = lower_switches(network)
     key, tree = empty_tree(network.links)
     ctl, pkt = np.zeros(c.CTL_COLUMNS, dtype=np.int64), zero_rows(packets, c.PACKET_COLUMNS)
     ctl[c.FREE] = -1
-    ctl[c.RACKS], ctl[c.RINGS] = network.racks, network.switches
-    ctl[c.PACKET], ctl[c.DELAY] = network.packet_bytes, network.switch_delay_ps
+    ctl[c.PACKET] = network.packet_bytes
     ctl[c.BURST] = background.burst_bytes if background is not None else 0
     add_rows(ctl, pkt, 0)
     return {
@@ -74,16 +80,19 @@ def lower_common(
         "edge": ledger.edge,
         "slots": ledger.slots,
         "ctl": ctl,
-        "link": lower_links(network),
+        "link": lower_links(network, link_columns),
         "pkt": pkt,
         "node": zero_rows(len(ledger.task), node_columns),
         "flow": zero_rows(64, c.FLOW_COLUMNS),
-        "switch": switch,
+        "switch": lower_switches(network),
+        "pool": lower_pools(network),
+        "table": network.forwarding.table,
+        "groups": network.forwarding.groups,
         "key": key,
         "tree": tree,
         "wait": np.full(2 * network.links, -1, dtype=np.int64),
         "kicked": np.zeros(2 * network.links, dtype=np.int64),
-        "outputs": outputs,
+        "outputs": network.outputs,
     }
 
 
@@ -106,9 +115,13 @@ def lower(
         link[network.rate_bps == rate, c.FULL] = full
     # At one instant every link into a switch can start one packet, so below this load no limit of
     # the shared buffer can be met before the next instant.
-    links_in = np.bincount(network.ring_of_rack, minlength=network.switches)
-    links_in += network.switches - 1
-    switch[:, c.AMPLE] = network.ring_facing_bytes - links_in * network.packet_bytes
+    real = network.rate_bps > 0
+    into = network.to_switch[real & (network.to_switch >= 0)]
+    links_in = np.bincount(into, minlength=network.switches)
+    least = np.full(network.switches, network.buffers.shared_buffer_bytes)
+    pools = network.pools.of_link[network.outputs]
+    np.minimum.at(least, network.from_switch[network.outputs], network.pools.limit_bytes[pools])
+    switch[:, c.AMPLE] = least - links_in * network.packet_bytes
     switch[:, c.EAGER] = switch[:, c.AMPLE] < 0
     bg_key, bg_tree = empty_tree(network.links if bursts else 1)
     return State(
@@ -139,7 +152,7 @@ class BurstClock:
         names: IntArray | None = None,
         from_ps: int = 0,
     ) -> None:
-        self._outputs = np.concatenate([network.outputs(s) for s in range(network.switches)])
+        self._outputs = network.outputs
         rates = network.rate_bps[self._outputs].tolist()
         self._mean_ps = np.array([background.mean_gap_ps(rate) for rate in rates])
         self._drawn = np.zeros(len(self._outputs), dtype=np.int64)

@@ -6,7 +6,7 @@ from thzsync.jit import hot
 from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.lists import give
-from thzsync.optical.racks import is_down, occupy
+from thzsync.optical.racks import is_down, is_up, occupy
 from thzsync.transfers.precedence import push_done
 
 
@@ -57,7 +57,7 @@ def leave(st: State, ln: int, p: int) -> None:
     link[ln, c.HEAD] = pkt[p, c.P_NEXT]
     link[ln, c.BG_CARRIED if pkt[p, c.P_NODE] < 0 else c.CARRIED] += size
     ctl[c.HOPS] += 1
-    if ln < ctl[c.RACKS]:
+    if is_up(st, ln):
         link[ln, c.OCC] -= size
         return
     occupy(st, ln, -size)

@@ -20,21 +20,21 @@ from thzsync.optical import layout as c
 from thzsync.optical.layout import State
 from thzsync.optical.lists import append, give, take
 from thzsync.optical.packets import leave, look, mark, service_ps, without_events, write_trace
-from thzsync.optical.racks import enqueue, is_down, occupy, push_flow
+from thzsync.optical.racks import enqueue, is_down, is_up, node_hop, occupy, push_flow
 from thzsync.optical.tournament import set_key
 from thzsync.transfers.precedence import START_AT
 
 
 @hot
-def admit(st: State, rack: int, now_ps: int) -> bool:
-    """Move packets of ready flows, round-robin, into the NIC queue; False if no row is free."""
+def admit(st: State, up: int, now_ps: int) -> bool:
+    """Move packets of ready flows, round-robin, into a NIC queue; False if no row is free."""
     ctl, link, node, flow, pkt = st.ctl, st.link, st.node, st.flow, st.pkt
-    w = link[rack, c.RING_HEAD]
+    w = link[up, c.RING_HEAD]
     while w >= 0:
         n = flow[w, c.F_HEAD]
         left = node[n, c.BYTES] - node[n, c.SENT]
         size = min(left, ctl[c.PACKET])
-        if link[rack, c.OCC] + size > link[rack, c.LIMIT]:
+        if link[up, c.OCC] + size > link[up, c.LIMIT]:
             return True
         if ctl[c.SPARE] <= 0:
             return False
@@ -42,22 +42,21 @@ def admit(st: State, rack: int, now_ps: int) -> bool:
         pkt[p, c.P_NODE] = n
         pkt[p, c.P_BYTES] = size
         pkt[p, c.P_LEFT] = left - size
-        pkt[p, c.P_HOP] = node[n, c.FIRST]
-        pkt[p, c.P_DOWN] = node[n, c.DOWN]
-        pkt[p, c.P_READY] = now_ps
-        enqueue(st, rack, p)
-        link[rack, c.OCC] += size
+        pkt[p, c.P_HOP] = node_hop(st, up, n)
+        pkt[p, c.P_READY] = now_ps + link[up, c.LATENCY]
+        enqueue(st, up, p)
+        link[up, c.OCC] += size
         node[n, c.SENT] += size
         if left == size:
             flow[w, c.F_HEAD] = node[n, c.N_NEXT]
         following = flow[w, c.F_NEXT]
         if flow[w, c.F_HEAD] < 0:
             flow[w, c.F_ACTIVE] = 0
-            link[rack, c.RING_HEAD] = following
+            link[up, c.RING_HEAD] = following
         elif following >= 0:
-            link[rack, c.RING_HEAD] = following
-            push_flow(st, rack, w)
-        w = link[rack, c.RING_HEAD]
+            link[up, c.RING_HEAD] = following
+            push_flow(st, up, w)
+        w = link[up, c.RING_HEAD]
     return True
 
 
@@ -137,9 +136,10 @@ def reserve(st: State, q: int, size: int, now_ps: int) -> None:
 def join(st: State, q: int, p: int, now_ps: int) -> None:
     """Put a packet at the end of a switch's output queue, which has been looked at."""
     link, pkt = st.link, st.pkt
-    ready = now_ps + st.ctl[c.DELAY]
+    ready = now_ps + link[q, c.LATENCY]
     pkt[p, c.P_READY] = ready
-    pkt[p, c.P_HOP] = pkt[p, c.P_DOWN]
+    n = pkt[p, c.P_NODE]
+    pkt[p, c.P_HOP] = node_hop(st, q, n) if n >= 0 else -1
     was_empty = link[q, c.HEAD] < 0
     if without_events(st, q):
         free_at = link[q, c.LAST_END] if was_empty else pkt[link[q, c.TAIL], c.P_END]
@@ -175,7 +175,6 @@ def background_packet(st: State, size: int) -> int:
     st.pkt[p, c.P_NODE] = -1
     st.pkt[p, c.P_BYTES] = size
     st.pkt[p, c.P_LEFT] = -1
-    st.pkt[p, c.P_DOWN] = -1
     return p
 
 
@@ -204,7 +203,7 @@ def start(st: State, ln: int, q: int, now_ps: int) -> None:
     link[ln, c.STATE] = c.BUSY
     link[ln, c.BEGAN] = now_ps
     set_key(st.key, st.tree, ln, now_ps + service_ps(st, ln, size))
-    if ln < st.ctl[c.RACKS] and st.task[st.pkt[p, c.P_NODE], START_AT] < 0:
+    if is_up(st, ln) and st.task[st.pkt[p, c.P_NODE], START_AT] < 0:
         st.task[st.pkt[p, c.P_NODE], START_AT] = now_ps
 
 

@@ -1,7 +1,7 @@
-"""A rack's side of both fabrics: ready nodes wait in flows, flows with ready nodes in a ring.
+"""What both fabrics share: a rack's side, room at switches, and forwarding.
 
-How packets or trains of the flows in a ring enter the queue of the network interface is for each
-fabric to say.
+Ready nodes wait in flows, flows with ready nodes in the ring of their link into the network. How
+packets or trains of the flows in a ring enter the queue of this link is for each fabric to say.
 """
 
 from __future__ import annotations
@@ -18,19 +18,48 @@ AnyState: TypeAlias = c.State | f.State
 
 
 @hot
+def is_up(st: AnyState, ln: int) -> bool:
+    """Whether a link leads from a rack to a switch."""
+    return bool(st.link[ln, c.SWITCH] < 0)
+
+
+@hot
 def is_down(st: AnyState, ln: int) -> bool:
     """Whether a link leads from a switch to a rack."""
-    return bool(st.ctl[c.RACKS] <= ln < 2 * st.ctl[c.RACKS])
+    return bool(st.link[ln, c.TO] < 0)
+
+
+@hot
+def next_hop(st: AnyState, ln: int, rack: int, chosen: int) -> int:
+    """The link after ``ln`` on the way to a rack; -1 if it leads there.
+
+    Of equally short ways a hash picks one, as `Forwarding.pick` does.
+    """
+    s = st.link[ln, c.TO]
+    if s < 0:
+        return -1
+    entry = st.table[s, rack]
+    if entry >= 0:
+        return int(entry)
+    group, groups = -1 - entry, st.groups
+    return int(groups[group + 2 + (chosen >> groups[group + 1]) % groups[group]])
+
+
+@hot
+def node_hop(st: AnyState, ln: int, n: int) -> int:
+    """The link after ``ln`` on the way of a node's packets."""
+    return next_hop(st, ln, st.node[n, c.RACK], st.node[n, c.HASH])
 
 
 @hot
 def occupy(st: AnyState, q: int, size: int) -> None:
     """Take room in a switch's queue and shared buffer; a negative size gives it back."""
-    s = st.link[q, c.SWITCH]
+    pool = st.pool
     st.link[q, c.OCC] += size
-    st.switch[s, c.TOTAL] += size
-    if q >= 2 * st.ctl[c.RACKS]:
-        st.switch[s, c.INTER] += size
+    k = st.link[q, c.POOL]
+    while k >= 0:
+        pool[k, c.USED] += size
+        k = pool[k, c.PARENT]
 
 
 @hot
@@ -49,15 +78,15 @@ def kick(st: AnyState, ln: int) -> None:
 
 
 @hot
-def push_flow(st: AnyState, rack: int, w: int) -> None:
-    """Put a flow at the end of its rack's ring."""
-    append(st.link, rack, c.RING_HEAD, c.RING_TAIL, st.flow[:, c.F_NEXT], w)
+def push_flow(st: AnyState, up: int, w: int) -> None:
+    """Put a flow at the end of its link's ring."""
+    append(st.link, up, c.RING_HEAD, c.RING_TAIL, st.flow[:, c.F_NEXT], w)
 
 
 @hot
-def drop_flow(st: AnyState, rack: int, w: int) -> None:
-    """Take a flow out of its rack's ring."""
-    remove(st.link, rack, c.RING_HEAD, c.RING_TAIL, st.flow[:, c.F_NEXT], w)
+def drop_flow(st: AnyState, up: int, w: int) -> None:
+    """Take a flow out of its link's ring."""
+    remove(st.link, up, c.RING_HEAD, c.RING_TAIL, st.flow[:, c.F_NEXT], w)
 
 
 @inner_bare
@@ -66,41 +95,41 @@ def take_fresh(st: AnyState) -> None:
     flow = st.flow
     for k in range(st.clock[pre.FRESH]):
         n = st.slots[k, pre.FRESH_NODE]
-        w, rack = st.node[n, c.FLOW], st.node[n, c.SRC]
+        w, up = st.node[n, c.FLOW], st.node[n, c.UP]
         append(flow, w, c.F_HEAD, c.F_TAIL, st.node[:, c.N_NEXT], n)
         if flow[w, c.F_ACTIVE] == 0:
             flow[w, c.F_ACTIVE] = 1
-            flow[w, c.F_TAG] = max(flow[w, c.F_TAG], st.link[rack, c.TAG])
-            push_flow(st, rack, w)
-            kick(st, rack)
+            flow[w, c.F_TAG] = max(flow[w, c.F_TAG], st.link[up, c.TAG])
+            push_flow(st, up, w)
+            kick(st, up)
     st.clock[pre.FRESH] = 0
 
 
 @inner_bare
 def leave_nic(st: AnyState, n: int) -> int:
     """Take a node's packets, none of them in service, out of the NIC queue; how many they are."""
-    link, pkt, rack, left = st.link, st.pkt, st.node[n, c.SRC], 0
-    link[rack, c.OCC] -= st.node[n, c.SENT]
+    link, pkt, up, left = st.link, st.pkt, st.node[n, c.UP], 0
+    link[up, c.OCC] -= st.node[n, c.SENT]
     st.node[n, c.SENT] = 0
-    p = link[rack, c.HEAD]
-    link[rack, c.HEAD] = -1
+    p = link[up, c.HEAD]
+    link[up, c.HEAD] = -1
     while p >= 0:
         following = pkt[p, c.P_NEXT]
         if pkt[p, c.P_NODE] == n:
             give(st.ctl, pkt, p)
             left += 1
         else:
-            enqueue(st, rack, p)
+            enqueue(st, up, p)
         p = following
-    kick(st, rack)
+    kick(st, up)
     return left
 
 
 @inner_bare
 def leave_flow(st: AnyState, n: int) -> None:
-    """Take a node out of its flow, and an emptied flow out of its rack's ring."""
+    """Take a node out of its flow, and an emptied flow out of its ring."""
     flow, w = st.flow, st.node[n, c.FLOW]
     remove(flow, w, c.F_HEAD, c.F_TAIL, st.node[:, c.N_NEXT], n)
     if flow[w, c.F_HEAD] < 0 and flow[w, c.F_ACTIVE] == 1:
         flow[w, c.F_ACTIVE] = 0
-        drop_flow(st, st.node[n, c.SRC], w)
+        drop_flow(st, st.node[n, c.UP], w)

@@ -16,9 +16,9 @@ from thzsync.display.kinds import kind_look
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
+from thzsync.network import network_of
 from thzsync.report.source import Results
 from thzsync.report.timeline import COMPUTE, Bar, bars, lanes, window_ps
-from thzsync.topology import Topology
 
 if TYPE_CHECKING:
     from thzsync.records.run import Run
@@ -110,11 +110,11 @@ def _rack_entries(run: Run, origin: int) -> Iterator[Entry]:
 
 def _fibre_entries(run: Run, origin: int) -> Iterator[Entry]:
     yield _meta("process_name", FIBRES, "Fibres")
-    topology = Topology(run.scenario.floor)
+    network = network_of(run.scenario)
     ends: dict[int, int] = {}
     for row in run.tables["links"].sort("start_ps", "link").iter_rows(named=True):
         link, start = row["link"], row["start_ps"]
-        name = topology.link_name(link)
+        name = network.link_name(link)
         if link in ends and ends[link] < start:  # nothing was carried in between
             yield _load(name, ends[link] - origin, 0.0, 0.0)
         per_second = 8e-9 / ((row["end_ps"] - start) * 1e-12)
@@ -122,7 +122,7 @@ def _fibre_entries(run: Run, origin: int) -> Iterator[Entry]:
         yield _load(name, start - origin, own, other)
         ends[link] = row["end_ps"]
     for link, end in ends.items():
-        yield _load(topology.link_name(link), end - origin, 0.0, 0.0)
+        yield _load(network.link_name(link), end - origin, 0.0, 0.0)
 
 
 def _load(name: str, at_ps: int, own: float, other: float) -> Entry:

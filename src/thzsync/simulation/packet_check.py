@@ -1,9 +1,10 @@
 """The packet-level check of a run in flow fidelity: it carries out some events again.
 
 Of the events that had chunks on fibre a share is drawn, and several of every collective type, so
-that errors have intervals (`picking.py`). A replay has the event itself and all that shared a ring
-with it while it lasted or held up background that it met, released when they were and divided as
-they were between the fabrics; what came by THz comes when it came. What differs is the fibre.
+that errors have intervals (`picking.py`). A replay has the event itself and all that shared a
+switch with it while it lasted or held up background that it met, released when they were and
+divided as they were between the fabrics; what came by THz comes when it came. What differs is the
+fibre.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from thzsync.arrays import NEVER_PS, BoolArray, IntArray, to_ps
 from thzsync.execution import Finished, Work
-from thzsync.optical import Background, Network, degraded_bps, degraded_links
+from thzsync.network import Network
+from thzsync.optical import Background
 from thzsync.optical.flow_window import Window
 from thzsync.records.fidelity import Fidelity, Replayed
 from thzsync.scenario import FibreDegraded
@@ -39,7 +41,7 @@ class Carried:
 
     number: int
     graph: TransferGraph
-    rings: frozenset[int]
+    switches: frozenset[int]
     release_ps: int
     end_ps: int
     delays_ps: IntArray
@@ -107,13 +109,14 @@ class PacketCheck:
         return Fidelity(tolerance, tuple(sorted(self._replayed)), reason).among(recorded)
 
     def _carried(self, done: Finished) -> Carried:
-        work, ring_of_rack = done.work, self._world.fabric.network.ring_of_rack
+        work, network = done.work, self._world.fabric.network
         graph = work.graph
-        ends = np.unique(ring_of_rack[np.concatenate((graph.src, graph.dst))])
+        crossed, _, _ = network.shares(graph.src, graph.dst)
+        passed = np.unique(network.to_switch[crossed])
         return Carried(
             work.number,
             graph,
-            frozenset(ends.tolist()),
+            frozenset(passed[passed >= 0].tolist()),
             work.release_ps,
             done.end_ps,
             work.delays_ps,
@@ -123,7 +126,7 @@ class PacketCheck:
 
     def _replay(self, case: _Case) -> None:
         event = case.event
-        beside = [e for e in case.beside if e.rings & event.rings]
+        beside = [e for e in case.beside if e.switches & event.switches]
         took_ps = Replay(self._world, event, beside).completion_ps()
         self._replayed.append(
             Replayed(
@@ -140,11 +143,11 @@ class Replay:
 
     def __init__(self, world: World, event: Carried, beside: list[Carried]) -> None:
         events = sorted((event, *beside), key=lambda e: (e.release_ps, e.number))
-        rings = np.array(sorted(frozenset().union(*(e.rings for e in events))), dtype=np.int64)
+        switches = np.array(sorted(frozenset().union(*(e.switches for e in events))))
         network, background = world.fabric.network, background_of(world.scenario)
         self._from_ps = max(0, events[0].release_ps - _warm_up_ps(network, background))
         key = world.streams.key("background")
-        self._window = Window(network, rings, background, key, self._from_ps)
+        self._window = Window(network, switches, background, key, self._from_ps)
         self._event, self._join = event, -1
         self._actions = [(e.release_ps - self._from_ps, k, e) for k, e in enumerate(events)]
         self._rates = _rate_changes(world, self._from_ps)
@@ -227,7 +230,7 @@ def _rate_changes(world: World, from_ps: int) -> list[tuple[int, int, float]]:
             at_ps = to_ps(edge_s)
             acting = [f for f in faults if to_ps(f.start_s) <= at_ps < to_ps(f.end_s)]
             changes += [
-                (at_ps - from_ps, link, degraded_bps(network, link, acting))
-                for link in degraded_links(network, fault).tolist()
+                (at_ps - from_ps, link, network.degraded_bps(link, acting))
+                for link in network.degraded_links(fault).tolist()
             ]
     return sorted(changes)

@@ -8,11 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
-from thzsync.optical import Background, Fabric, FlowFabric, Network, OpticalFabric, energy_j
+from thzsync.network import Network, network_of
+from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.scenario import ComputeFrozen, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.simulation.stragglers import delays_ps
@@ -42,7 +43,7 @@ class World:
         topology = Topology(scenario.floor)
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
-        fabric = make_fabric(scenario, network_of(scenario, topology), streams.key("background"))
+        fabric = make_fabric(scenario, network_of(scenario), streams.key("background"))
         flows = in_flows(scenario)
         overlay = Overlay(scenario.thz, channel, topology.racks, lookahead=flows)
         return cls(scenario, streams, topology, channel, fabric, overlay)
@@ -104,8 +105,7 @@ class World:
 
     def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
         """Energy of what every flow sent over fibre [J]."""
-        per_bit_hop_j = self.scenario.optical.energy_j_per_bit_hop
-        return energy_j(self.fabric.network, graph.src, graph.dst, wired_bytes, per_bit_hop_j)
+        return self.fabric.network.energy_j(graph.src, graph.dst, wired_bytes)
 
 
 def method_of(scenario: Scenario, collective: str) -> Method:
@@ -114,22 +114,6 @@ def method_of(scenario: Scenario, collective: str) -> Method:
     if name is None:
         name = next(iter(method_names(collective)), "")
     return find_method(collective, name)
-
-
-def network_of(scenario: Scenario, topology: Topology) -> Network:
-    """The fibres and switches of a floor."""
-    optical = scenario.optical
-    return Network.build(
-        ring_of_rack=topology.ring_of_rack,
-        access_bps=optical.access_bps,
-        inter_bps=optical.inter_bps,
-        switch_delay_ps=to_ps(optical.switch_delay_s),
-        packet_bytes=optical.packet_bytes,
-        nic_queue_bytes=optical.nic_queue_bytes,
-        output_queue_bytes=optical.output_queue_bytes,
-        shared_buffer_bytes=optical.shared_buffer_bytes,
-        rack_reserve=optical.rack_reserve,
-    )
 
 
 def make_fabric(scenario: Scenario, network: Network, key: int) -> Fabric:

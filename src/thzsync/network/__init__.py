@@ -1,0 +1,18 @@
+"""Fibre networks as data: generators, importers, forwarding, proof against deadlock."""
+
+from thzsync.network.generators import Fibres, Wires, fat_tree, leaf_spine, rings
+from thzsync.network.network import Buffers, Network
+from thzsync.network.of_scenario import network_of
+from thzsync.network.part import part_of
+
+__all__ = [
+    "Buffers",
+    "Fibres",
+    "Network",
+    "Wires",
+    "fat_tree",
+    "leaf_spine",
+    "network_of",
+    "part_of",
+    "rings",
+]

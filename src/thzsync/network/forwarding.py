@@ -1,0 +1,333 @@
+"""Equal-cost forwarding: for every switch and rack, the output links on a shortest path.
+
+Racks behind the same switches are a *class*: only the last switch tells them apart. So tables are
+worked out by class, and their size grows with switches times racks, not with pairs of racks.
+
+Queues of links between switches have *ranks*: a packet only ever moves to a queue of a lower rank.
+That is why lossless backpressure cannot stand still (optical/grants.py has the proof). A network in
+which queues could wait for each other in a circle has no such ranks and is refused.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.errors import ThzSyncError
+
+FAR = 1 << 14
+"""Number of links to what cannot be reached."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forwarding:
+    """Tables of a network. An entry is a link, or ``-1 - k`` for the group that begins at k."""
+
+    table: AnyArray
+    """By (switch, rack)."""
+    nic_table: AnyArray
+    """By (rack, class of the destination); with one column where every rack has one link."""
+    groups: IntArray
+    """For every group the number of its links, how far to shift a flow's hash, then the links."""
+    class_of_rack: IntArray
+    distance: IntArray
+    """Links from a rack of every class to one of every class."""
+    rank: IntArray
+    """Of every link; 0 for links to racks, -1 for links from racks and gaps."""
+
+    def from_rack(self, src: IntArray, dst: IntArray) -> IntArray:
+        """Entries for leaving a rack."""
+        column = 0 if self.nic_table.shape[1] == 1 else self.class_of_rack[dst]
+        entry: IntArray = self.nic_table[src, column].astype(np.int64)
+        return entry
+
+    def hops(self, src: IntArray, dst: IntArray) -> IntArray:
+        """Links on the shortest paths between racks."""
+        found: IntArray = self.distance[self.class_of_rack[src], self.class_of_rack[dst]]
+        return found
+
+    def pick(self, entry: IntArray, chosen: IntArray) -> IntArray:
+        """The links of entries; a flow's hash picks one of several.
+
+        Every group on a path has a rank of its own, and so uses other bits of the hash: flows that
+        were sent one way by a switch are spread again by the next.
+        """
+        several = np.flatnonzero(entry < 0)
+        if not len(several):
+            return entry
+        link, begin = entry.copy(), -1 - entry[several]
+        place = (chosen[several] >> self.groups[begin + 1]) % self.groups[begin]
+        link[several] = self.groups[begin + 2 + place]
+        return link
+
+    def shares(
+        self, src: IntArray, dst: IntArray, to_switch: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Links, the positions of the pairs that use them, and the shares of their bytes."""
+        position = np.arange(len(src), dtype=np.int64)
+        entry, share, found = self.from_rack(src, dst), np.ones(len(src)), []
+        while len(entry):
+            link, place, share = self._spread(entry, share)
+            position = position[place]
+            found.append((link, position, share))
+            on = np.flatnonzero(to_switch[link] >= 0)
+            position, share = position[on], share[on]
+            entry = self.table[to_switch[link[on]], dst[position]].astype(np.int64)
+        links, positions, shares = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(positions, kind="stable")
+        return links[order], positions[order], shares[order]
+
+    def _spread(self, entry: IntArray, share: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Links of entries, the entry of each, and the share that it gets."""
+        begin = np.where(entry < 0, -1 - entry, 0)
+        many = np.where(entry < 0, self.groups[begin], 1)
+        place = np.repeat(np.arange(len(entry)), many)
+        within = np.arange(len(place)) - np.repeat(np.cumsum(many) - many, many)
+        member = self.groups[np.minimum(begin[place] + 2 + within, len(self.groups) - 1)]
+        return np.where(entry[place] < 0, member, entry[place]), place, share[place] / many[place]
+
+
+class _Graph:
+    """Links of a network by what they join."""
+
+    def __init__(
+        self, racks: int, switches: int, source: IntArray, target: IntArray, real: BoolArray
+    ) -> None:
+        self.racks, self.switches = racks, switches
+        self.start, self.end = source - racks, target - racks
+        from_rack, to_rack = real & (self.start < 0), real & (self.end < 0)
+        self.up, self.down = np.flatnonzero(from_rack), np.flatnonzero(to_rack)
+        self.between = np.flatnonzero(real & ~from_rack & ~to_rack)
+        self.source, self.target, self.links = source, target, len(source)
+        if (from_rack & to_rack).any():
+            raise ThzSyncError("network: a link joins two racks; put a switch between them")
+
+    def by_node(self, links: IntArray, node: IntArray) -> dict[int, list[int]]:
+        """Links by one of their ends."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for link, end in zip(links.tolist(), node[links].tolist(), strict=True):
+            found[end].append(link)
+        return found
+
+    def classes(self) -> tuple[IntArray, list[tuple[list[int], list[int]]]]:
+        """The class of every rack; the switches behind the links from and to racks of each."""
+        up, down = self.by_node(self.up, self.source), self.by_node(self.down, self.target)
+        known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        of_rack = np.zeros(self.racks, dtype=np.int64)
+        for rack in range(self.racks):
+            leaves = (
+                tuple(sorted({int(self.end[q]) for q in up[rack]})),
+                tuple(sorted({int(self.start[q]) for q in down[rack]})),
+            )
+            if not all(leaves):
+                raise ThzSyncError(f"network: rack {rack} needs a link to a switch and one back")
+            of_rack[rack] = known.setdefault(leaves, len(known))
+        return of_rack, [(list(a), list(b)) for a, b in known]
+
+    def hops_between(self) -> IntArray:
+        """Links between switches on the shortest paths."""
+        joined = np.zeros((self.switches, self.switches), dtype=np.float32)
+        joined[self.start[self.between], self.end[self.between]] = 1
+        reached = np.eye(self.switches, dtype=np.bool_)
+        hops = np.where(reached, 0, FAR)
+        for step in range(1, self.switches):
+            more = (reached.astype(np.float32) @ joined > 0) & (hops == FAR)
+            if not more.any():
+                break
+            hops[more] = step
+            reached = more
+        return hops
+
+
+def forward(
+    racks: int,
+    switches: int,
+    source: IntArray,
+    target: IntArray,
+    real: BoolArray,
+    updown: bool,
+    partial: bool = False,
+) -> Forwarding:
+    """Tables of the shortest paths, or of the shortest that go up first and then down.
+
+    In a ``partial`` network some racks may be out of reach.
+    """
+    graph = _Graph(racks, switches, source, target, real)
+    of_rack, leaves = graph.classes()
+    to_rack, used = (_going_down if updown else _nearer)(graph, leaves)
+    return _Tables(graph, of_rack, leaves, to_rack, used).made(partial)
+
+
+def _nearer(graph: _Graph, leaves: list[tuple[list[int], list[int]]]) -> tuple[IntArray, BoolArray]:
+    """Links from switches to racks of every class; which links between switches come nearer."""
+    hops = graph.hops_between()
+    to_rack = np.stack([1 + hops[:, down].min(axis=1) for _, down in leaves], axis=1)
+    before, after = to_rack[graph.start[graph.between]], to_rack[graph.end[graph.between]]
+    return to_rack, (after < before) & (before < FAR)
+
+
+def _going_down(
+    graph: _Graph, leaves: list[tuple[list[int], list[int]]]
+) -> tuple[IntArray, BoolArray]:
+    """The same where packets first go up and then down the levels of a tree, never up again.
+
+    A switch that can reach a rack by going down alone does so, and what comes down stays on such
+    ways; so tables by destination suffice. The root is the switch with most links.
+    """
+    start, end = graph.start[graph.between], graph.end[graph.between]
+    root = int(np.argmax(np.bincount(start, minlength=graph.switches)))
+    level = graph.hops_between()[:, root] * graph.switches + np.arange(graph.switches)
+    level[root] = 0
+    rises = level[end] < level[start]
+    down = np.full((graph.switches, len(leaves)), FAR)
+    for c, (_, last) in enumerate(leaves):
+        down[last, c] = 1
+    order = np.argsort(level)
+    for s in order[::-1]:  # from the furthest on: all that is below a switch is known
+        for t in end[(start == s) & ~rises]:
+            down[s] = np.minimum(down[s], down[t] + 1)
+    total = down.copy()
+    for s in order:
+        for t in end[(start == s) & rises]:
+            total[s] = np.where(down[s] < FAR, down[s], np.minimum(total[s], total[t] + 1))
+    falls = ~rises[:, None] & (down[start] < FAR) & (down[end] == down[start] - 1)
+    climbs = rises[:, None] & (down[start] >= FAR) & (total[end] == total[start] - 1)
+    return total, (falls | climbs) & (total[start] < FAR)
+
+
+class _Tables:
+    """From the links that may be used towards every class to tables of entries."""
+
+    def __init__(
+        self,
+        graph: _Graph,
+        of_rack: IntArray,
+        leaves: list[tuple[list[int], list[int]]],
+        to_rack: IntArray,
+        used: BoolArray,
+    ) -> None:
+        self.graph, self.of_rack, self.leaves = graph, of_rack, leaves
+        self.to_rack, self.used = to_rack, used
+        self.rank = self._ranks()
+        self.groups: list[int] = []
+        self.known: dict[tuple[int, ...], int] = {}
+
+    def entry(self, links: list[int]) -> int:
+        """The entry for some equally good links."""
+        if len(links) == 1:
+            return links[0]
+        key = tuple(links)
+        if key not in self.known:
+            self.known[key] = -1 - len(self.groups)
+            self.groups += [len(links), 8 * (int(self.rank[links[0]]) % 7), *links]
+        return self.known[key]
+
+    def entries(self, links: IntArray, usable: BoolArray) -> IntArray:
+        """For every column the entry of the links that are usable in it; 0 where none is."""
+        if not len(links):
+            return np.zeros(usable.shape[1], dtype=np.int64)
+        kinds, kind = np.unique(usable, axis=1, return_inverse=True)
+        found = [self.entry(links[column].tolist()) if column.any() else 0 for column in kinds.T]
+        return np.array(found, dtype=np.int64)[kind.reshape(-1)]
+
+    def made(self, partial: bool) -> Forwarding:
+        """The tables; refused where there is no path, or queues could wait in a circle."""
+        graph, distance = self.graph, self._distance()
+        if not partial:
+            self._check_reach(distance)
+        table = np.zeros((graph.switches, graph.racks), dtype=np.int32)
+        own = graph.by_node(np.arange(len(graph.between)), graph.start[graph.between])
+        for s, rows in own.items():
+            row = self.entries(graph.between[rows], self.used[rows])
+            table[s] = row[self.of_rack]
+        ports = defaultdict(list)
+        for q in graph.down.tolist():
+            ports[int(graph.start[q]), int(graph.target[q])].append(q)
+        for (s, rack), links in ports.items():
+            table[s, rack] = self.entry(links)
+        nic_table = self._nic_table()
+        return Forwarding(
+            table=table,
+            nic_table=nic_table,
+            groups=np.array(self.groups or [0], dtype=np.int64),
+            class_of_rack=self.of_rack,
+            distance=distance,
+            rank=self.rank,
+        )
+
+    def _distance(self) -> IntArray:
+        """Links between racks of classes."""
+        return np.stack([1 + self.to_rack[up].min(axis=0) for up, _ in self.leaves])
+
+    def _check_reach(self, distance: IntArray) -> None:
+        lost = np.argwhere(distance >= FAR)
+        if len(lost):
+            a, b = (int(np.argmax(self.of_rack == c)) for c in lost[0])
+            raise ThzSyncError(f"network: there is no path from rack {a} to rack {b}; add links")
+
+    def _nic_table(self) -> AnyArray:
+        graph = self.graph
+        up = graph.by_node(graph.up, graph.source)
+        if all(len(links) == 1 for links in up.values()):
+            return np.array([up[rack] for rack in range(graph.racks)], dtype=np.int32)
+        table = np.zeros((graph.racks, len(self.leaves)), dtype=np.int32)
+        for rack in range(graph.racks):
+            links = np.array(up[rack])
+            far = self.to_rack[graph.end[links]]
+            table[rack] = self.entries(links, far == far.min(axis=0))
+        return table
+
+    def _ranks(self) -> IntArray:
+        """How many queues a packet may still pass behind every link's, at most."""
+        graph = self.graph
+        rank = np.full(graph.links, -1, dtype=np.int64)
+        rank[graph.down] = 0
+        before, after = self._waits()
+        own = np.ones(len(graph.between), dtype=np.int64)
+        for _ in range(len(own) + 1):
+            more = own.copy()
+            np.maximum.at(more, before, own[after] + 1)
+            if (more == own).all():
+                rank[graph.between] = own
+                return rank
+            own = more
+        circle = self._circle(before, after)
+        raise ThzSyncError(
+            f"network: its queues could wait for each other in a circle ({circle}),"
+            " so lossless traffic could stand still; use routing = 'up-down', or remove links"
+        )
+
+    def _waits(self) -> tuple[IntArray, IntArray]:
+        """Pairs of links between switches: a packet of the first may go on to the second."""
+        graph = self.graph
+        into = graph.by_node(np.arange(len(graph.between)), graph.end[graph.between])
+        out = graph.by_node(np.arange(len(graph.between)), graph.start[graph.between])
+        used = self.used.astype(np.float32)
+        pairs = []
+        for s, arriving in into.items():
+            leaving = out.get(s, [])
+            first, second = np.nonzero(used[arriving] @ used[leaving].T)
+            pairs.append((np.array(arriving)[first], np.array(leaving, dtype=np.int64)[second]))
+        if not pairs:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        before, after = (np.concatenate(column) for column in zip(*pairs, strict=True))
+        return before, after
+
+    def _circle(self, before: IntArray, after: IntArray) -> str:
+        """One of the circles, by the names of its switches."""
+        following = defaultdict(list)
+        for a, b in zip(before.tolist(), after.tolist(), strict=True):
+            following[a].append(b)
+        alive = set(following)
+        while dead := {a for a in alive if not alive.intersection(following[a])}:
+            alive -= dead
+        at, seen = min(alive), []
+        while at not in seen:
+            seen.append(at)
+            at = next(b for b in following[at] if b in alive)
+        graph = self.graph
+        steps = [int(graph.start[graph.between[q]]) for q in seen[seen.index(at) :]]
+        return " -> ".join(f"switch {s}" for s in (*steps, steps[0]))
