@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from thzsync.errors import ThzSyncError
+from thzsync.network import network_of
 from thzsync.scenario import Floor, Job, Scenario, Training
 from thzsync.topology import Topology, oversubscription
 
@@ -77,32 +76,6 @@ def test_the_paper_has_rings_of_6_8_10_and_12_m() -> None:
 
 
 @given(topologies(), st.data())
-def test_a_wired_path_is_a_walk_from_rack_to_rack(topology: Topology, data: st.DataObject) -> None:
-    racks = st.integers(0, topology.racks - 1)
-    i, j = data.draw(racks), data.draw(racks)
-    if i == j:
-        with pytest.raises(ThzSyncError, match=rf"rack {i}\b"):
-            topology.path(i, j)
-        return
-    walk = [topology.link_name(link).split(" -> ") for link in topology.path(i, j)]
-    assert walk[0][0] == f"rack {i}"
-    assert walk[-1][1] == f"rack {j}"
-    assert all(a[1] == b[0] for a, b in itertools.pairwise(walk))
-    assert len(walk) == topology.hops(i, j)
-    assert len(walk) == (2 if i // topology.lanes == j // topology.lanes else 3)
-
-
-@given(topologies())
-def test_every_real_link_has_a_name_of_its_own(topology: Topology) -> None:
-    rings = range(topology.rings)
-    between = [topology.inter_link(s, t) for s in rings for t in rings if s != t]
-    links = [*range(2 * topology.racks), *between]
-    assert len(links) == 2 * topology.racks + topology.rings * (topology.rings - 1)
-    assert len({topology.link_name(link) for link in links}) == len(links)
-    assert max(links) < topology.links
-
-
-@given(topologies(), st.data())
 def test_jobs_on_disjoint_rings_and_lanes_own_disjoint_racks(
     topology: Topology, data: st.DataObject
 ) -> None:
@@ -132,12 +105,6 @@ def test_a_partition_beyond_the_floor_is_refused(key: dict[str, int]) -> None:
         topology.partition(Job.model_validate({"training": TRAINING, **key}))
 
 
-@pytest.mark.parametrize("rack", [-1, 6])
-def test_an_unknown_rack_has_no_path(rack: int) -> None:
-    with pytest.raises(ThzSyncError, match=rf"rack {rack} .*0\.\.5"):
-        Topology(Floor(rings=2, slots_per_ring=3)).path(0, rack)
-
-
 @pytest.mark.parametrize(
     ("rings", "racks", "access_bps", "inter_bps", "expected"),
     [
@@ -163,10 +130,9 @@ def test_oversubscription_is_what_a_ring_offers_over_what_a_link_carries(
 def test_oversubscription_is_the_load_of_a_link_when_a_ring_sends_to_another() -> None:
     """Counted on the wired paths: every rack of ring 0 sends one unit to its peer on ring 1."""
     scenario = Scenario.preset("paper")
-    topology = Topology(scenario.floor)
-    src = np.arange(topology.lanes)
-    load = np.zeros(topology.links, dtype=np.int64)
-    topology.wiring.add_load(load, src, src + topology.lanes, np.ones_like(src))
-    busiest = load[topology.inter_link(0, 1)] / scenario.optical.inter_bps
-    access = load[0] / scenario.optical.access_bps
-    assert busiest / access == oversubscription(scenario)
+    network, lanes = network_of(scenario), scenario.floor.lanes
+    src = np.arange(lanes)
+    load = np.zeros(network.links, dtype=np.int64)
+    network.add_load(load, src, src + lanes, np.ones_like(src))
+    busy = load / np.maximum(network.rate_bps, 1)
+    assert busy.max() / busy[0] == oversubscription(scenario)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from tests.network.strategies import any_network, small_buffers
 from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
 from thzsync.network import Network
@@ -77,7 +78,7 @@ def batches(draw: st.DrawFn, network: Network, kinds: tuple[int, ...]) -> ChunkB
 
 @st.composite
 def cases(draw: st.DrawFn, loads: tuple[float, ...] = (0.0, 0.3, 0.8)) -> Case:
-    network = draw(networks())
+    network = draw(st.one_of(networks(), any_network(small_buffers())))
     load = draw(st.sampled_from(loads))
     burst = draw(st.sampled_from([network.packet_bytes, 2 * network.packet_bytes + 7]))
     return Case(

@@ -6,11 +6,12 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.network.strategies import any_network
 from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
 from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
-from thzsync.network import Network
-from thzsync.optical import Background, OpticalFabric
+from thzsync.network import Buffers, Network
+from thzsync.optical import Background, FlowFabric, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.precedence import FIBRE
 
@@ -41,7 +42,9 @@ def check_trace(case: Case, rows: IntArray, complete: bool) -> None:
         expected = [net.service_ps(int(link), int(b)) for b in own[:, BYTES]]
         np.testing.assert_array_equal(own[:, END] - own[:, START], expected)
     for node in np.unique(rows[rows[:, NODE] >= 0, NODE]):
-        path = net.path(int(case.batch.src[node]), int(case.batch.dst[node]))
+        batch = case.batch
+        by = int(node) if net.sprayed else int(batch.flow[node])
+        path = net.path(int(batch.src[node]), int(batch.dst[node]), by)
         own = rows[rows[:, NODE] == node]
         assert set(own[:, LINK]) <= set(path)
         for link in path:
@@ -55,30 +58,25 @@ def check_trace(case: Case, rows: IntArray, complete: bool) -> None:
 def check_buffers(net: Network, rows: IntArray) -> None:
     """Foreground only: room is held from the start on the link before to the end of service."""
     held: dict[int, list[tuple[int, int, int]]] = {}
-    sent = {(r[NODE], r[LEFT], r[LINK]): r for r in rows}
+    sent: dict[tuple[int, int], list[IntArray]] = {}
     for row in rows:
-        link = int(row[LINK])
-        if link < net.racks:
-            held.setdefault(link, []).append((row[READY], row[END], row[BYTES]))
-            continue
-        before = [r for (n, left, _), r in sent.items() if (n, left) == (row[NODE], row[LEFT])]
-        reserved = max(r[START] for r in before if r[END] + net.switch_delay_ps == row[READY])
-        held.setdefault(link, []).append((reserved, row[END], row[BYTES]))
-    switches: dict[int, list[IntArray]] = {}
-    ring_facing: dict[int, list[IntArray]] = {}
+        sent.setdefault((row[NODE], row[LEFT]), []).append(row)
+    for way in sent.values():
+        way.sort(key=lambda row: int(row[START]))
+        for before, row in zip([None, *way], way, strict=False):
+            reserved = row[READY] if before is None else before[START]
+            held.setdefault(int(row[LINK]), []).append((reserved, row[END], row[BYTES]))
+    pools: dict[int, list[IntArray]] = {}
     for link, spans in held.items():
-        table = np.array(spans)
-        limit = net.nic_queue_bytes if link < net.racks else net.output_queue_bytes
+        table, rises = np.array(spans), net.from_switch[link] < 0
+        limit = net.buffers.nic_queue_bytes if rises else net.buffers.output_queue_bytes
         assert peak(*table.T) <= limit
-        for s in range(net.switches):
-            if link in net.outputs(s):
-                switches.setdefault(s, []).append(table)
-                if link >= 2 * net.racks:
-                    ring_facing.setdefault(s, []).append(table)
-    for tables in switches.values():
-        assert peak(*np.concatenate(tables).T) <= net.shared_buffer_bytes
-    for tables in ring_facing.values():
-        assert peak(*np.concatenate(tables).T) <= net.ring_facing_bytes
+        pool = int(net.pools.of_link[link])
+        while pool >= 0:
+            pools.setdefault(pool, []).append(table)
+            pool = int(net.pools.parent[pool])
+    for pool, tables in pools.items():
+        assert peak(*np.concatenate(tables).T) <= net.pools.limit_bytes[pool]
 
 
 @MODEST
@@ -114,7 +112,7 @@ def test_a_link_rests_only_when_it_has_nothing_to_send_or_no_room(net: Network, 
     """Work conservation where room cannot lack: one sender, queues as large as the flow."""
     size = 7 * net.packet_bytes
     roomy = ring_network(
-        net.ring_of_rack, packet_bytes=net.packet_bytes, switch_delay_ps=net.switch_delay_ps,
+        net.leaf_of_rack, packet_bytes=net.packet_bytes, switch_delay_ps=net.switch_delay_ps,
         nic_queue_bytes=size, output_queue_bytes=8 * size, shared_buffer_bytes=99 * size,
     )  # fmt: skip
     rng = np.random.default_rng(seed)
@@ -155,3 +153,33 @@ def test_switches_that_flood_each_other_never_deadlock_on_one_packet_buffers(
     sent, noise = fabric.link_bytes()
     assert sent[:racks].sum() == batch.size_bytes.sum()
     assert (noise.sum() > 0) == background
+
+
+TIGHT = Buffers(
+    switch_delay_ps=10,
+    packet_bytes=100,
+    nic_queue_bytes=100,
+    output_queue_bytes=100,
+    shared_buffer_bytes=800,
+    rack_reserve=0.0,
+)
+
+
+@MODEST
+@given(any_network(st.just(TIGHT)), st.integers(0, 10_000), st.booleans())
+def test_no_network_deadlocks_on_one_packet_queues(
+    net: Network, seed: int, background: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    src = np.repeat(np.arange(net.racks), 6)
+    dst = (src + rng.integers(1, net.racks, len(src))) % net.racks
+    size = rng.integers(1, 900, len(src))
+    for fabric in (
+        OpticalFabric(net, Background(0.2, 200) if background else None, seed),
+        FlowFabric(net, Background(0.2, 200) if background else None, seed),
+    ):
+        fabric.submit(ChunkBatch.build(FIBRE, src, dst, size, np.arange(len(src))), 0)
+        run_to(fabric, 3 * 10**7)
+        assert (fabric.finished(0, len(src)).arrival_ps >= 0).all()
+        sent, _ = fabric.link_bytes()
+        assert sent[net.uplinks].sum() == size.sum()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.workload.strategies import jobs, partition_of
 from thzsync.collectives import Tensor, Transfer
+from thzsync.network import network_of
 from thzsync.scenario import Scenario, Training
 from thzsync.streams import Streams
 from thzsync.topology import Partition, Topology
@@ -50,14 +51,14 @@ def test_the_paper_moves_its_bytes() -> None:
 def test_all_wired_energy_of_the_paper_is_27_49_joules() -> None:
     """40 pJ per bit and hop; an AllReduce crosses every edge of a spanning tree twice."""
     scenario, bit_hops = Scenario.paper(), 0
-    topology = Topology(scenario.floor)
+    network = network_of(scenario)
     for event in paper_graph().events:
         if isinstance(event.demand, Tensor):
             edges = len(event.racks) - 1
-            hops = int(topology.hops(event.racks[0], event.racks[1]))
+            hops = int(network.hops(event.racks[0], event.racks[1]))
             bit_hops += 8 * event.demand.tensor_bytes * 2 * edges * hops
         else:
-            hops_of_pair = topology.hops(event.demand.src, event.demand.dst)
+            hops_of_pair = network.hops(event.demand.src, event.demand.dst)
             bit_hops += 8 * int((event.demand.size_bytes * hops_of_pair).sum())
     energy_j = bit_hops * scenario.optical.energy_j_per_bit_hop
     assert energy_j == pytest.approx(27.49, abs=0.005)
