@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thzsync.errors import ThzSyncError
-from thzsync.network import network_of
+from thzsync.network import network_of, oversubscription
 from thzsync.scenario import Floor, Job, Scenario, Training
-from thzsync.topology import Topology, oversubscription
+from thzsync.topology import Topology
 
 TRAINING = Training(moe_stages=())
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from thzsync.display import number, with_unit
+from thzsync.network import oversubscription
 from thzsync.scenario import Scenario
-from thzsync.topology import oversubscription
 
 
 def assumptions(*scenarios: Scenario) -> dict[str, str]:

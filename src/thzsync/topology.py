@@ -1,4 +1,4 @@
-"""The floor: rings, racks, distances and partitions."""
+"""The floor: where racks stand, and which of them a job owns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import Floor, Job, Scenario
+from thzsync.scenario import AnyFloor, Floor, GridFloor, Job, RowFloor
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The fan-ring that one job owns: one stage per ring, one replica per lane."""
+    """The racks that one job owns: a row per pipeline stage, a column per replica."""
 
     job: str
     racks: IntArray
@@ -23,12 +23,12 @@ class Partition:
 
     @property
     def stages(self) -> int:
-        """Pipeline stages, one per ring."""
+        """Pipeline stages."""
         return int(self.racks.shape[0])
 
     @property
     def lanes(self) -> int:
-        """Data-parallel replicas, one per rack of a ring."""
+        """Data-parallel replicas."""
         return int(self.racks.shape[1])
 
 
@@ -36,10 +36,10 @@ class Partition:
 class Topology:
     """Where racks stand.
 
-    Rack ``i`` stands on ring ``i // lanes`` and lane ``i % lanes``, both from 0.
+    Rack ``i`` is in group (ring or row) ``i // lanes`` and lane ``i % lanes``, both from 0.
     """
 
-    floor: Floor
+    floor: AnyFloor
 
     @property
     def racks(self) -> int:
@@ -47,18 +47,23 @@ class Topology:
         return self.floor.racks
 
     @property
-    def rings(self) -> int:
-        """Number of rings, each with one switch."""
-        return self.floor.rings
+    def groups(self) -> int:
+        """Number of rings or rows."""
+        return self.floor.groups
 
     @property
     def lanes(self) -> int:
-        """Racks per ring."""
+        """Racks per ring or row."""
         return self.floor.lanes
 
+    @property
+    def alike(self) -> int:
+        """Neighbouring racks that see the floor alike: those of a ring, as turning shows."""
+        return self.lanes if isinstance(self.floor, Floor) else 1
+
     @cached_property
-    def ring_of_rack(self) -> IntArray:
-        """Ring of every rack."""
+    def group_of_rack(self) -> IntArray:
+        """Ring or row of every rack."""
         return np.arange(self.racks, dtype=np.int64) // self.lanes
 
     @cached_property
@@ -68,55 +73,63 @@ class Topology:
 
     @cached_property
     def radius_m(self) -> FloatArray:
-        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]."""
-        steps = np.arange(1, self.rings + 1, dtype=np.float64)
+        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]; none without rings."""
+        if not isinstance(self.floor, Floor):
+            return np.zeros(0)
+        steps = np.arange(1, self.groups + 1, dtype=np.float64)
         return self.floor.inner_radius_m + steps * self.floor.ring_spacing_m
 
     @cached_property
     def position_m(self) -> FloatArray:
         """Cartesian rack positions, one row per rack [m]."""
-        angle = 2 * np.pi * self.lane_of_rack / self.floor.slots_per_ring
-        radius = self.radius_m[self.ring_of_rack]
-        return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+        floor, group, lane = self.floor, self.group_of_rack, self.lane_of_rack
+        if isinstance(floor, Floor):
+            angle = 2 * np.pi * lane / floor.slots_per_ring
+            radius = self.radius_m[group]
+            return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
+        if isinstance(floor, RowFloor):
+            cold, hot = (group + 1) // 2, group // 2  # aisles before a row
+            aisles_m = cold * floor.cold_aisle_m + hot * floor.hot_aisle_m
+            return np.column_stack(
+                (lane * floor.rack_width_m, group * floor.rack_depth_m + aisles_m)
+            )
+        if isinstance(floor, GridFloor):
+            return np.column_stack((lane, group)) * floor.spacing_m
+        return np.array(floor.positions_m, dtype=np.float64)
 
     @cached_property
     def _cosine(self) -> FloatArray:
         """Of the angle between racks so many slots apart, the same digits on all processors."""
+        assert isinstance(self.floor, Floor)
         slots = self.floor.slots_per_ring
         return np.array([math.cos(2 * math.pi * apart / slots) for apart in range(self.lanes)])
 
     def distance_m(self, i: int | IntArray, j: int | IntArray) -> FloatArray:
         """Distance between racks [m] (eq:rack_distance)."""
         i, j = np.asarray(i), np.asarray(j)
-        a, b = self.radius_m[self.ring_of_rack[i]], self.radius_m[self.ring_of_rack[j]]
+        if not isinstance(self.floor, Floor):
+            apart: FloatArray = np.hypot(
+                *np.moveaxis(self.position_m[i] - self.position_m[j], -1, 0)
+            )
+            return apart
+        a, b = self.radius_m[self.group_of_rack[i]], self.radius_m[self.group_of_rack[j]]
         slots = self.lane_of_rack[i] - self.lane_of_rack[j]
         cosine = self._cosine[np.abs(slots)]
         squared: FloatArray = np.maximum(a**2 + b**2 - 2 * a * b * cosine, 0.0)
         return np.sqrt(np.where(i == j, 0.0, squared))
 
     def partition(self, job: Job) -> Partition:
-        """The racks of a job by stage and lane."""
-        rings = self.rings - job.first_ring if job.rings is None else job.rings
+        """The racks of a job by stage and lane: listed, or of some groups and lanes."""
+        if job.stages is not None:
+            return Partition(job.name, np.array(job.stages, dtype=np.int64))
+        groups = self.groups - job.first_ring if job.rings is None else job.rings
         lanes = self.lanes - job.first_lane if job.lanes is None else job.lanes
-        ring = job.first_ring + np.arange(rings, dtype=np.int64)
+        group = job.first_ring + np.arange(groups, dtype=np.int64)
         lane = job.first_lane + np.arange(lanes, dtype=np.int64)
-        if rings < 1 or lanes < 1 or ring[-1] >= self.rings or lane[-1] >= self.lanes:
+        if groups < 1 or lanes < 1 or group[-1] >= self.groups or lane[-1] >= self.lanes:
+            noun = self.floor.noun
             raise ThzSyncError(
-                f"job {job.name!r}: its partition leaves the floor, which has rings "
-                f"0..{self.rings - 1} and lanes 0..{self.lanes - 1}"
+                f"job {job.name!r}: its partition leaves the floor, which has {noun}s "
+                f"0..{self.groups - 1} and lanes 0..{self.lanes - 1}"
             )
-        return Partition(job.name, ring[:, None] * self.lanes + lane[None, :])
-
-
-def oversubscription(scenario: Scenario) -> float:
-    """How many times the racks of a ring can overload the link to another ring.
-
-    One link joins each pair of rings in each direction, and traffic between two rings has no other
-    path. When all racks of a ring send to the same other ring at ``access_bps``, they offer this
-    multiple of ``inter_bps``: 8 in the preset ``paper`` (8 racks x 100 Gb/s into 100 Gb/s). A value
-    of 1 or less is a fibre that is not oversubscribed; a single ring has no such link and gives 1.
-    """
-    floor, optical = scenario.floor, scenario.optical
-    if floor.rings == 1:
-        return 1.0
-    return floor.lanes * optical.access_bps / optical.inter_bps
+        return Partition(job.name, group[:, None] * self.lanes + lane[None, :])

@@ -85,12 +85,14 @@ class PropagationGains:
     def __init__(self, channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> None:
         self.fluctuation = FluctuationGrid.of(channel)
         self.blockage = BlockageGrid.of(channel.blockage)
-        self._lanes, self._topology, self._paths = topology.lanes, topology, channel.nlos_paths
-        # Gain at f0 by (ring, ring, distance in lanes): all values of the geometry. Pages of fresh
-        # zeros take no memory, and rows are computed at the first query of their rings.
-        rings = topology.rings
-        self._reference_gain = np.zeros((rings, rings, topology.lanes))
-        self._known = np.zeros((rings, rings), dtype=np.bool_)
+        self._topology, self._paths = topology, channel.nlos_paths
+        # Racks that see the floor alike, as those of a ring do, share a row: gain at f0 by (row,
+        # row, distance in lanes). Pages of fresh zeros take no memory, and values are computed at
+        # the first query of their rows.
+        self._lanes = lanes = topology.alike
+        rows = topology.racks // lanes
+        self._reference_gain = np.zeros((rows, rows, lanes))
+        self._known = np.zeros((rows, rows), dtype=np.bool_)
         self._all_known = False
         # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
         ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
@@ -100,7 +102,7 @@ class PropagationGains:
         kept = min(entries, _KEPT_PAIRS)
         self._fading = hold(
             Fading(
-                lanes=topology.lanes,
+                lanes=lanes,
                 reference_gain=self._reference_gain,
                 subband_factor=self._subband_factor,
                 sigma_db=self.fluctuation.sigma_db,
@@ -121,7 +123,7 @@ class PropagationGains:
 
     def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
         """Gains without fluctuation and blockage, by (link, subband)."""
-        s, t = self._know_rings(src, dst)
+        s, t = self._know_rows(src, dst)
         lane = np.abs(src % self._lanes - dst % self._lanes)
         gain: FloatArray = self._reference_gain[s, t, lane][:, None] * self._subband_factor
         return gain
@@ -129,7 +131,7 @@ class PropagationGains:
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
         """Gains at one instant [ps], by (link, subband)."""
         if not self._all_known:
-            self._know_rings(src, dst)
+            self._know_rows(src, dst)
         out = np.empty((len(src), len(self._subband_factor)))
         slot = _slot(time_ps, self.fluctuation.slot_ps)
         blockage_slot = _slot(time_ps, self.blockage.slot_ps)
@@ -137,8 +139,8 @@ class PropagationGains:
             raise self._no_such_rack()
         return out
 
-    def _know_rings(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
-        """Rings of links; computes gains between rings at their first query."""
+    def _know_rows(self, src: IntArray, dst: IntArray) -> tuple[IntArray, IntArray]:
+        """Rows of links; computes gains between rows at their first query."""
         s, t = src // self._lanes, dst // self._lanes
         try:
             known = self._known[s, t]
@@ -148,21 +150,19 @@ class PropagationGains:
             new = np.unique(np.stack((s, t))[:, ~known], axis=1)
             if new.min() < 0:
                 raise self._no_such_rack()
-            for a, b in np.concatenate((new, new[::-1]), axis=1).T.tolist():
-                self._reference_gain[a, b] = self._between_rings(a, b)
-                self._known[a, b] = True
+            a, b = np.concatenate((new, new[::-1]), axis=1)
+            lane = np.arange(self._lanes)
+            distance_m = self._topology.distance_m(
+                a[:, None] * self._lanes, b[:, None] * self._lanes + lane
+            )
+            self._reference_gain[a, b] = composite_gain(distance_m, self._paths)
+            self._known[a, b] = True
             self._all_known = bool(self._known.all())
         return s, t
 
     def _no_such_rack(self) -> ThzSyncError:
         last = len(self._known) * self._lanes - 1
         return ThzSyncError(f"gains: some rack does not exist; use 0..{last}")
-
-    def _between_rings(self, a: int, b: int) -> FloatArray:
-        """Gain at f0 from the first rack of one ring to every rack of another."""
-        first = np.array([a * self._lanes], dtype=np.int64)
-        other = b * self._lanes + np.arange(self._lanes, dtype=np.int64)
-        return composite_gain(self._topology.distance_m(first, other), self._paths)
 
     def next_change_ps(self, time_ps: int) -> int:
         """First slot boundary after an instant [ps]."""

@@ -46,8 +46,8 @@ def show(
 def _facts(scenario: Scenario) -> Iterator[str]:
     """What follows from the keys and decides what fibre can do, as TOML comments."""
     from thzsync.display import number
+    from thzsync.network import oversubscription
     from thzsync.scenario.units import rate_text
-    from thzsync.topology import oversubscription
 
     floor, optical = scenario.floor, scenario.optical
     if floor.rings > 1:

@@ -4,6 +4,7 @@ from thzsync.network.generators import Fibres, Wires, fat_tree, leaf_spine, ring
 from thzsync.network.network import Buffers, Network
 from thzsync.network.of_scenario import network_of
 from thzsync.network.part import part_of
+from thzsync.network.tiers import oversubscription, tiers
 
 __all__ = [
     "Buffers",
@@ -13,6 +14,8 @@ __all__ = [
     "fat_tree",
     "leaf_spine",
     "network_of",
+    "oversubscription",
     "part_of",
     "rings",
+    "tiers",
 ]

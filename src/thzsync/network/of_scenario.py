@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from thzsync.arrays import to_ps
-from thzsync.network.generators import rings
+from thzsync.errors import ThzSyncError
+from thzsync.network.generators import Fibres, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
-from thzsync.scenario import Scenario
+from thzsync.scenario import FatTree, LeafSpine, NetworkFile, RingNetwork, Scenario
 from thzsync.topology import Topology
 
 
@@ -20,10 +21,43 @@ def network_of(scenario: Scenario) -> Network:
         shared_buffer_bytes=optical.shared_buffer_bytes,
         rack_reserve=optical.rack_reserve,
     )
-    return rings(
-        Topology(scenario.floor).ring_of_rack,
+    given, racks = scenario.network, scenario.floor.racks
+    if isinstance(given, RingNetwork):
+        return rings(
+            Topology(scenario.floor).group_of_rack,
+            access_bps=optical.access_bps,
+            inter_bps=optical.inter_bps,
+            energy_j_per_bit=optical.energy_j_per_bit_hop,
+            buffers=buffers,
+        )
+    if isinstance(given, NetworkFile):
+        return _from_file(given, racks, optical.energy_j_per_bit_hop, buffers)
+    fibres = Fibres(
         access_bps=optical.access_bps,
-        inter_bps=optical.inter_bps,
+        oversubscription=given.oversubscription,
+        access_length_m=given.access_length_m,
+        switch_length_m=given.switch_length_m,
         energy_j_per_bit=optical.energy_j_per_bit_hop,
         buffers=buffers,
+        sprayed=given.routing == "spray",
     )
+    match given:
+        case FatTree():
+            return fat_tree(racks, given.radix, fibres)
+        case LeafSpine():
+            nics, planes = given.planes, given.planes > 1
+        case _:
+            nics, planes = given.nics_per_rack, False
+    return leaf_spine(racks, given.racks_per_leaf, given.spines, fibres, nics=nics, planes=planes)
+
+
+def _from_file(given: NetworkFile, racks: int, energy: float, buffers: Buffers) -> Network:
+    from thzsync.network.importers import read_wires
+
+    wires = read_wires(given.file)
+    if wires.racks != racks:
+        raise ThzSyncError(
+            f"network.file: {given.file} has {wires.racks} racks, the floor {racks}; make them equal"
+        )
+    updown = wires.cyclic if given.paths == "auto" else given.paths == "up-down"
+    return wires.network(buffers, energy, given.routing == "spray", updown)

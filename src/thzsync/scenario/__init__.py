@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thzsync.scenario.fabric import Background, Blockage, Channel, Floor, Optical, Thz
+from thzsync.scenario.fabric import Background, Blockage, Channel, Optical, Thz
 from thzsync.scenario.faults import (
     ComputeFrozen,
     Fault,
@@ -12,6 +12,7 @@ from thzsync.scenario.faults import (
     TransceiverDown,
 )
 from thzsync.scenario.files import preset_names
+from thzsync.scenario.floor import AnyFloor, Floor, GridFloor, RowFloor, TableFloor
 from thzsync.scenario.job import (
     Collectives,
     Coordinator,
@@ -23,9 +24,11 @@ from thzsync.scenario.job import (
     Training,
 )
 from thzsync.scenario.learning import Bandit, Ddqn, Learner
+from thzsync.scenario.network import FatTree, LeafSpine, NetworkFile, RailOptimised, RingNetwork
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
+    "AnyFloor",
     "Background",
     "Bandit",
     "Blockage",
@@ -34,20 +37,28 @@ __all__ = [
     "ComputeFrozen",
     "Coordinator",
     "Ddqn",
+    "FatTree",
     "Fault",
     "FibreDegraded",
     "Floor",
+    "GridFloor",
     "Job",
+    "LeafSpine",
     "Learner",
     "ModelJob",
+    "NetworkFile",
     "Optical",
     "PairBlocked",
+    "RailOptimised",
     "Reward",
+    "RingNetwork",
+    "RowFloor",
     "Scenario",
     "ScenarioLike",
     "SlowRack",
     "Stragglers",
     "SubbandJammed",
+    "TableFloor",
     "Thz",
     "Training",
     "TransceiverDown",

@@ -90,9 +90,10 @@ def shortened(value: object) -> str:
 
 
 def _key(location: tuple[int | str, ...]) -> str:
-    """The dotted key as in the file: without the fault's kind, which Pydantic inserts."""
-    if location[:1] == ("faults",):
-        location = (*location[:2], *location[3:])
+    """The dotted key as in the file: without the kind of a table, which Pydantic inserts."""
+    place = {"faults": 2, "floor": 1, "network": 1}.get(str(location[0])) if location else None
+    if place is not None:
+        location = (*location[:place], *location[place + 1 :])
     return ".".join(str(part) for part in location)
 
 

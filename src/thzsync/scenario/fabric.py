@@ -1,8 +1,7 @@
-"""The floor: rings of racks, the optical packet network and the THz overlay."""
+"""The optical packet network, the THz overlay and the channel."""
 
 from __future__ import annotations
 
-from math import pi, sin
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
@@ -16,7 +15,6 @@ from thzsync.scenario.base import (
     Gain,
     Hertz,
     Loss,
-    Metres,
     Model,
     NoiseDensity,
     Rate,
@@ -28,61 +26,8 @@ from thzsync.scenario.base import (
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
 """Largest packet for which service times are exact in 64 bits [bytes]."""
-SHORTEST_M: Final = 0.01
-"""Least distance between racks; nearer ones would overlap [m]."""
 SHORTEST_SLOT_S: Final = 1e-6
 """Shortest time between changes of a channel; faster ones take too long to simulate [s]."""
-
-
-class Floor(Model):
-    """Racks on concentric rings (eq:rack_distance)."""
-
-    rings: Count
-    """Number of rings S; ring s = 1..S has radius inner_radius_m + s * ring_spacing_m."""
-    slots_per_ring: Count
-    """Rack positions per ring; neighbouring slots are 360/slots_per_ring degrees apart."""
-    racks_per_ring: Count | None = None
-    """Racks per ring, on its first slots; all slots when absent."""
-    inner_radius_m: Metres = 4.0
-    """rho_0, the radius inside the first ring [m]."""
-    ring_spacing_m: Metres = 2.0
-    """Delta rho, the distance between neighbouring rings [m]."""
-
-    @property
-    def lanes(self) -> int:
-        """Racks on each ring."""
-        return self.slots_per_ring if self.racks_per_ring is None else self.racks_per_ring
-
-    @property
-    def racks(self) -> int:
-        """Racks on the whole floor."""
-        return self.rings * self.lanes
-
-    @model_validator(mode="after")
-    def _fits(self) -> Floor:
-        if self.lanes > self.slots_per_ring:
-            raise ValueError(
-                f"racks_per_ring is {self.lanes} but a ring has {self.slots_per_ring} slots; "
-                f"use at most {self.slots_per_ring}"
-            )
-        if self.inner_radius_m + self.ring_spacing_m <= 0:
-            raise ValueError("inner_radius_m + ring_spacing_m must be above 0 m")
-        if self.rings > 1 and self.ring_spacing_m == 0:
-            raise ValueError("ring_spacing_m must be above 0 m when there is more than one ring")
-        if self.racks > 1 and self.nearest_m < SHORTEST_M:
-            raise ValueError(
-                f"neighbouring racks would stand {self.nearest_m:.2g} m apart; use larger radii or "
-                f"fewer slots, so that it is {SHORTEST_M} m or more"
-            )
-        return self
-
-    @property
-    def nearest_m(self) -> float:
-        """Distance of the two nearest racks; infinite for a single one [m]."""
-        radius_m = self.inner_radius_m + self.ring_spacing_m
-        around_m = 2 * radius_m * sin(pi / self.slots_per_ring)
-        across_m = self.ring_spacing_m if self.rings > 1 else float("inf")
-        return min(across_m, around_m if self.lanes > 1 else float("inf"))
 
 
 class Background(Model):
@@ -95,12 +40,12 @@ class Background(Model):
 
 
 class Optical(Model):
-    """The packet network: a switch per ring, fibres to its racks and to the other switches."""
+    """The packet network: rates, buffers and packets of its links and switches."""
 
     access_bps: Rate = 100e9
-    """C_acc, rate of the fibre between a rack and its ring's switch [bit/s]."""
+    """C_acc, rate of a fibre between a rack and its switch [bit/s]."""
     inter_bps: Rate = 100e9
-    """C_inter, rate of the fibre between two ring switches [bit/s]."""
+    """C_inter, rate of the fibre between two ring switches [bit/s]; for `network.kind = "rings"`."""
     energy_j_per_bit_hop: EnergyPerBit = 40e-12
     """epsilon^O, transmission energy per bit and link on the path [J/bit/hop]."""
     switch_delay_s: Annotated[Seconds, Field(le=1)] = 500e-9
@@ -114,7 +59,8 @@ class Optical(Model):
     shared_buffer_bytes: Bytes = 33_554_432
     """B_s, buffer that all outputs of one switch share [bytes]."""
     rack_reserve: Fraction = 0.25
-    """Share of every shared buffer for rack-facing outputs alone (prevents deadlock)."""
+    """Share of a shared buffer that outputs nearer to the racks have for themselves (prevents
+    deadlock)."""
     background: Background = Background()
     """Background traffic."""
     fidelity: Literal["packet", "flow", "auto"] = "packet"

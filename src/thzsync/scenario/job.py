@@ -87,13 +87,15 @@ class Job(Model):
     name: str = "train"
     """Name in tables and records."""
     first_ring: Index = 0
-    """First ring of the partition (from 0)."""
+    """First ring or row of the partition (from 0)."""
     rings: Count | None = None
-    """Rings of the partition, one pipeline stage each; all from the first on when absent."""
+    """Rings or rows of the partition, one pipeline stage each; all from the first on when absent."""
     first_lane: Index = 0
     """First lane of the partition (from 0)."""
     lanes: Count | None = None
     """Lanes of the partition, one data-parallel replica each; all from the first on when absent."""
+    stages: Annotated[tuple[tuple[Index, ...], ...], Field(min_length=1)] | None = None
+    """Racks of every pipeline stage, listed; instead of rings and lanes."""
     training: Training | None = None
     """The iteration in bytes and seconds; give this, or model, or trace."""
     model: ModelJob | None = None

@@ -14,9 +14,11 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
 from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
-from thzsync.scenario.fabric import Channel, Floor, Optical, Thz
+from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
+from thzsync.scenario.floor import AnyFloor
 from thzsync.scenario.job import Collectives, Coordinator, Job, Reward, Stragglers
+from thzsync.scenario.network import NetworkKind, RingNetwork
 
 
 class Scenario(Model):
@@ -24,8 +26,10 @@ class Scenario(Model):
 
     name: str = "scenario"
     """Name in tables and records."""
-    floor: Floor
+    floor: AnyFloor
     """Positions of the racks."""
+    network: NetworkKind = RingNetwork()
+    """Switches and fibres."""
     optical: Optical = Optical()
     """The optical packet network."""
     thz: Thz = Thz()
@@ -108,11 +112,13 @@ class Scenario(Model):
     def digest(self) -> str:
         """SHA-256 of all that determines a result: every key, and the content of named files."""
         values = self.model_dump(mode="json")
+        _leave_out_what_was_not_there(values)
         for table, key in (
             (values["channel"], "gains_file"),
+            (values.get("network", {}), "file"),
             *((j, "trace") for j in values["jobs"]),
         ):
-            if table[key] is not None:  # the content counts, not the path
+            if table.get(key) is not None:  # the content counts, not the path
                 table[key] = {"sha256": content_digest(table[key])}
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
@@ -123,6 +129,17 @@ class Scenario(Model):
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+
+def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
+    """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
+    if values["network"] == {"kind": "rings"}:
+        del values["network"]
+    if values["floor"]["kind"] == "rings":
+        del values["floor"]["kind"]
+    for job in values["jobs"]:
+        if job["stages"] is None:
+            del job["stages"]
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path

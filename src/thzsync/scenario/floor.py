@@ -1,0 +1,244 @@
+"""Where racks stand: rings, rows with aisles, a grid, or a table of coordinates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from math import dist, pi, sin
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from thzsync.errors import ThzSyncError
+from thzsync.files import read_bounded
+from thzsync.scenario.base import Count, Metres, Model, Real
+
+SHORTEST_M: Final = 0.01
+"""Least distance between racks; nearer ones would overlap [m]."""
+MOST_RACKS: Final = 65_536
+LARGEST_TABLE_BYTES: Final = 4 * 2**20
+
+
+class _Floor(Model):
+    """What all floors have: groups of equally many racks, one after the other."""
+
+    @property
+    def groups(self) -> int:
+        """Groups of racks: rings, or rows."""
+        raise NotImplementedError
+
+    @property
+    def lanes(self) -> int:
+        """Racks of every group."""
+        raise NotImplementedError
+
+    @property
+    def racks(self) -> int:
+        """Racks on the whole floor."""
+        return self.groups * self.lanes
+
+    @property
+    def noun(self) -> str:
+        """What a group is called."""
+        return "row"
+
+
+class Floor(_Floor):
+    """Racks on concentric rings (eq:rack_distance)."""
+
+    kind: Literal["rings"] = "rings"
+    """Which floor this is."""
+    rings: Count
+    """Number of rings S; ring s = 1..S has radius inner_radius_m + s * ring_spacing_m."""
+    slots_per_ring: Count
+    """Rack positions per ring; neighbouring slots are 360/slots_per_ring degrees apart."""
+    racks_per_ring: Count | None = None
+    """Racks per ring, on its first slots; all slots when absent."""
+    inner_radius_m: Metres = 4.0
+    """rho_0, the radius inside the first ring [m]."""
+    ring_spacing_m: Metres = 2.0
+    """Delta rho, the distance between neighbouring rings [m]."""
+
+    @property
+    def groups(self) -> int:
+        """Number of rings."""
+        return self.rings
+
+    @property
+    def noun(self) -> str:
+        """What a group is called."""
+        return "ring"
+
+    @property
+    def lanes(self) -> int:
+        """Racks on each ring."""
+        return self.slots_per_ring if self.racks_per_ring is None else self.racks_per_ring
+
+    @model_validator(mode="after")
+    def _fits(self) -> Floor:
+        if self.lanes > self.slots_per_ring:
+            raise ValueError(
+                f"racks_per_ring is {self.lanes} but a ring has {self.slots_per_ring} slots; "
+                f"use at most {self.slots_per_ring}"
+            )
+        if self.inner_radius_m + self.ring_spacing_m <= 0:
+            raise ValueError("inner_radius_m + ring_spacing_m must be above 0 m")
+        if self.rings > 1 and self.ring_spacing_m == 0:
+            raise ValueError("ring_spacing_m must be above 0 m when there is more than one ring")
+        if self.racks > 1 and self.nearest_m < SHORTEST_M:
+            raise ValueError(
+                f"neighbouring racks would stand {self.nearest_m:.2g} m apart; use larger radii or "
+                f"fewer slots, so that it is {SHORTEST_M} m or more"
+            )
+        return self
+
+    @property
+    def nearest_m(self) -> float:
+        """Distance of the two nearest racks; infinite for a single one [m]."""
+        radius_m = self.inner_radius_m + self.ring_spacing_m
+        around_m = 2 * radius_m * sin(pi / self.slots_per_ring)
+        across_m = self.ring_spacing_m if self.rings > 1 else float("inf")
+        return min(across_m, around_m if self.lanes > 1 else float("inf"))
+
+
+class RowFloor(_Floor):
+    """Rows of racks with a cold aisle behind every even row and a hot aisle behind every odd one."""
+
+    kind: Literal["rows"]
+    """Which floor this is."""
+    rows: Annotated[Count, Field(le=MOST_RACKS)]
+    """Number of rows."""
+    racks_per_row: Annotated[Count, Field(le=MOST_RACKS)]
+    """Racks of every row."""
+    rack_width_m: Annotated[Metres, Field(ge=SHORTEST_M)] = 0.6
+    """Distance between neighbours of a row [m]."""
+    rack_depth_m: Annotated[Metres, Field(ge=SHORTEST_M)] = 1.2
+    """Depth of a rack [m]."""
+    cold_aisle_m: Metres = 1.8
+    """Width of the aisles between rows 0 and 1, 2 and 3, ... [m]."""
+    hot_aisle_m: Metres = 1.2
+    """Width of the aisles between rows 1 and 2, 3 and 4, ... [m]."""
+
+    @property
+    def groups(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    @property
+    def lanes(self) -> int:
+        """Racks of every row."""
+        return self.racks_per_row
+
+
+class GridFloor(_Floor):
+    """Racks on a square grid."""
+
+    kind: Literal["grid"]
+    """Which floor this is."""
+    rows: Annotated[Count, Field(le=MOST_RACKS)]
+    """Number of rows."""
+    columns: Annotated[Count, Field(le=MOST_RACKS)]
+    """Racks of every row."""
+    spacing_m: Annotated[Metres, Field(ge=SHORTEST_M)] = 2.0
+    """Distance between neighbours [m]."""
+
+    @property
+    def groups(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    @property
+    def lanes(self) -> int:
+        """Racks of every row."""
+        return self.columns
+
+
+Coordinate = Annotated[Real, Field(ge=-1e5, le=1e5)]
+
+
+class TableFloor(_Floor):
+    """Racks at listed places."""
+
+    kind: Literal["table"]
+    """Which floor this is."""
+    positions_m: Annotated[
+        tuple[tuple[Coordinate, Coordinate], ...], Field(min_length=1, max_length=MOST_RACKS)
+    ]
+    """x and y of every rack [m]. Instead of it, `file` names a CSV file with the columns x_m and
+    y_m, or a TOML file with this key; it is read at once."""
+    racks_per_row: Count | None = None
+    """Racks of every group (of a pipeline stage, for instance), in order; all when absent."""
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.positions_m) // self.lanes
+
+    @property
+    def lanes(self) -> int:
+        """Racks of every group."""
+        return len(self.positions_m) if self.racks_per_row is None else self.racks_per_row
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "file" not in given:
+            return given
+        if "positions_m" in given:
+            raise ValueError("give either file or positions_m, not both")
+        others = {key: value for key, value in given.items() if key != "file"}
+        return {**others, "positions_m": _positions(given["file"])}
+
+    @model_validator(mode="after")
+    def _fits(self) -> TableFloor:
+        if len(self.positions_m) % self.lanes:
+            raise ValueError(
+                f"racks_per_row is {self.lanes}, which does not divide {len(self.positions_m)} racks"
+            )
+        seen: dict[tuple[int, int], int] = {}
+        for rack, place in enumerate(self.positions_m):
+            cell = (round(place[0] / SHORTEST_M), round(place[1] / SHORTEST_M))
+            if cell in seen:
+                raise ValueError(
+                    f"racks {seen[cell]} and {rack} stand {dist(self.positions_m[seen[cell]], place):.2g}"
+                    f" m apart; use {SHORTEST_M} m or more"
+                )
+            seen[cell] = rack
+        return self
+
+
+def _positions(name: Any) -> Any:
+    """The coordinates of a CSV or TOML file."""
+    file = Path(str(name))
+    try:
+        text = read_bounded(file, LARGEST_TABLE_BYTES, "a table of racks").decode("utf-8")
+        if file.suffix == ".toml":
+            return tomllib.loads(text)["positions_m"]
+        rows = list(csv.DictReader(io.StringIO(text)))
+        return [(float(row["x_m"]), float(row["y_m"])) for row in rows]
+    except ThzSyncError as error:
+        raise ValueError(str(error)) from None
+    except OSError as error:
+        raise ValueError(f"file: {name} cannot be read ({error.strerror})") from None
+    except (KeyError, TypeError, ValueError, csv.Error):
+        raise ValueError(
+            f"file: {name} is no table of racks; write a CSV file with the columns x_m and y_m, "
+            "or a TOML file with positions_m = [[x, y], ...]"
+        ) from None
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.get("kind", "rings")
+    return getattr(value, "kind", None)
+
+
+AnyFloor = Annotated[
+    Annotated[Floor, Tag("rings")]
+    | Annotated[RowFloor, Tag("rows")]
+    | Annotated[GridFloor, Tag("grid")]
+    | Annotated[TableFloor, Tag("table")],
+    Discriminator(_kind),
+]

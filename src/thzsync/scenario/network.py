@@ -1,0 +1,98 @@
+"""Which switches and fibres join the racks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from thzsync.scenario.base import Count, FileName, Metres, Model, Real
+
+MOST_SWITCHES = 65_536
+
+Ratio = Annotated[Real, Field(ge=1e-3, le=1e3)]
+
+
+class RingNetwork(Model):
+    """A switch per group of racks (ring or row), and one link between every two switches."""
+
+    kind: Literal["rings"] = "rings"
+    """The paper's network; links between switches have `optical.inter_bps`."""
+
+
+class _Clos(Model):
+    """What networks of several levels of switches have in common."""
+
+    oversubscription: Ratio = 1.0
+    """How many times the racks can overload the links above their switch: 2 for 2:1."""
+    routing: Literal["ecmp", "spray"] = "ecmp"
+    """Flows pick one of equally short paths by a hash, or every chunk does ("spray")."""
+    access_length_m: Metres = 0.0
+    """Length of the fibre between a rack and its switch [m]; adds 4.9 ns per metre."""
+    switch_length_m: Metres = 0.0
+    """Length of the fibres between switches [m]."""
+
+
+class LeafSpine(_Clos):
+    """Leaf switches for groups of racks, and spines that join all leaves."""
+
+    kind: Literal["leaf-spine"]
+    """Which network this is."""
+    racks_per_leaf: Annotated[Count, Field(le=MOST_SWITCHES)] = 8
+    """Racks behind a leaf."""
+    spines: Annotated[Count, Field(le=MOST_SWITCHES)] = 4
+    """Spines, each with one link to every leaf."""
+    planes: Annotated[Count, Field(le=64)] = 1
+    """Copies of the network; every rack has a link of `optical.access_bps` into each."""
+
+
+class FatTree(_Clos):
+    """Three levels of switches with equally many ports: edges, aggregations, cores."""
+
+    kind: Literal["fat-tree"]
+    """Which network this is."""
+    radix: Annotated[Count, Field(le=1024, multiple_of=2)] = 8
+    """Ports of a switch k; k^3 / 4 racks fit."""
+
+
+class RailOptimised(_Clos):
+    """Several links per rack, each to a leaf of its own rail; spines join all leaves."""
+
+    kind: Literal["rail-optimised"]
+    """Which network this is."""
+    nics_per_rack: Annotated[Count, Field(le=64)] = 8
+    """Links of a rack, one per rail, each of `optical.access_bps`."""
+    racks_per_leaf: Annotated[Count, Field(le=MOST_SWITCHES)] = 8
+    """Racks behind a leaf of every rail."""
+    spines: Annotated[Count, Field(le=MOST_SWITCHES)] = 4
+    """Spines, each with one link to every leaf."""
+
+
+class NetworkFile(Model):
+    """A network from a file of another tool: InfraGraph, ASTRA-sim or csg-htsim."""
+
+    kind: Literal["file"]
+    """Which network this is."""
+    file: FileName
+    """The file (YAML, JSON or .topo); it has as many racks as the floor."""
+    routing: Literal["ecmp", "spray"] = "ecmp"
+    """Flows pick one of equally short paths by a hash, or every chunk does ("spray")."""
+    paths: Literal["auto", "shortest", "up-down"] = "auto"
+    """Shortest paths, or shortest ones that go up a tree first and then down, which cannot
+    deadlock; "auto" takes the second where the file describes rings."""
+
+
+def _kind(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.get("kind", "rings")
+    return getattr(value, "kind", None)
+
+
+NetworkKind = Annotated[
+    Annotated[RingNetwork, Tag("rings")]
+    | Annotated[LeafSpine, Tag("leaf-spine")]
+    | Annotated[FatTree, Tag("fat-tree")]
+    | Annotated[RailOptimised, Tag("rail-optimised")]
+    | Annotated[NetworkFile, Tag("file")],
+    Discriminator(_kind),
+]
