@@ -1,4 +1,4 @@
-"""What an event asks for: directed bytes, or one tensor that everybody knows."""
+"""What an event asks for: directed bytes, or one tensor of all participants."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ class Transfer:
         return int(self.size_bytes.sum())
 
     def check(self, place: str, racks: IntArray) -> None:
-        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside.
-
-        What was found sound among these racks is not looked at again: a graph asks several times.
-        """
+        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside, once."""
         if self.__dict__.get("_sound_among") is racks:
             return
         if not len(self.src) == len(self.dst) == len(self.size_bytes):

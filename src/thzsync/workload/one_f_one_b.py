@@ -15,10 +15,15 @@ from thzsync.collectives import Demand, Tensor, Transfer
 from thzsync.scenario import Training
 from thzsync.streams import Streams
 from thzsync.topology import Partition
-from thzsync.workload.graph import TrainingGraph
-from thzsync.workload.nodes import Compute, Event, Node, Phase
-from thzsync.workload.pipeline import Bucket, Pipeline
-from thzsync.workload.traffic import even_exchange, handover, returned, skewed_exchange
+from thzsync.workload.graph import Compute, Event, Node, Phase, TrainingGraph
+from thzsync.workload.pipeline import (
+    Bucket,
+    Pipeline,
+    even_exchange,
+    handover,
+    returned,
+    skewed_exchange,
+)
 
 
 def training_graph(

@@ -8,8 +8,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray
 from thzsync.collectives import find_collective
-from thzsync.workload.graph import TrainingGraph
-from thzsync.workload.nodes import Event
+from thzsync.workload.graph import Event, TrainingGraph
 
 
 @dataclass
