@@ -11,8 +11,8 @@ from thzsync.collectives import find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_head
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.importer import Importer
-from thzsync.importers.options import Placement, ReadOptions
+from thzsync.importers.importer import Importer, ReadOptions
+from thzsync.importers.placement import Placement
 from thzsync.importers.ranks import Call, Message, Recording
 from thzsync.importers.rescale import fill
 

@@ -12,12 +12,11 @@ from pathlib import Path
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.assemble import Assembled, Dropped, assemble
-from thzsync.importers.importer import find_importer
+from thzsync.importers.importer import ReadOptions, find_importer
 from thzsync.importers.matching import join
-from thzsync.importers.options import Placement, ReadOptions, Rescaling
-from thzsync.importers.placement import place
+from thzsync.importers.placement import Placement, place
 from thzsync.importers.ranks import Recording
-from thzsync.importers.rescale import fill, rescale
+from thzsync.importers.rescale import Rescaling, fill, rescale
 from thzsync.version import __version__
 from thzsync.workload.tracefile import Trace
 

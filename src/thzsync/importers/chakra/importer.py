@@ -19,7 +19,7 @@ from thzsync.importers.groups import (
     pytorch_groups,
     read_groups,
 )  # fmt: skip
-from thzsync.importers.options import ReadOptions
+from thzsync.importers.importer import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work, known_kind
 from thzsync.importers.rescale import check_world
 from thzsync.workload import Phase

@@ -11,6 +11,7 @@ from typing import Any
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import by_rank, rank_in_name, read_json
 from thzsync.importers.groups import configured
+from thzsync.importers.importer import ReadOptions
 from thzsync.importers.kineto.names import collective_kind, element_bytes, whole_elements
 from thzsync.importers.kineto.spans import (
     Span,
@@ -23,7 +24,6 @@ from thzsync.importers.kineto.spans import (
     within,
 )
 from thzsync.importers.kineto.timeline import operations
-from thzsync.importers.options import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, known_kind
 
 _MOST_ELEMENTS = 1 << 50
