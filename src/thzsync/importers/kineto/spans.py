@@ -1,23 +1,36 @@
-"""Spans in a Kineto profile: communication, and the times at which the rank is busy."""
+"""Spans in a Kineto profile: what the rank did, and which of it was communication."""
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.kineto.names import collective_kind
 
-_DEVICE: Final = ("kernel", "gpu_memcpy", "gpu_memset")
-_COMMS: Final = "record_param_comms"
-_COLLECTIVE: Final = "Collective name"
-_STEP: Final = re.compile(r"ProfilerStep#(\d+)")
+DEVICE: Final = ("kernel", "gpu_memcpy", "gpu_memset")
+"""Categories of spans on a device."""
+COLLECTIVE: Final = "Collective name"
+"""The argument that a span of communication has."""
+_STEP: Final = re.compile(r"ProfilerStep#(\d{1,9})")
+_IDLE: Final = ("wait", "init", "startCoalescing", "endCoalescing")
+"""Collective names that stand for no communication."""
+_VARIANTS: Final = ("oop", "coalesced", "intotensor", "tensor", "base", "single", "v")
+"""Endings of a name that do not change the collective."""
+_KINDS: Final = {
+    "allreduce": "allreduce",
+    "allgather": "all-gather",
+    "reducescatter": "reduce-scatter",
+    "alltoall": "a2a",
+    "broadcast": "broadcast",
+    "reduce": "reduce",
+    "gather": "gather",
+    "scatter": "scatter",
+    "barrier": "barrier",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +57,20 @@ class Traffic:
     name: str
 
 
-@dataclass(frozen=True)
-class Busy:
-    """When a rank computes: disjoint intervals in ascending order."""
+def letters(name: str) -> str:
+    """The part of a name that counts: PyTorch spells names in several ways."""
+    return re.sub(r"[^a-z]", "", name.lower())
 
-    begin_us: list[float]
-    end_us: list[float]
 
-    def last_end(self, time_us: float) -> float | None:
-        """End of the last interval before ``time_us``; None if an interval contains it."""
-        place = bisect_left(self.begin_us, time_us) - 1
-        if place < 0:
-            return -math.inf
-        end = self.end_us[place]
-        return end if end <= time_us else None
+def collective_kind(name: str) -> str | None:
+    """The collective for a name such as ``_allgather_base`` or ``all_reduce``, if any."""
+    known = letters(name)
+    while known not in _KINDS:
+        shorter = next((known.removesuffix(v) for v in _VARIANTS if known.endswith(v)), "")
+        if not shorter:
+            return None
+        known = shorter
+    return _KINDS[known]
 
 
 def read_spans(document: Any, path: Path) -> list[Span]:
@@ -73,7 +86,7 @@ def _span(event: Any) -> Span | None:
     if not isinstance(event, dict) or event.get("ph") != "X":
         return None
     begin, length = event.get("ts"), event.get("dur")
-    if begin is None or length is None or not (_is_time(begin) and _is_time(length)):
+    if not (_is_time(begin) and _is_time(length)):
         return None
     arguments = event.get("args")
     lane = f"{event.get('pid')}/{event.get('tid')}"
@@ -83,29 +96,19 @@ def _span(event: Any) -> Span | None:
     )  # fmt: skip
 
 
-def _is_time(value: Any) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and 0 <= value < 1e18
+def _is_time(value: Any) -> TypeGuard[float]:
+    return type(value) in (int, float) and 0 <= value < 1e18
 
 
 def steps(spans: Iterable[Span]) -> dict[int, tuple[float, float]]:
     """Begin and end of every profiled step, on the device if it recorded them [us]."""
-    found: dict[int, tuple[float, float]] = {}
-    on_device = set()
+    found: dict[bool, dict[int, tuple[float, float]]] = {False: {}, True: {}}
     for span in spans:
         match = _STEP.fullmatch(span.name)
-        if match and len(match[1]) < 10:
-            number, device = int(match[1]), span.category == "gpu_user_annotation"
-            if device or number not in on_device:
-                found[number] = (span.begin_us, span.end_us)
-            if device:
-                on_device.add(number)
-    return found
-
-
-def within(spans: Iterable[Span], begin_us: float, end_us: float) -> list[Span]:
-    """Spans that begin in a window."""
-    return [span for span in spans if begin_us <= span.begin_us < end_us]
+        if match:
+            on_device = span.category == "gpu_user_annotation"
+            found[on_device][int(match[1])] = (span.begin_us, span.end_us)
+    return found[False] | found[True]
 
 
 def traffic(spans: list[Span], path: Path) -> list[Traffic]:
@@ -114,21 +117,20 @@ def traffic(spans: list[Span], path: Path) -> list[Traffic]:
     The arguments of a call are in NCCL's kernels, or in its records on a CPU. Gloo has annotations,
     and the calls are PyTorch's operators on the caller's thread.
     """
-    described = [s for s in spans if _COLLECTIVE in s.arguments]
-    for wanted in (_DEVICE, ("cpu_op",)):
-        found = [s for s in described if s.category in wanted and _sends(s)]
+    described = [(s, str(s.arguments[COLLECTIVE])) for s in spans if COLLECTIVE in s.arguments]
+    for wanted in (DEVICE, ("cpu_op",)):
+        found = [
+            Traffic(span.begin_us, span, name)
+            for span, name in described
+            if span.category in wanted and name not in _IDLE
+        ]
         if found:
-            return [Traffic(s.begin_us, s, str(s.arguments[_COLLECTIVE])) for s in found]
-    if any(s.name == _COMMS for s in spans) and not described:
+            return found
+    if any(s.name == "record_param_comms" for s in spans) and not described:
         raise ThzSyncError(
             f"{path}: its record_param_comms carry no sizes; record it with PyTorch 2.3 or newer"
         )
     return sorted(_gloo(spans), key=lambda t: t.issued_us)
-
-
-def _sends(span: Span) -> bool:
-    idle = ("wait", "init", "startCoalescing", "endCoalescing")
-    return str(span.arguments[_COLLECTIVE]) not in idle
 
 
 def _gloo(spans: list[Span]) -> Iterator[Traffic]:
@@ -136,14 +138,17 @@ def _gloo(spans: list[Span]) -> Iterator[Traffic]:
     asked: dict[tuple[str | None, str], deque[Span]] = defaultdict(deque)
     for span in spans:
         if span.name.startswith("c10d::"):
-            kind = collective_kind(span.name.removeprefix("c10d::"))
-            asked[kind, _shape(span)].append(span)
+            asked[_call(span, "c10d::")].append(span)
     for span in spans:
         if span.name.startswith("gloo:"):
-            name = span.name.removeprefix("gloo:")
-            queue = asked[collective_kind(name), _shape(span)]
+            queue = asked[_call(span, "gloo:")]
             issued = queue.popleft().begin_us if queue else span.begin_us
-            yield Traffic(min(issued, span.begin_us), span, name)
+            yield Traffic(min(issued, span.begin_us), span, span.name.removeprefix("gloo:"))
+
+
+def _call(span: Span, prefix: str) -> tuple[str | None, str]:
+    kind = collective_kind(span.name.removeprefix(prefix))
+    return kind, str(first_shape(span.arguments))[:100]
 
 
 def first_shape(arguments: Mapping[str, Any]) -> Any:
@@ -152,24 +157,3 @@ def first_shape(arguments: Mapping[str, Any]) -> Any:
     while isinstance(dims, list) and dims and isinstance(dims[0], list):
         dims = dims[0]
     return dims
-
-
-def _shape(span: Span) -> str:
-    return str(first_shape(span.arguments))[:100]
-
-
-def busy(spans: list[Span], traffic_lanes: set[str]) -> Busy:
-    """When the rank computes: on its device if it has one, otherwise on its threads."""
-    device = [s for s in spans if s.category in _DEVICE]
-    working = [s for s in device if _COLLECTIVE not in s.arguments and "nccl" not in s.name]
-    if not device:
-        working = [s for s in spans if s.category == "cpu_op" and s.lane not in traffic_lanes]
-    begin: list[float] = []
-    end: list[float] = []
-    for span in working:  # by time
-        if end and span.begin_us <= end[-1]:
-            end[-1] = max(end[-1], span.end_us)
-        else:
-            begin.append(span.begin_us)
-            end.append(span.end_us)
-    return Busy(begin, end)

@@ -9,27 +9,58 @@ A profile says when operations ran, not why. Two rules make a graph of it:
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from thzsync.importers.kineto.spans import Busy, Traffic
+from thzsync.importers.kineto.spans import COLLECTIVE, DEVICE, Span, Traffic
 from thzsync.importers.ranks import Operation, Track, Work
 
 Described = Callable[[Traffic, tuple[int, ...]], Operation]
 """Makes the operation for a message or collective, from its dependencies."""
 
 
+@dataclass(frozen=True)
+class Busy:
+    """When a rank computes: disjoint intervals in ascending order."""
+
+    begin_us: list[float]
+    end_us: list[float]
+
+    def last_end(self, time_us: float) -> float | None:
+        """End of the last interval before ``time_us``; None if an interval contains it."""
+        place = bisect_left(self.begin_us, time_us) - 1
+        end = self.end_us[place] if place >= 0 else -math.inf
+        return end if end <= time_us else None
+
+
+def busy(spans: list[Span], traffic_lanes: set[str]) -> Busy:
+    """When the rank computes: on its device if it has one, otherwise on its threads."""
+    device = [s for s in spans if s.category in DEVICE]
+    working = [s for s in device if COLLECTIVE not in s.arguments and "nccl" not in s.name]
+    if not device:
+        working = [s for s in spans if s.category == "cpu_op" and s.lane not in traffic_lanes]
+    found = Busy([], [])
+    for span in working:  # by time
+        if found.end_us and span.begin_us <= found.end_us[-1]:
+            found.end_us[-1] = max(found.end_us[-1], span.end_us)
+        else:
+            found.begin_us.append(span.begin_us)
+            found.end_us.append(span.end_us)
+    return found
+
+
+@dataclass
 class _Line(Track):
     """The operations of a rank up to some time."""
 
-    def __init__(self, now_us: float) -> None:
-        super().__init__()
-        self.now_us = now_us
+    now_us: float
 
     def work_until(self, time_us: float) -> None:
         """Add the time since the last cut as work, if there is any."""
         if time_us > self.now_us:
-            seconds = (time_us - self.now_us) * 1e-6
-            self.then(Work(self.last, seconds, "compute"))
+            self.then(Work(self.last, (time_us - self.now_us) * 1e-6, "compute"))
             self.now_us = time_us
 
 
