@@ -77,7 +77,7 @@ def _importers() -> dict[str, Importer]:
     from importlib.metadata import entry_points
 
     from thzsync.importers.chakra import ChakraImporter
-    from thzsync.importers.kineto import KinetoImporter
+    from thzsync.importers.kineto.importer import KinetoImporter
     from thzsync.importers.simai import SimAiImporter
     from thzsync.importers.timings import TimingsImporter
 

@@ -177,7 +177,7 @@ class TrainingGraph:
     @cached_property
     def successors(self) -> Adjacency:
         """Nodes that wait for each node, ascending."""
-        before = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
+        before = self._predecessors
         after = np.repeat(np.arange(len(self.nodes), dtype=np.int64), self.indegree)
         fan_out = np.bincount(before, minlength=len(self.nodes))
         start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(fan_out)))
@@ -186,9 +186,12 @@ class TrainingGraph:
     @cached_property
     def order(self) -> IntArray:
         """A topological order; it is shorter than the graph only if there is a cycle."""
-        after = np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
         start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(self.indegree)))
-        return topological_order(start, after)
+        return topological_order(start, self._predecessors)
+
+    @property
+    def _predecessors(self) -> IntArray:
+        return np.array([p for node in self.nodes for p in node.after], dtype=np.int64)
 
     @cached_property
     def gates_compute(self) -> BoolArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -74,12 +73,11 @@ class _Exchange(NamedTuple):
     combine: bool
 
 
-@dataclass
-class _Cut:
+class _Cut(NamedTuple):
     """A point in a pass at which communication starts."""
 
-    exchange: _Exchange | None = None
-    buckets: list[tuple[int, Bucket]] = field(default_factory=list)
+    exchange: _Exchange | None
+    buckets: list[tuple[int, Bucket]]
 
 
 class _Generator:
@@ -138,17 +136,17 @@ class _Generator:
     def _cuts(self, at: _Pass) -> dict[Fraction, _Cut]:
         """Where a pass is cut, as shares of its time: equal slices around every exchange. In the
         last backward pass also the end of each bucket, or of all if they do not overlap it."""
-        cuts = {Fraction(1): _Cut()}
+        cuts = {Fraction(1): _Cut(None, [])}
         exchanges = self._exchanges(at)
         for k, exchange in enumerate(exchanges, start=1):
-            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange)
+            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange, [])
         if at.phase is Phase.BACKWARD and at.microbatch == self.pipeline.microbatches - 1:
             of_stage, lanes = self.pipeline.stages[at.stage].buckets, self.partition.lanes
             buckets = [bucket for bucket in of_stage if lanes > bucket.stride]
             for k, bucket in enumerate(buckets):
                 overlapping = self.pipeline.overlap_allreduce
                 end = Fraction(k + 1, len(buckets)) if overlapping else Fraction(1)
-                cuts.setdefault(end, _Cut()).buckets.append((k, bucket))
+                cuts.setdefault(end, _Cut(None, [])).buckets.append((k, bucket))
         return cuts
 
     def _exchanges(self, at: _Pass) -> list[_Exchange]:

@@ -10,12 +10,12 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeGuard
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
@@ -168,7 +168,7 @@ def _node(record: Record) -> Node:
         "id": record.whole("id"),
         "job": record.text("job"),
         "stage": record.whole("stage"),
-        "phase": Phase(record.choice("phase", tuple(phase.value for phase in Phase))),
+        "phase": Phase(record.choice("phase", [*Phase])),
         "microbatch": record.whole("microbatch"),
         "racks": record.wholes("racks"),
         "after": tuple(record.wholes("after").tolist()),
@@ -213,19 +213,26 @@ class Record:
         found = json.dumps(self.values[key])[:60] if key in self.values else "nothing"
         raise ThzSyncError(f"{self.place}: {key}: found {found}; it must be {wanted}")
 
+    def checked(self, key: str, sound: Callable[[Any], bool], wanted: str) -> Any:
+        """A value that ``sound`` accepts; messages call it ``wanted``."""
+        value = self.values.get(key)
+        if not sound(value):
+            self.refuse(key, wanted)
+        return value
+
     def whole(self, key: str, most: int = LARGEST_INDEX) -> int:
         """A whole number; callers refuse negative ones where they make no sense."""
-        value = self.values.get(key)
-        if not _is_whole(value, most):
-            self.refuse(key, f"a whole number, at most {most}")
-        return value
+        wanted = f"a whole number, at most {most}"
+        return int(self.checked(key, lambda value: _is_whole(value, most), wanted))
 
     def wholes(self, key: str, most: int = LARGEST_INDEX) -> IntArray:
         """A list of whole numbers; each is limited, their sum is not."""
-        value = self.values.get(key)
-        if not isinstance(value, list) or not all(_is_whole(item, most) for item in value):
-            self.refuse(key, f"a list of whole numbers, at most {most}")
-        return np.array(value, dtype=np.int64)
+
+        def sound(value: Any) -> bool:
+            return isinstance(value, list) and all(_is_whole(item, most) for item in value)
+
+        wanted = f"a list of whole numbers, at most {most}"
+        return np.array(self.checked(key, sound, wanted), dtype=np.int64)
 
     def sizes(self, key: str) -> IntArray:
         """Sizes whose sum is also within the limit of a size [bytes]."""
@@ -236,27 +243,20 @@ class Record:
 
     def seconds(self, key: str) -> float:
         """A time within the simulated clock [s]."""
-        value = self.values.get(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.refuse(key, "a number")
-        if not abs(value) <= LATEST_S:
-            self.refuse(key, f"a number of seconds, at most {LATEST_S:g}")
-        return float(value)
+
+        def sound(value: Any) -> bool:
+            return type(value) in (int, float) and abs(value) <= LATEST_S
+
+        return float(self.checked(key, sound, f"a number of seconds, at most {LATEST_S:g}"))
 
     def text(self, key: str) -> str:
         """A text."""
-        value = self.values.get(key)
-        if not isinstance(value, str):
-            self.refuse(key, "a text")
-        return value
+        return str(self.checked(key, lambda value: isinstance(value, str), "a text"))
 
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
+    def choice(self, key: str, allowed: Sequence[str]) -> str:
         """One of some texts."""
-        value = self.values.get(key)
-        if value not in allowed:
-            self.refuse(key, f"one of {', '.join(allowed)}")
-        return str(value)
+        return str(self.checked(key, allowed.__contains__, f"one of {', '.join(allowed)}"))
 
 
-def _is_whole(value: object, most: int) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= most
+def _is_whole(value: Any, most: int) -> bool:
+    return type(value) is int and abs(value) <= most

@@ -9,14 +9,8 @@ from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_bytes
-from thzsync.importers.chakra.schema import (
-    CURRENT,
-    EARLY,
-    FIRST,
-    Layout,
-    NodeKind,
-    message_classes,
-)
+from thzsync.importers.chakra import schema
+from thzsync.importers.chakra.schema import Layout, NodeKind, message_classes
 
 Value = int | float | str | tuple[int, ...]
 _WANTED: Final = {
@@ -89,10 +83,10 @@ def read_chakra(path: Path) -> ChakraFile:
     nodes: list[ChakraNode] = []
     try:
         layout = _find_layout(data)
-        messages, schema = _messages(data), ""
-        if layout is not FIRST:
+        messages, named = _messages(data), ""
+        if layout is not schema.FIRST:
             metadata = message_classes()["Metadata"].FromString(next(messages, b""))
-            schema = str(_attributes(metadata).get("schema", ""))
+            named = str(_attributes(metadata).get("schema", ""))
         nodes.extend(_node(message, layout) for message in messages)
     except (DecodeError, _Damaged) as error:
         found = error if isinstance(error, _Damaged) else "a damaged message"
@@ -100,7 +94,7 @@ def read_chakra(path: Path) -> ChakraFile:
             f"{path}: after {len(nodes)} nodes: found {found}; the file is truncated, or not a "
             "Chakra trace"
         ) from None
-    return ChakraFile(path, layout, schema, nodes)
+    return ChakraFile(path, layout, named, nodes)
 
 
 def _messages(data: bytes) -> Iterator[bytes]:
@@ -131,11 +125,12 @@ def _length(data: bytes, at: int) -> tuple[int, int]:
 def _find_layout(data: bytes) -> Layout:
     """The edition of a file: 0.0.1 begins with a node, 0.0.2 has attributes in field 11."""
     classes, messages = message_classes(), _messages(data)
-    if classes[FIRST.node].FromString(next(messages, b"")).HasField("id"):
-        return FIRST
-    early = classes[EARLY.node]
+    if classes[schema.FIRST.node].FromString(next(messages, b"")).HasField("id"):
+        return schema.FIRST
+    early = classes[schema.EARLY.node]
     begin = (message for _, message in zip(range(_LOOKED_AT), messages, strict=False))
-    return EARLY if any(early.FromString(message).attr for message in begin) else CURRENT
+    found = any(early.FromString(message).attr for message in begin)
+    return schema.EARLY if found else schema.CURRENT
 
 
 def _node(content: bytes, layout: Layout) -> ChakraNode:
@@ -153,7 +148,7 @@ def _node(content: bytes, layout: Layout) -> ChakraNode:
         tuple(values.get("ctrl_deps", ())),
         values.get("duration_micros", 0),
         {name: values[name] for name in _WANTED.values() if name in values}
-        if layout is FIRST
+        if layout is schema.FIRST
         else _attributes(message),
         _text(inputs) if len(inputs) <= _LONGEST_GROUPS else "",
     )
