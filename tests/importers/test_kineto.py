@@ -13,7 +13,7 @@ from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.importers import ReadOptions, import_trace
 from thzsync.importers.kineto.importer import element_bytes
-from thzsync.importers.kineto.spans import collective_kind
+from thzsync.importers.kineto.timeline import collective_kind
 
 
 def span(

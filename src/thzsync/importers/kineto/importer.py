@@ -12,9 +12,8 @@ from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import by_rank, rank_in_name, read_json
 from thzsync.importers.groups import configured
 from thzsync.importers.importer import ReadOptions
-from thzsync.importers.kineto import spans
-from thzsync.importers.kineto.spans import Span, Traffic
-from thzsync.importers.kineto.timeline import busy, operations
+from thzsync.importers.kineto import timeline
+from thzsync.importers.kineto.timeline import Span, Traffic
 from thzsync.importers.ranks import Call, Message, Operation, Recording, known_kind
 
 _MOST_ELEMENTS: Final = 1 << 50
@@ -58,7 +57,7 @@ class _Profile:
     def __init__(self, path: Path, document: Any, options: ReadOptions) -> None:
         self.path = path
         self.options = options
-        self.spans = spans.read_spans(document, path)
+        self.spans = timeline.read_spans(document, path)
         information = document.get("distributedInfo")
         known: Mapping[str, Any] = information if isinstance(information, dict) else {}
         rank, size = known.get("rank"), known.get("world_size")
@@ -70,22 +69,22 @@ class _Profile:
     def operations(self) -> tuple[list[Operation], float]:
         """The operations, and their duration [s]."""
         chosen = self._chosen()
-        found = spans.traffic(chosen, self.path)
+        found = timeline.traffic(chosen, self.path)
         if not found:
             raise ThzSyncError(
                 f"{self.path}: holds no collective; profile a distributed step, see docs/traces.md"
             )
-        times = busy(chosen, {t.run.lane for t in found})
+        times = timeline.busy(chosen, {t.run.lane for t in found})
         begin_us = min([found[0].issued_us, *times.begin_us[:1]])
         end_us = max([*(t.run.end_us for t in found), *times.end_us[-1:]])
         last_us = max([begin_us, *times.end_us[-1:]])
-        made = operations(found, times, begin_us, last_us, self._operation)
+        made = timeline.operations(found, times, begin_us, last_us, self._operation)
         return made, (end_us - begin_us) * 1e-6
 
     def _chosen(self) -> list[Span]:
         if self.options.step is None:
             return self.spans
-        known = spans.steps(self.spans)
+        known = timeline.steps(self.spans)
         if self.options.step not in known:
             listed = ", ".join(map(str, sorted(known))) or "none: call profiler.step()"
             raise ThzSyncError(f"{self.path}: --step: no step {self.options.step}; it has {listed}")
@@ -102,7 +101,7 @@ class _Profile:
             peer = _whole(arguments, "Dst Rank" if sends else "Src Rank", place)
             bytes_ = (into or out) * size
             return Message(after, sends, peer, bytes_, 0, asked.name, took_s)
-        kind = known_kind(spans.collective_kind(asked.name), asked.name, place)
+        kind = known_kind(timeline.collective_kind(asked.name), asked.name, place)
         channel, group = self._group(arguments, place)
         total = _whole_elements(kind, into, out, len(group)) * size
         parts = _parts(arguments, total, len(group), place) if kind == "a2a" else ()
@@ -114,7 +113,7 @@ class _Profile:
             into, out = (_whole(arguments, f"{end} msg nelems", place) for end in ("In", "Out"))
             dtype = str(arguments.get("dtype", ""))
         else:
-            into = out = _product(spans.first_shape(arguments), place)
+            into = out = _product(timeline.first_shape(arguments), place)
             types = arguments.get("Input type")
             dtype = str(types[0]) if isinstance(types, list) and types else ""
         size = self.options.element_bytes or element_bytes(dtype)
@@ -135,7 +134,7 @@ class _Profile:
 
 def element_bytes(dtype: str) -> int | None:
     """Bytes of one element of a type such as ``Float``, ``c10::Half`` or ``Float8_e4m3fn``."""
-    return _ELEMENT_BYTES.get(spans.letters(dtype.lower().removeprefix("c10::")))
+    return _ELEMENT_BYTES.get(timeline.letters(dtype.lower().removeprefix("c10::")))
 
 
 def _whole_elements(kind: str, handed_in: int, handed_out: int, ranks: int) -> int:
