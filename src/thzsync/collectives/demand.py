@@ -40,8 +40,8 @@ class Transfer:
         if bool((self.src == self.dst).any()):
             rack = int(self.src[self.src == self.dst][0])
             raise ThzSyncError(f"{place}: rack {rack} sends to itself; remove that transfer")
-        strangers = ~(among(self.src, racks) & among(self.dst, racks))
-        for k in np.flatnonzero(strangers)[:1]:
+        outside = ~(among(self.src, racks) & among(self.dst, racks))
+        for k in np.flatnonzero(outside)[:1]:
             raise ThzSyncError(
                 f"{place}: rack {self.src[k]} -> rack {self.dst[k]} is not among the event's "
                 "racks; add the rack or remove the transfer"

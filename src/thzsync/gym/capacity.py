@@ -38,7 +38,7 @@ class Capacity:
         if offer.units > self.units or offer.groups > self.senders:
             raise ThzSyncError(
                 f"decision {decision}: {offer.kind} has {offer.units} units and {offer.groups} "
-                f"senders, and there is room for {self.units} and {self.senders}; make the "
+                f"senders, but the spaces have {self.units} and {self.senders}; make the "
                 f"environment with max_units={max(offer.units, self.units)} or more"
             )
 
@@ -97,5 +97,5 @@ def _settings(racks: int, thz: Thz) -> Iterator[Setting]:
         return np.repeat(gain[:, :, None], thz.subbands, axis=2)
 
     yield Setting.flat(racks, thz)
-    for late in (0 * place, place == 0, place % 3):
-        yield Setting(nearer_is_better, late * np.float64(1e-4), thz)
+    for delays in (0 * place, place == 0, place % 3):
+        yield Setting(nearer_is_better, delays * np.float64(1e-4), thz)

@@ -106,7 +106,7 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
     def record(self, policy: str = "agent") -> Run:
         """All complete iterations of the present run, with ``policy`` as the agent's name."""
         if self.session is None:
-            raise ThzSyncError("record: no run has begun; call reset() first")
+            raise ThzSyncError("record: there is no run; call reset() first")
         return refuse_not_finite(self.session.record(policy))
 
     def _references_of(self, seed: int) -> References:

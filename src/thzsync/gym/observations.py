@@ -20,7 +20,7 @@ class Observations:
     """The observation space of a scenario, and situations as its elements.
 
     - ``rows``: a row per unit (eq:bandit_flow_context): source, destination, log of its chunks,
-      whether it is late, queued bytes, shared buffer, log of the number of units, then a
+      whether it is a straggler, queued bytes, shared buffer, log of the number of units, then a
       signal-to-noise ratio per subband. Normalised as for our own learners
       (``coordinator.features``), and cut at the bounds, which packets never exceed.
     - ``unit_mask``: which rows are there; the others are zero.
@@ -75,7 +75,7 @@ def _bounds(scenario: Scenario, capacity: Capacity) -> tuple[FloatArray, FloatAr
     optical, fixed = scenario.optical, features.FIXED_COLUMNS
     columns = fixed + scenario.thz.subbands
     low, high = np.zeros(columns), np.ones(columns)
-    high[2] = 63 / features.LOG_COUNT  # as many chunks as a number holds
+    high[2] = 63 / features.LOG_COUNT  # as many chunks as 64 bits can count
     high[4] = (optical.nic_queue_bytes + 2 * optical.output_queue_bytes) / features.QUEUE_BYTES
     high[6] = np.log2(capacity.units + 1) / features.LOG_COUNT
     low[fixed:], high[fixed:] = -features.GAIN_LIMIT, features.GAIN_LIMIT

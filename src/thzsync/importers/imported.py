@@ -77,7 +77,7 @@ def merge_ranks(
 ) -> Imported:
     """One training graph from the operations of all ranks."""
     if not any(recording.ranks.values()):
-        raise ThzSyncError(f"{recording.source}: holds no operation; is it the right file?")
+        raise ThzSyncError(f"{recording.source}: no operation found; is it the right file?")
     floor = place(recording.ranks, placement)
     made = Assembly(recording, join(recording), floor, skip_empty)
     origin = {

@@ -44,7 +44,7 @@ class SimAiImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """The same layers on every rank, with the groups of the rank."""
         if len(paths) != 1:
-            raise ThzSyncError(f"{paths[1]}: one SimAI workload tells of all ranks; name one file")
+            raise ThzSyncError(f"{paths[1]}: one SimAI workload is for all ranks; name one file")
         path = paths[0]
         lines = read_bytes(path).decode("utf-8", "replace").splitlines()
         header = {k: int(v) for k, v in _HEADER.findall(lines[0][:10_000])} if lines else {}

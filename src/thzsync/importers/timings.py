@@ -41,7 +41,7 @@ class TimingsImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """The workers of one step as ranks, stage by stage."""
         if len(paths) != 1:
-            raise ThzSyncError(f"{paths[1]}: one file tells of all workers; name one file")
+            raise ThzSyncError(f"{paths[1]}: one file has all workers; name one file")
         steps = read_steps(paths[0])
         step = choose_step(steps, options.step, paths[0])
         return record(step, step_sizes(options, step.stages, step.replicas, paths[0]), paths[0])

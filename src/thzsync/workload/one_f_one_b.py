@@ -19,7 +19,6 @@ from thzsync.workload.pipeline import (
     Bucket,
     Pipeline,
     even_exchange,
-    handover,
     returned,
     skewed_exchange,
 )
@@ -45,8 +44,8 @@ def _same_every_time(
     pipeline: Pipeline, job: str, shape: tuple[int, ...], racks: bytes
 ) -> TrainingGraph:
     """The graph of a job without random draws, made once for all of its iterations."""
-    held = np.frombuffer(racks, dtype=np.int64).reshape(shape).copy()
-    return TrainingGraph(tuple(_Generator(pipeline, Partition(job, held), Streams(0), 0).run()))
+    lanes = np.frombuffer(racks, dtype=np.int64).reshape(shape).copy()
+    return TrainingGraph(tuple(_Generator(pipeline, Partition(job, lanes), Streams(0), 0).run()))
 
 
 def stage_order(stage: int, stages: int, microbatches: int) -> list[tuple[Phase, int]]:
@@ -202,8 +201,10 @@ class _Generator:
         return number
 
     def _handover(self, sender: int, receiver: int) -> Transfer:
+        """Every lane sends to the same lane of the other stage."""
         racks = self.partition.racks
-        return handover(racks[sender], racks[receiver], self.pipeline.p2p_bytes)
+        sizes = np.full(self.partition.lanes, self.pipeline.p2p_bytes, dtype=np.int64)
+        return Transfer(racks[sender], racks[receiver], sizes)
 
     def _even(self, stage: int) -> Transfer:
         pipeline = self.pipeline

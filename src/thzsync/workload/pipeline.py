@@ -75,11 +75,6 @@ class Pipeline:
         )
 
 
-def handover(src: IntArray, dst: IntArray, size_bytes: int) -> Transfer:
-    """P2P between two stages: every lane sends ``size_bytes`` to the same lane [bytes]."""
-    return Transfer(src, dst, np.full(len(src), size_bytes, dtype=np.int64))
-
-
 def even_exchange(racks: IntArray, group: int, bytes_per_rack: int) -> Transfer:
     """All-to-All within groups of neighbours; every rack splits its bytes evenly [bytes]."""
     src, dst = _pairs(racks, group)

@@ -100,9 +100,9 @@ def message_classes() -> Mapping[str, Any]:
     scalars = descriptor_pb2.FieldDescriptorProto.Type
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
-        for key, (number, told) in fields.items():
-            field = message.field.add(name=key, number=number, label=3 if "*" in told else 1)
-            kind = told.rstrip("*")
+        for key, (number, declared) in fields.items():
+            field = message.field.add(name=key, number=number, label=3 if "*" in declared else 1)
+            kind = declared.rstrip("*")
             if kind in _MESSAGES:
                 field.type, field.type_name = scalars.Value("TYPE_MESSAGE"), f".chakra.{kind}"
             else:

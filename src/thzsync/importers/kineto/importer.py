@@ -45,8 +45,8 @@ class KinetoImporter:
         lengths = []
         for path in paths:
             profile = _Profile(path, read_json(path), options)
-            told = rank_in_name(path) if profile.rank is None else profile.rank
-            ranks[by_rank(files, told, path)], length_s = profile.operations()
+            rank = rank_in_name(path) if profile.rank is None else profile.rank
+            ranks[by_rank(files, rank, path)], length_s = profile.operations()
             lengths.append(length_s)
         return Recording(str(paths[0]), ranks, Counter(), max(lengths, default=None))
 
@@ -72,7 +72,7 @@ class _Profile:
         found = timeline.traffic(chosen, self.path)
         if not found:
             raise ThzSyncError(
-                f"{self.path}: holds no collective; profile a distributed step, see docs/traces.md"
+                f"{self.path}: no collective found; profile a distributed step, see docs/traces.md"
             )
         times = timeline.busy(chosen, {t.run.lane for t in found})
         begin_us = min([found[0].issued_us, *times.begin_us[:1]])
@@ -150,7 +150,7 @@ def _strided(arguments: Mapping[str, Any], place: str) -> list[int]:
     keys = ("Global rank start", "Global rank stride", "Group size")
     start, stride, size = (_whole(arguments, key, place) for key in keys)
     if not (0 < size <= _MOST_RANKS and stride > 0):
-        raise ThzSyncError(f"{place}: the ranks of its group are not told")
+        raise ThzSyncError(f"{place}: the ranks of its group are missing")
     return list(range(start, start + size * stride, stride))
 
 
@@ -180,7 +180,7 @@ def _product(dims: Any, place: str) -> int:
     count = 1
     for size in dims if isinstance(dims, list) else [None]:
         if type(size) is not int or size < 0:
-            raise ThzSyncError(f"{place}: its dimensions are not told; profile with record_shapes")
+            raise ThzSyncError(f"{place}: its dimensions are missing; profile with record_shapes")
         count *= size
         if count > _MOST_ELEMENTS:
             raise ThzSyncError(f"{place}: dimensions beyond what a tensor can have")
