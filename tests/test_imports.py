@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {
+    "google.protobuf",
     "gymnasium",
     "matplotlib",
     "numba",

@@ -23,7 +23,7 @@ from thzsync.experiments.compare import compare
 from thzsync.experiments.statistics import interval95
 from thzsync.importers import Placement, ReadOptions, Recording
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.sizes import step_sizes
+from thzsync.importers.pipeline import step_sizes
 from thzsync.importers.stragglers import evened, typical, without_waiting
 from thzsync.importers.timings import choose_step, read_steps, record
 from thzsync.scenario import Floor, Job, Reward, Scenario, Stragglers

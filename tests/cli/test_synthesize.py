@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from thzsync.cli import main
-from thzsync.collectives.reductions import TOKEN_BYTES
+from thzsync.collectives.catalogue import TOKEN_BYTES
 
 SMALL = ["--racks", "3", "--size", "1 MiB"]
 

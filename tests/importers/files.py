@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from thzsync.importers.chakra import schema
-from thzsync.importers.wire import put_bytes, put_frame, put_int, put_packed
+from tests.importers.wire import put_bytes, put_frame, put_int, put_packed
 
 SHARED = Path(os.environ.get("THZSYNC_TRACES", Path(__file__).parents[3] / "shared" / "traces"))
 
@@ -23,14 +22,14 @@ def shared(*pattern: str) -> list[Path]:
 
 def integer(name: str, value: int) -> bytes:
     """An attribute with an int64."""
-    body = put_bytes(1, name.encode()) + put_int(schema.INT64, value)
-    return put_bytes(schema.ATTRIBUTE, body)
+    body = put_bytes(1, name.encode()) + put_int(9, value)
+    return put_bytes(10, body)
 
 
 def text(name: str, value: str) -> bytes:
     """An attribute with a text."""
-    body = put_bytes(1, name.encode()) + put_bytes(schema.STRING, value.encode())
-    return put_bytes(schema.ATTRIBUTE, body)
+    body = put_bytes(1, name.encode()) + put_bytes(29, value.encode())
+    return put_bytes(10, body)
 
 
 def node(
@@ -38,9 +37,9 @@ def node(
 ) -> bytes:
     """A node of today's layout."""
     return (
-        put_int(schema.ID, number)
-        + put_bytes(schema.NAME, f"n{number}".encode())
-        + put_int(schema.TYPE, kind)
+        put_int(1, number)
+        + put_bytes(2, f"n{number}".encode())
+        + put_int(3, kind)
         + put_packed(5, after)
         + put_int(7, micros)
         + b"".join(attributes)

@@ -18,11 +18,11 @@ from tests.importers.files import (
     text,
     write_chakra,
 )
+from tests.importers.wire import put_bytes, put_frame, put_varint
 from thzsync.cli import main
 from thzsync.errors import ThzSyncError
 from thzsync.importers import Call, Placement, ReadOptions, Recording, Work, import_trace
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.wire import put_bytes, put_frame, put_varint
 
 
 def refused(message: str, paths: list[Path], **settings: ReadOptions) -> None:
@@ -58,6 +58,45 @@ def test_a_length_of_two_gigabytes_is_refused_without_memory_for_it(tmp_path: Pa
     refused(r"\b2147483648\b.*\b100\b", [path])
     assert tracemalloc.get_traced_memory()[1] < 5e6
     tracemalloc.stop()
+
+
+def test_a_length_without_an_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.0.et"
+    for content in (b"\xff" * 2_000_000, b"\x80"):
+        path.write_bytes(content)
+        refused(" 0 nodes: .*length", [path])
+
+
+def test_a_message_longer_than_any_node_is_not_decoded(tmp_path: Path) -> None:
+    """A decoded attribute takes fifty times its two bytes."""
+    path = tmp_path / "t.0.et"
+    path.write_bytes(put_frame(b"") + put_frame(put_bytes(10, b"") * (1 << 23) + b"\x0a\x00"))
+    refused(r" 0 nodes: .*\b16777218\b", [path])
+
+
+def test_more_messages_than_nodes_of_a_step_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thzsync.importers.chakra.nodes._MOST_MESSAGES", 3)
+    path = tmp_path / "t.0.et"
+    path.write_bytes(bytes(4))
+    refused("more than 3", [path])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [put_varint(10 << 3 | 2) + b"\x09abc", b"\x53" * 200, b"\x0e", b"\x00\x00", b"\xff" * 12],
+)
+def test_a_damaged_message_is_refused(damage: bytes, tmp_path: Path) -> None:
+    """A field beyond its message, groups in groups, a wire type or a field number that none has."""
+    refused("nodes: found ", write_chakra(tmp_path, [node(0, 4), node(1, 4, damage)]))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 7, 10])
+def test_a_known_field_of_another_wire_type_is_refused(number: int, tmp_path: Path) -> None:
+    """protobuf itself passes over it as if it were unknown."""
+    fixed = put_varint(number << 3 | 5) + bytes(4)
+    refused("wire type 5", write_chakra(tmp_path, [node(0, 4, fixed)]))
 
 
 def test_ranks_that_disagree_on_a_collective(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from tests.importers.files import (
     text,
     write_chakra,
 )
+from tests.importers.wire import put_bytes, put_frame, put_int
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.importers import Imported, Placement, ReadOptions, import_trace
 from thzsync.importers.bounded import rank_in_name
-from thzsync.importers.wire import put_bytes, put_frame, put_int
 
 MIB = 2**20
 
@@ -138,6 +138,14 @@ def test_pytorch_keeps_its_groups_in_a_metadata_node(tmp_path: Path) -> None:
     )
     assert sorted(e.racks.tolist() for e in imported.trace.graph.events) == [[0, 1, 2], [0, 2]]
     assert imported.passed_over == {"metadata nodes": 3}
+
+
+def test_unknown_fields_and_names_that_are_not_utf8_are_no_reason_to_refuse(tmp_path: Path) -> None:
+    unknown = put_int(6, 5) + put_bytes(9, b"\xff") + put_bytes(200, b"new")
+    double = put_bytes(10, put_bytes(1, b"comm_note") + put_bytes(31, b"\xff"))
+    odd = node(0, 4, unknown, double, micros=5).replace(b"n0", b"\xffx")
+    imported = import_trace(write_chakra(tmp_path, [odd, node(1, 4, after=(0,), micros=5)]))
+    assert imported.trace.graph.critical_path_s() == pytest.approx(10e-6)
 
 
 def test_unknown_nodes_are_passed_over_and_counted_but_keep_their_place(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.importers.wire import frames, put_bytes, put_frame, put_int
 from thzsync.cli import main
 from thzsync.collectives import Tensor, Transfer
 from thzsync.importers import import_trace
 from thzsync.importers.chakra import export_chakra
-from thzsync.importers.wire import frames, put_bytes, put_frame, put_int
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -97,7 +97,6 @@ def test_what_joins_racks_that_share_no_node_is_counted_as_lost() -> None:
 
 def plain_decoder() -> tuple[Any, Any]:
     """Classes that protobuf builds from the published field numbers."""
-    pytest.importorskip("google.protobuf")
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     string, uint64, int64, int32, boolean, enum = 9, 4, 3, 5, 8, 5
@@ -134,9 +133,9 @@ def plain_decoder() -> tuple[Any, Any]:
 def test_a_plain_protobuf_decoder_reads_what_we_write() -> None:
     metadata, node = plain_decoder()
     content = export_chakra(generated("tiny")).files["trace.0.et"]
-    spans = list(frames(content))
-    assert metadata.FromString(content[slice(*spans[0])]).version == "1.0.0"
-    nodes = [node.FromString(content[at:end]) for at, end in spans[1:]]
+    first, *others = frames(content)
+    assert metadata.FromString(first).version == "1.0.0"
+    nodes = [node.FromString(message) for message in others]
     assert Counter(n.type for n in nodes) == {4: 6, 5: 3, 6: 3, 7: 2}
     collective = next(n for n in nodes if n.type == 7)
     values = {a.name: a.int64_val for a in collective.attr}
@@ -153,8 +152,8 @@ def test_sends_and_receives_have_the_types_that_chakras_own_feeder_reads() -> No
     read = set()
     for rack in range(6):
         content = export_chakra(graph).files[f"trace.{rack}.et"]
-        for at, end in list(frames(content))[1:]:
-            found = node.FromString(content[at:end])
+        for message in list(frames(content))[1:]:
+            found = node.FromString(message)
             told = {attribute.name: attribute for attribute in found.attr}
             assert told["is_cpu_op"].bool_val is False
             if found.type in (5, 6):

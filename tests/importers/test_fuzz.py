@@ -16,7 +16,8 @@ from tests.importers.test_conformance import sample
 from thzsync.errors import ThzSyncError
 from thzsync.importers import find_importer, importer_names
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.options import Placement, ReadOptions
+from thzsync.importers.importer import ReadOptions
+from thzsync.importers.placement import Placement
 from thzsync.importers.rescale import fill
 
 MANY = 100_000

@@ -12,7 +12,8 @@ from tests.importers.files import shared
 from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.importers import ReadOptions, import_trace
-from thzsync.importers.kineto.names import collective_kind, element_bytes
+from thzsync.importers.kineto.importer import element_bytes
+from thzsync.importers.kineto.timeline import collective_kind
 
 
 def span(

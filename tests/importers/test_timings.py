@@ -14,7 +14,7 @@ from tests.importers.files import shared
 from thzsync.errors import ThzSyncError
 from thzsync.importers import Placement, ReadOptions, Recording, Work, import_trace
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.sizes import StepSizes
+from thzsync.importers.pipeline import StepSizes
 from thzsync.importers.stragglers import evened, typical, without_waiting
 from thzsync.importers.timings import TimedStep, read_steps, record
 

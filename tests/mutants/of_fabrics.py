@@ -297,7 +297,7 @@ MUTANTS = (
         "gradients do not retrace the exchanges",
     ),
     Mutant(
-        "thzsync.collectives.reductions",
+        "thzsync.collectives.catalogue",
         "_reduce_scatter",
         "(size, racks, [int(r)])",
         "(size, [int(r)], racks)",

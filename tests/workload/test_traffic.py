@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thzsync.collectives import Transfer
-from thzsync.workload.traffic import apportion, even_exchange, returned, skewed_exchange
+from thzsync.workload.pipeline import apportion, even_exchange, returned, skewed_exchange
 
 
 def by_source(transfer: Transfer) -> list[int]:

@@ -74,7 +74,7 @@ def import_files(
 ) -> None:
     """Turn a trace that another tool wrote into a trace file: `thzsync run --trace` replays it."""
     from thzsync.importers import Placement, ReadOptions, Rescaling, import_trace
-    from thzsync.importers.options import DEFAULT_FLOPS
+    from thzsync.importers.importer import DEFAULT_FLOPS
     from thzsync.workload.tracefile import write_trace
 
     options = ReadOptions(

@@ -1,4 +1,4 @@
-"""What a collective means: its demand, and who holds what before and after it."""
+"""What a collective means: its demand, and which rack has which data before and after it."""
 
 from __future__ import annotations
 

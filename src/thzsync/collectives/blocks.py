@@ -62,8 +62,8 @@ class Blocks:
     def volume_bytes(self) -> int:
         """Bytes that must pass between racks at least, however they are routed.
 
-        The first rack to hold a complete block has heard of all other sources, and all other
-        targets hear of it; it may be a source and a target itself.
+        The first rack with a complete block received from all other sources, and all other targets
+        receive from it. It may be a source and a target itself.
         """
         sources, targets = np.diff(self.source_start), np.diff(self.target_start)
         holds = self._keys(self.source_start, self.source)
@@ -76,9 +76,9 @@ class Blocks:
     def bus_bytes(self) -> float:
         """Bytes that the busiest rack sends or receives, in the best case.
 
-        Every source sends its part unless it alone is to have it, every target receives unless it
-        alone has it, and all together move ``volume_bytes``. Divided by the time, this is what
-        nccl-tests calls the bus bandwidth: (n - 1) / n of an all-gather's tensor, twice that of an
+        Every source sends its part unless it is the only target, every target receives unless it
+        is the only source, and all together move ``volume_bytes``. nccl-tests divides this by the
+        time to get the bus bandwidth: (n - 1) / n of an all-gather's tensor, twice that of an
         AllReduce's, all of a broadcast's.
         """
         if len(self.source) == len(self.target) == len(self):  # pairs, as most exchanges are
@@ -91,13 +91,13 @@ class Blocks:
 
     @property
     def own_bytes(self) -> float:
-        """Most bytes of its own that a source must send, unless it alone is to have them."""
+        """Most bytes of its own that a source must send to others."""
         return self._most_bytes(self.source_start, self.source, self.target_start, self.target)
 
     def _most_bytes(
         self, start: IntArray, here: IntArray, far_start: IntArray, far: IntArray
     ) -> float:
-        """Most bytes of one rack's blocks, but for those that stay where they are."""
+        """Most bytes of one rack's blocks, without those that stay where they are."""
         block = np.repeat(np.arange(len(self)), np.diff(start))
         stays = (np.diff(far_start)[block] == 1) & (far[far_start[:-1][block]] == here)
         return float(np.bincount(here[~stays], self.size_bytes[block[~stays]]).max(initial=0))

@@ -23,9 +23,9 @@ class Collective:
     """A communication type tau_e (eq:communication_event) with its pre- and postcondition."""
 
     name: str
-    """What events, scenarios and tables call it."""
+    """Name in events, scenarios and tables."""
     title: str
-    """What people call it."""
+    """Name for people."""
     demand: type[Transfer] | type[Tensor]
     """What an event of this type asks for."""
     conditions: Callable[[Demand, IntArray], Blocks]
@@ -33,9 +33,9 @@ class Collective:
     rooted: bool = False
     """Whether the demand names a root."""
     keeps_part: bool = False
-    """Whether a rack's buffer has a part for itself too, which the demand leaves out."""
+    """Whether a rack's buffer also has a part for the rack itself, which the demand leaves out."""
     usual_bytes: int = 512 * 2**20
-    """Tensor, bytes out of each rack or bytes per flow where nobody says more [bytes]."""
+    """Default tensor, bytes out of each rack, or bytes per flow [bytes]."""
 
     def check(self, demand: Demand, place: str, racks: IntArray) -> None:
         """Refuse a demand that is not this collective's, or not among these racks."""
@@ -56,21 +56,19 @@ class Collective:
     def measured_bytes(self, demand: Demand, racks: IntArray) -> tuple[float, float]:
         """Bytes of a checked demand that nccl-tests divides by the time to get its bandwidths.
 
-        The first, for the algorithm bandwidth, is what it calls the size: the tensor, or the
-        busiest rack's buffer. The second, for the bus, is what that rack must send or receive.
+        The first, for the algorithm bandwidth, is the tensor or the busiest rack's buffer. The
+        second, for the bus bandwidth, is what that rack must send or receive.
         """
         if isinstance(demand, Tensor):
-            return float(demand.tensor_bytes), _tensor_bus_bytes(
-                self, demand, racks.astype(np.int64).tobytes()
-            )
-        bus = self.conditions(demand, racks).bus_bytes
-        parties = len(racks)
-        return (bus * parties / (parties - 1) if self.keeps_part and parties > 1 else bus), bus
+            members = racks.astype(np.int64).tobytes()
+            return float(demand.tensor_bytes), _tensor_bus_bytes(self, demand, members)
+        bus, ranks = self.conditions(demand, racks).bus_bytes, len(racks)
+        return (bus * ranks / (ranks - 1) if self.keeps_part and ranks > 1 else bus), bus
 
 
 @lru_cache(maxsize=1024)
 def _tensor_bus_bytes(collective: Collective, demand: Tensor, racks: bytes) -> float:
-    """Of every group's tensors, which come again in every iteration."""
+    """Cached, because every iteration has the same tensors."""
     return collective.blocks(demand, np.frombuffer(racks, dtype=np.int64)).bus_bytes
 
 

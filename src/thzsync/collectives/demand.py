@@ -1,4 +1,4 @@
-"""What an event asks for: directed bytes, or one tensor that everybody knows."""
+"""What an event asks for: directed bytes, or one tensor of all participants."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ class Transfer:
         return int(self.size_bytes.sum())
 
     def check(self, place: str, racks: IntArray) -> None:
-        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside.
-
-        What was found sound among these racks is not looked at again: a graph asks several times.
-        """
+        """Refuse negative sizes, transfers to oneself, ragged columns and racks outside, once."""
         if self.__dict__.get("_sound_among") is racks:
             return
         if not len(self.src) == len(self.dst) == len(self.size_bytes):
@@ -43,8 +40,8 @@ class Transfer:
         if bool((self.src == self.dst).any()):
             rack = int(self.src[self.src == self.dst][0])
             raise ThzSyncError(f"{place}: rack {rack} sends to itself; remove that transfer")
-        strangers = ~(among(self.src, racks) & among(self.dst, racks))
-        for k in np.flatnonzero(strangers)[:1]:
+        outside = ~(among(self.src, racks) & among(self.dst, racks))
+        for k in np.flatnonzero(outside)[:1]:
             raise ThzSyncError(
                 f"{place}: rack {self.src[k]} -> rack {self.dst[k]} is not among the event's "
                 "racks; add the rack or remove the transfer"

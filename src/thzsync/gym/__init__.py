@@ -1,7 +1,7 @@
 """A session as a Gymnasium environment: importing this registers it under :data:`ID`.
 
 ``gymnasium.make("thzsync.gym:thzsync/Collectives-v0", scenario="tiny")`` imports it on the way.
-Needs the extra ``rl``; nothing else in the package imports this room.
+It needs the extra ``rl``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ except ImportError:
 from thzsync.gym.environment import CollectivesEnv
 
 ID: Final = "thzsync/Collectives-v0"
-"""What Gymnasium calls the environment."""
+"""Name of the environment in Gymnasium."""
 
 gymnasium.register(ID, entry_point="thzsync.gym.environment:CollectivesEnv")
 

@@ -1,13 +1,12 @@
 """Actions as whole numbers: a step of THz share for every unit and a power level for every sender.
 
-Every element of the spaces is a valid action: numbers of units and senders that an event does not
-have are ignored, and so is the level of a sender whose units all stay on fibre.
+Every element of the spaces is a valid action. Numbers of absent units and senders are ignored, and
+so is the level of a sender whose units all stay on fibre.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from gymnasium import spaces
@@ -29,18 +28,20 @@ class Full:
     """Power levels."""
 
     @property
+    def _sizes(self) -> IntArray:
+        return np.repeat((self.steps, self.levels), (self.capacity.units, self.capacity.senders))
+
+    @property
     def space(self) -> spaces.MultiDiscrete:
         """The numbers to choose from."""
-        units, senders = self.capacity.units, self.capacity.senders
-        return spaces.MultiDiscrete([self.steps] * units + [self.levels] * senders)
+        return spaces.MultiDiscrete(self._sizes)
 
     def action(self, situation: Situation, given: object) -> Action:
         """Chunks nearest to every unit's share (halves to even), power of every sender."""
-        sizes = np.repeat((self.steps, self.levels), (self.capacity.units, self.capacity.senders))
-        choice, offer = _checked(given, sizes), situation.offer
+        choice, offer = _checked(given, self._sizes), situation.offer
         share = choice[: offer.units] / (self.steps - 1)
         counts = np.rint(offer.chunks * share).astype(np.int64)
-        # Racks of no group (-1) take the last number, and are silenced like all that do not send.
+        # Racks of no group (-1) take the last number; Action.of ignores it, as they do not send.
         level = choice[self.capacity.units :][offer.rack_group]
         return Action.of(offer, counts, situation.power_levels[level])
 
@@ -65,16 +66,14 @@ class Uniform:
         return Action.uniform(situation.offer, step / (self.steps - 1), power)
 
 
-CODINGS: Final = ("full", "uniform")
-"""What may be given as ``actions``."""
-
-
 def coding_of(name: str, capacity: Capacity, steps: int, levels: int) -> Full | Uniform:
     """The coding of this name."""
     at_least(2, steps, "count_levels")
-    if name not in CODINGS:
-        raise ThzSyncError(f"actions: found {name!r}; use one of {', '.join(CODINGS)}")
-    return Full(capacity, steps, levels) if name == "full" else Uniform(steps, levels)
+    if name == "uniform":
+        return Uniform(steps, levels)
+    if name != "full":
+        raise ThzSyncError(f"actions: found {name!r}; use one of full, uniform")
+    return Full(capacity, steps, levels)
 
 
 def _checked(given: object, sizes: IntArray) -> IntArray:

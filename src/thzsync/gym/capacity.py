@@ -1,13 +1,12 @@
-"""How much room the spaces need: the largest events of a scenario, found without simulating it.
+"""Sizes of the spaces: the largest events of a scenario, found without simulating it.
 
-Every collective's method is asked what it would offer of the events of one iteration. All but few
-offer the same number of units whatever the channel is like and whoever is late. Where that number
-varies nobody can know the largest one, and it has to be given.
+The methods of the collectives make offers for the events of one iteration. Most offer the same
+number of units for every channel and all stragglers. Where it varies, the user must give it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +24,7 @@ from thzsync.workload import Event, scenario_graph
 
 @dataclass(frozen=True)
 class Capacity:
-    """What spaces of fixed size must hold."""
+    """Sizes of the spaces."""
 
     units: int
     """Units of the largest event."""
@@ -39,13 +38,13 @@ class Capacity:
         if offer.units > self.units or offer.groups > self.senders:
             raise ThzSyncError(
                 f"decision {decision}: {offer.kind} has {offer.units} units and {offer.groups} "
-                f"senders, and there is room for {self.units} and {self.senders}; make the "
+                f"senders, but the spaces have {self.units} and {self.senders}; make the "
                 f"environment with max_units={max(offer.units, self.units)} or more"
             )
 
 
 def capacity_of(scenario: Scenario, max_units: int | None = None) -> Capacity:
-    """The room for all events of a scenario; ``max_units`` is taken at its word."""
+    """Sizes for all events of a scenario; ``max_units`` is not checked here."""
     events = scenario_graph(scenario, Topology(scenario.floor), Streams(0)).events
     if not events:
         raise ThzSyncError(f"scenario {scenario.name!r} has no event; there is nothing to decide")
@@ -53,7 +52,9 @@ def capacity_of(scenario: Scenario, max_units: int | None = None) -> Capacity:
     if max_units is not None:
         at_least(1, max_units, "max_units")
         return Capacity(max_units, max(len(event.racks) for event in events), collectives)
-    offers = [_largest_offer(event, scenario) for event in _each_shape(events)]
+    # One event of each collective, number of racks and size.
+    shapes = {(e.kind, len(e.racks), _size(e.demand)): e for e in events}.values()
+    offers = [_largest_offer(event, scenario) for event in shapes]
     units, senders = (max(getattr(o, what) for o in offers) for what in ("units", "groups"))
     return Capacity(max(units, 1), max(senders, 1), collectives)
 
@@ -65,17 +66,12 @@ def at_least(least: int, given: object, name: str) -> int:
     return int(given)
 
 
-def _each_shape(events: Iterable[Event]) -> Iterable[Event]:
-    """One event of each collective, number of racks and size."""
-    return {(e.kind, len(e.racks), _size(e.demand)): e for e in events}.values()
-
-
 def _size(demand: Demand) -> int:
     return demand.tensor_bytes if isinstance(demand, Tensor) else len(demand.src)
 
 
 def _largest_offer(event: Event, scenario: Scenario) -> Offer:
-    """What the scenario's method offers, if that is of one size in all settings."""
+    """The offer of the scenario's method, if it has the same size in all settings."""
     method, chunk_bytes = method_of(scenario, event.kind), scenario.collectives.chunk_bytes
     demand = event.demand
     if not isinstance(demand, Tensor):  # a pair without bytes may have some in another iteration
@@ -85,15 +81,15 @@ def _largest_offer(event: Event, scenario: Scenario) -> Offer:
     units = sorted({offer.units for offer in offers})
     if len(units) > 1:
         raise ThzSyncError(
-            f"{event.kind} method {method.name!r}: the number of its units depends on channel and "
-            f"late racks ({' or '.join(map(str, units))} of {len(event.racks)} racks, for "
-            "instance); say how many there is to be room for with max_units=..."
+            f"{event.kind} method {method.name!r}: its number of units depends on channel and "
+            f"stragglers ({' or '.join(map(str, units))} for {len(event.racks)} racks, for "
+            "instance); give the largest number with max_units=..."
         )
     return max(offers, key=lambda offer: offer.groups)
 
 
 def _settings(racks: int, thz: Thz) -> Iterator[Setting]:
-    """Equal and unequal gains, nobody late and some."""
+    """Equal and unequal gains, without and with stragglers."""
     place = np.arange(racks)
 
     def nearer_is_better() -> FloatArray:
@@ -101,5 +97,5 @@ def _settings(racks: int, thz: Thz) -> Iterator[Setting]:
         return np.repeat(gain[:, :, None], thz.subbands, axis=2)
 
     yield Setting.flat(racks, thz)
-    for late in (0 * place, place == 0, place % 3):
-        yield Setting(nearer_is_better, late * np.float64(1e-4), thz)
+    for delays in (0 * place, place == 0, place % 3):
+        yield Setting(nearer_is_better, delays * np.float64(1e-4), thz)

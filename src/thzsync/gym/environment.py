@@ -20,33 +20,30 @@ from thzsync.simulation.session import Session
 from thzsync.simulation.simulator import reference_costs
 
 KEPT_REFERENCES: Final = 4096
-"""Seeds whose references are remembered."""
+"""Seeds whose references are cached."""
 DRAWN_SEEDS: Final = 2**31
-"""Seeds of runs that nobody chose are below this."""
+"""Upper limit of drawn seeds."""
 
 
 class CollectivesEnv(gymnasium.Env[Observation, Any]):
     """Decide how every collective of a training run is carried out on fibre and THz.
 
-    **Episode.** ``reset(seed=s)`` begins the run that ``simulate(..., seed=s)`` would begin;
-    without a seed, one is drawn. ``options={"iterations": n}`` gives this run another length. The
-    episode terminates when all jobs have done their iterations; it is never truncated (wrap it in
-    ``gymnasium.wrappers.TimeLimit`` for that).
+    **Episode.** ``reset(seed=s)`` begins the run of ``simulate(..., seed=s)``; without a seed, one
+    is drawn. ``options={"iterations": n}`` gives this run another length. The episode terminates
+    when all jobs have done their iterations. It is never truncated.
 
     **Observation.** The event to decide, see :class:`thzsync.gym.observations.Observations`.
-    ``env.unwrapped.situation`` is the same unnormalised, and ``env.unwrapped.session.fork()`` a
-    copy of the whole simulation, for looking ahead.
+    ``env.unwrapped.situation`` is the same without normalisation, and
+    ``env.unwrapped.session.fork()`` a copy of the whole simulation, for looking ahead.
 
     **Action.** With ``actions="full"`` (``MultiDiscrete``) a share of THz chunks for every unit, in
     ``count_levels`` even steps from none to all, then a power level for every sender. With
     ``"uniform"`` (``Discrete``) one share and one level for all, ``step * levels + level``.
 
-    **Reward.** Other events may have to be decided before an event ends, so what it cost is often
-    not known when ``step`` returns. The reward of a step is the sum of the rewards of all outcomes
-    that became known during it, whichever decisions they belong to; by the last step everything
-    has ended, so an episode's rewards sum to those of its events. ``info["outcomes"]`` lists the
-    outcomes, each with the number of its decision, for who wants to credit the action that led to
-    it; ``info["decision"]`` is the number of the decision that the observation asks for.
+    **Reward.** An event may end after later decisions. The reward of a step is the sum of the
+    rewards of all events that ended during it, so an episode's rewards sum to those of its events.
+    ``info["outcomes"]`` lists their outcomes, each with the number of its decision;
+    ``info["decision"]`` is the number of the decision that the observation asks for.
 
     An event's reward is minus its weighted time and energy, relative to those of All-Wired in the
     same realisation. These ``references`` take three iterations of All-Wired per new seed; given
@@ -65,9 +62,9 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
     ) -> None:
         """An environment for one scenario, preset or file.
 
-        ``count_levels`` is the scenario's of thz-sync if not given. ``max_units`` makes room for
-        events of so many units, where the scenario does not tell. ``detailed`` records everything,
-        so that the run can be audited; otherwise only iterations and events.
+        ``count_levels`` is by default that of thz-sync in the scenario. ``max_units`` is the number
+        of units in the spaces, if the scenario does not determine it. ``detailed`` records all
+        tables, so that the run can be audited; otherwise only iterations and events.
         """
         self.scenario = setting = Scenario.of(scenario)
         self.iterations, self.detailed = at_least(1, iterations, "iterations"), detailed
@@ -86,7 +83,7 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a run; what its first decision is about."""
+        """Begin a run; return the observation for its first decision."""
         super().reset(seed=seed)
         iterations = _iterations(options or {}, self.iterations)
         self._seed = int(self.np_random.integers(DRAWN_SEEDS)) if seed is None else int(seed)
@@ -96,7 +93,7 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         return self._observations.of(self.situation), self._info([])
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry an event out, and go on to the next one that must be decided."""
+        """Carry out an event, and simulate until the next decision."""
         if self.session is None or self.situation is None:
             raise ThzSyncError("step: no event waits for a decision; call reset() first")
         self.session.send(self._coding.action(self.situation, action))
@@ -107,13 +104,12 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         return observation, _reward(outcomes), over, False, self._info(outcomes)
 
     def record(self, policy: str = "agent") -> Run:
-        """All iterations of the present run that are complete, under the agent's name."""
+        """All complete iterations of the present run, with ``policy`` as the agent's name."""
         if self.session is None:
-            raise ThzSyncError("record: no run has begun; call reset() first")
+            raise ThzSyncError("record: there is no run; call reset() first")
         return refuse_not_finite(self.session.record(policy))
 
     def _references_of(self, seed: int) -> References:
-        """Those that were given, or All-Wired's under this seed, worked out once."""
         if self._given is not None:
             return self._given
         if seed not in self._known:

@@ -1,4 +1,4 @@
-"""Situations as arrays of fixed size: the rows that our learners see, padded, with masks."""
+"""Situations as arrays of fixed size: the rows of our learners, padded, with masks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ import numpy as np
 from gymnasium import spaces
 
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import Situation
-from thzsync.coordinator.features import (
-    FIXED_COLUMNS,
-    GAIN_LIMIT,
-    LOG_COUNT,
-    QUEUE_BYTES,
-    featurise,
-)
+from thzsync.coordinator import Situation, features
 from thzsync.gym.capacity import Capacity
 from thzsync.scenario import Scenario
 
@@ -27,7 +20,7 @@ class Observations:
     """The observation space of a scenario, and situations as its elements.
 
     - ``rows``: a row per unit (eq:bandit_flow_context): source, destination, log of its chunks,
-      whether it is late, queued bytes, shared buffer, log of the number of units, then a
+      whether it is a straggler, queued bytes, shared buffer, log of the number of units, then a
       signal-to-noise ratio per subband. Normalised as for our own learners
       (``coordinator.features``), and cut at the bounds, which packets never exceed.
     - ``unit_mask``: which rows are there; the others are zero.
@@ -54,7 +47,7 @@ class Observations:
         )
 
     def of(self, situation: Situation | None) -> Observation:
-        """What there is to decide; after the last decision nothing."""
+        """The event to decide; zeros after the last decision."""
         observation: Observation = {
             "rows": np.zeros((self.capacity.units, len(self._low)), dtype=np.float32),
             "unit_mask": np.zeros(self.capacity.units, dtype=np.int8),
@@ -69,7 +62,7 @@ class Observations:
     def _fill(self, observation: Observation, situation: Situation) -> None:
         offer = situation.offer
         self.capacity.check(situation.decision, offer)
-        rows = featurise(situation, self._best_first).rows
+        rows = features.featurise(situation, self._best_first).rows
         observation["rows"][: offer.units] = np.clip(rows, self._low, self._high)
         observation["unit_mask"][: offer.units] = 1
         observation["sender"][: offer.units] = offer.group
@@ -79,10 +72,11 @@ class Observations:
 
 def _bounds(scenario: Scenario, capacity: Capacity) -> tuple[FloatArray, FloatArray]:
     """Least and greatest value of every column of a row."""
-    optical, subbands = scenario.optical, scenario.thz.subbands
-    low, high = np.zeros(FIXED_COLUMNS + subbands), np.ones(FIXED_COLUMNS + subbands)
-    high[2] = 63 / LOG_COUNT  # as many chunks as a number holds
-    high[4] = (optical.nic_queue_bytes + 2 * optical.output_queue_bytes) / QUEUE_BYTES
-    high[6] = np.log2(capacity.units + 1) / LOG_COUNT
-    low[FIXED_COLUMNS:], high[FIXED_COLUMNS:] = -GAIN_LIMIT, GAIN_LIMIT
+    optical, fixed = scenario.optical, features.FIXED_COLUMNS
+    columns = fixed + scenario.thz.subbands
+    low, high = np.zeros(columns), np.ones(columns)
+    high[2] = 63 / features.LOG_COUNT  # as many chunks as 64 bits can count
+    high[4] = (optical.nic_queue_bytes + 2 * optical.output_queue_bytes) / features.QUEUE_BYTES
+    high[6] = np.log2(capacity.units + 1) / features.LOG_COUNT
+    low[fixed:], high[fixed:] = -features.GAIN_LIMIT, features.GAIN_LIMIT
     return low, high

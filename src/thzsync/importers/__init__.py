@@ -5,12 +5,14 @@ from __future__ import annotations
 from thzsync.importers.imported import Imported, import_trace
 from thzsync.importers.importer import (
     Importer,
+    ReadOptions,
     find_importer,
     importer_names,
     register_importer,
 )
-from thzsync.importers.options import Placement, ReadOptions, Rescaling
+from thzsync.importers.placement import Placement
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work
+from thzsync.importers.rescale import Rescaling
 
 __all__ = [
     "Call",

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, chain
 
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.collectives import (
-    Demand,
-    Tensor,
-    Transfer,
-    find_collective,
-    split_bytes,
-)
+from thzsync.collectives import Demand, Tensor, Transfer, find_collective, split_bytes
 from thzsync.errors import ThzSyncError
 from thzsync.importers.matching import Joint, Member
 from thzsync.importers.placement import Floor
@@ -38,71 +33,40 @@ class Dropped:
     """Least bytes between ranks of the same rack."""
 
 
-@dataclass(frozen=True, eq=False)
-class Assembled:
-    """A training graph and its origin."""
+class Assembly:
+    """A training graph of one node per joint, and what was left out."""
 
-    graph: TrainingGraph
-    dropped: Dropped
-    passed_over: Counter[str]
-    recorded_s: dict[int, float] = field(default_factory=dict)
-    """Recorded duration of every event, by id [s]."""
-
-
-def assemble(
-    recording: Recording, joints: list[Joint], floor: Floor, skip_empty: bool = False
-) -> Assembled:
-    """One node per joint, in an order in which every node follows its predecessors."""
-    after = _dependencies(joints)
-    number = _numbering(after)
-    builder = _Builder(recording, floor, skip_empty)
-    nodes: list[Node | None] = [None] * len(joints)
-    recorded = {}
-    for joint, before, new in zip(joints, after, number, strict=True):
-        waits = tuple(sorted(number[b] for b in before))
-        nodes[new] = node = builder.node(joint, new, waits)
-        took = joint.recorded_s
-        if isinstance(node, Event) and took is not None:
-            recorded[new] = took
-    graph = TrainingGraph(tuple(n for n in nodes if n), floor.racks, recording.source)
-    return Assembled(graph, builder.dropped, builder.passed_over, recorded)
-
-
-def _dependencies(joints: list[Joint]) -> list[list[int]]:
-    of: dict[Member, int] = {m: n for n, joint in enumerate(joints) for m in joint.stands_for}
-    return [list(dict.fromkeys(of[member] for member in joint.after)) for joint in joints]
-
-
-def _numbering(after: list[list[int]]) -> list[int]:
-    """The new number of every joint. With a cycle, the old ones: the graph then reports it."""
-    lengths = np.array([len(row) for row in after], dtype=np.int64)
-    start = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths)))
-    flat = np.array([p for row in after for p in row], dtype=np.int64)
-    order = topological_order(start, flat)
-    number = np.arange(len(after), dtype=np.int64)
-    if len(order) == len(after):
-        number[order] = np.arange(len(after), dtype=np.int64)
-    return [int(n) for n in number]
-
-
-class _Builder:
-    """Makes nodes, and counts what it leaves out."""
-
-    def __init__(self, recording: Recording, floor: Floor, skip_empty: bool) -> None:
+    def __init__(
+        self, recording: Recording, joints: list[Joint], floor: Floor, skip_empty: bool = False
+    ) -> None:
         self.floor = floor
         self.source = recording.source
         self.skip_empty = skip_empty
         self.dropped = Dropped()
         self.passed_over = Counter(recording.passed_over)
+        self.recorded_s: dict[int, float] = {}
+        """Recorded duration of every event, by id [s]."""
+        of: dict[Member, int] = {m: n for n, joint in enumerate(joints) for m in joint.stands_for}
+        after = [list(dict.fromkeys(of[member] for member in joint.after)) for joint in joints]
+        number = _numbering(after)
+        nodes: dict[int, Node] = {}
+        for joint, before, new in zip(joints, after, number, strict=True):
+            node = self._node(joint, new, tuple(sorted(number[b] for b in before)))
+            nodes[new] = node
+            if isinstance(node, Event) and joint.recorded_s is not None:
+                self.recorded_s[new] = joint.recorded_s
+        ordered = tuple(nodes[n] for n in range(len(joints)))
+        self.graph = TrainingGraph(ordered, floor.racks, recording.source)
 
-    def node(self, joint: Joint, number: int, after: tuple[int, ...]) -> Node:
+    def _node(self, joint: Joint, number: int, after: tuple[int, ...]) -> Node:
         first = joint.parts[0]
         if isinstance(first, Work):
             return self._compute(joint, number, after, first.duration_s)
+        parts = [part for part in joint.parts if not isinstance(part, Work)]
         racks, demand, inside_bytes = self._demand(joint)
         kind = first.kind if isinstance(first, Call) else "p2p"
         silent = demand.payload_bytes == 0 and kind != "barrier"
-        if silent and not any(p.size_bytes for p in joint.parts if not isinstance(p, Work)):
+        if silent and not any(part.size_bytes for part in parts):
             self._refuse_empty(kind, joint)
             return self._compute(joint, number, after, 0.0)
         self.dropped.in_rack_bytes += inside_bytes
@@ -111,11 +75,10 @@ class _Builder:
             self.dropped.events += 1
             return self._compute(joint, number, after, 0.0)
         stage, spot = self._spot(joint)
-        release_s = max(p.release_s for p in joint.parts if not isinstance(p, Work))
         label = " ".join(first.label.split())[:_LABEL]
         return Event(
             number, JOB, kind, stage, spot.phase, spot.microbatch, label, racks, demand, after,
-            release_s,
+            max(part.release_s for part in parts),
         )  # fmt: skip
 
     def _compute(
@@ -139,16 +102,16 @@ class _Builder:
         racks = np.array([self.floor.rack[rank] for rank in ranks], dtype=np.int64)
         first = joint.parts[0]
         if isinstance(first, Message):
-            sizes = np.array([[0, first.size_bytes], [0, 0]], dtype=np.int64)
-            return _exchange(racks, sizes)
+            return _exchange(racks, np.array([[0, first.size_bytes], [0, 0]], dtype=np.int64))
         assert isinstance(first, Call)
-        if find_collective(first.kind).demand is Transfer:
+        meaning = find_collective(first.kind)
+        if meaning.demand is Transfer:
             return _exchange(racks, _matrix(joint))
         present = np.unique(racks)
         among_ranks = volume_bytes(first.kind, first.size_bytes, len(ranks))
         among_racks = volume_bytes(first.kind, first.size_bytes, len(present))
         root = None
-        if find_collective(first.kind).rooted:
+        if meaning.rooted:
             root = self.floor.rack[ranks[0] if first.root is None else first.root]
         return present, Tensor(first.size_bytes, root), among_ranks - among_racks
 
@@ -161,13 +124,23 @@ class _Builder:
         self.passed_over[f"{kind} without bytes"] += 1
 
 
+def _numbering(after: list[list[int]]) -> list[int]:
+    """A new number for every joint, so that each follows what it waits for. With a cycle, the old
+    numbers: the graph then reports it."""
+    start = np.array([0, *accumulate(map(len, after))], dtype=np.int64)
+    order = topological_order(start, np.array(list(chain.from_iterable(after)), dtype=np.int64))
+    number = np.arange(len(after), dtype=np.int64)
+    if len(order) == len(after):
+        number[order] = np.arange(len(after), dtype=np.int64)
+    return [int(n) for n in number]
+
+
 def _matrix(joint: Joint) -> IntArray:
     """Bytes from every member to every other; a rank sends nothing to itself."""
     rows = []
     for part in joint.parts:
         assert isinstance(part, Call)
-        even = not part.parts
-        rows.append(split_bytes(part.size_bytes, len(part.group)) if even else part.parts)
+        rows.append(part.parts or split_bytes(part.size_bytes, len(part.group)))
     sizes = np.array(rows, dtype=np.int64)
     np.fill_diagonal(sizes, 0)
     return sizes
@@ -185,8 +158,8 @@ def _exchange(racks: IntArray, sizes: IntArray) -> tuple[IntArray, Transfer, int
 
 
 @lru_cache(maxsize=4096)
-def volume_bytes(kind: str, tensor_bytes: int, parties: int) -> int:
+def volume_bytes(kind: str, tensor_bytes: int, members: int) -> int:
     """Least bytes that a collective of one tensor moves between so many members."""
     meaning = find_collective(kind)
     demand = Tensor(tensor_bytes, 0 if meaning.rooted else None)
-    return meaning.blocks(demand, np.arange(parties, dtype=np.int64)).volume_bytes
+    return meaning.blocks(demand, np.arange(members, dtype=np.int64)).volume_bytes

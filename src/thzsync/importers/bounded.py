@@ -85,7 +85,7 @@ def rank_in_name(path: Path) -> int | None:
 def by_rank(paths: dict[int, Path], rank: int | None, path: Path) -> int:
     """Store a path under its rank and return the rank; refuse a missing or a repeated one."""
     if rank is None:
-        raise ThzSyncError(f"{path}: the name tells no rank; call it such as trace.0{path.suffix}")
+        raise ThzSyncError(f"{path}: no rank in its name; call it such as trace.0{path.suffix}")
     if rank in paths:
         raise ThzSyncError(f"{path}: rank {rank} has {paths[rank]} already; give each rank once")
     paths[rank] = path

@@ -11,8 +11,8 @@ from thzsync.collectives import find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_head
 from thzsync.importers.imported import merge_ranks
-from thzsync.importers.importer import Importer
-from thzsync.importers.options import Placement, ReadOptions
+from thzsync.importers.importer import Importer, ReadOptions
+from thzsync.importers.placement import Placement
 from thzsync.importers.ranks import Call, Message, Recording
 from thzsync.importers.rescale import fill
 
@@ -51,7 +51,7 @@ def _check_rank(place: str, recording: Recording, rank: int) -> int:
         if isinstance(part, Call):
             find_collective(part.kind)
             if rank not in part.group or list(part.group) != sorted(set(part.group)):
-                raise ThzSyncError(f"{where}: its group must rise and hold the rank itself")
+                raise ThzSyncError(f"{where}: its group must be ascending and contain the rank")
         if isinstance(part, Message) and part.peer == rank:
             raise ThzSyncError(f"{where}: a message to the rank itself")
     return len(parts)
@@ -60,13 +60,12 @@ def _check_rank(place: str, recording: Recording, rank: int) -> int:
 def _check_broken(
     place: str, importer: Importer, files: Sequence[Path], options: ReadOptions
 ) -> None:
-    content = files[0].read_bytes()
+    content, alone = files[0].read_bytes(), replace(options, groups=None)
+    sizes = [cut * len(content) // _CUTS for cut in range(_CUTS)]
     with tempfile.TemporaryDirectory() as folder:
         broken = Path(folder) / files[0].name
-        alone = replace(options, groups=None)
-        for cut in [*range(_CUTS), len(content) - 1]:
-            size = cut if cut == len(content) - 1 else cut * len(content) // _CUTS
-            broken.write_bytes(content[: max(0, size)])
+        for size in (*sizes, max(0, len(content) - 1)):
+            broken.write_bytes(content[:size])
             try:
                 importer.read([broken], alone)
             except ThzSyncError as error:

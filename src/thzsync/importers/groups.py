@@ -27,15 +27,6 @@ def read_groups(path: Path) -> Groups:
     return {name: _ranks(ranks, f"{path}: group {name!r}") for name, ranks in found.items()}
 
 
-def looks_like_groups(path: Path) -> bool:
-    """Whether a JSON file beside traces lists their groups."""
-    try:
-        read_groups(path)
-    except ThzSyncError:
-        return False
-    return True
-
-
 def pytorch_groups(values: str, world: Sequence[int], place: str) -> Groups:
     """Groups from PyTorch's ``process_group:init``; an empty list of ranks means all ranks."""
     match = _CONFIGURATION.search(values.replace('\\"', '"'))

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.assemble import Assembled, Dropped, assemble
-from thzsync.importers.importer import find_importer
+from thzsync.importers.assemble import Assembly, Dropped
+from thzsync.importers.importer import ReadOptions, find_importer
 from thzsync.importers.matching import join
-from thzsync.importers.options import Placement, ReadOptions, Rescaling
-from thzsync.importers.placement import place
+from thzsync.importers.placement import Placement, place
 from thzsync.importers.ranks import Recording
-from thzsync.importers.rescale import fill, rescale
+from thzsync.importers.rescale import Rescaling, fill, rescale
 from thzsync.version import __version__
 from thzsync.workload.tracefile import Trace
 
@@ -59,14 +58,14 @@ def import_trace(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Read without the cycle collector, which would scan a growing heap again and again. With it,
-    ten times the nodes cost fifteen times as much; without it, ten times."""
-    paused = gc.isenabled()
+    """Pause the cycle collector, which would scan a growing heap again and again. With it, ten
+    times the nodes take fifteen times as long; without it, ten times."""
+    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if paused:
+        if was_on:
             gc.enable()
 
 
@@ -78,9 +77,9 @@ def merge_ranks(
 ) -> Imported:
     """One training graph from the operations of all ranks."""
     if not any(recording.ranks.values()):
-        raise ThzSyncError(f"{recording.source}: holds no operation; is it the right file?")
+        raise ThzSyncError(f"{recording.source}: no operation found; is it the right file?")
     floor = place(recording.ranks, placement)
-    made = assemble(recording, join(recording), floor, skip_empty)
+    made = Assembly(recording, join(recording), floor, skip_empty)
     origin = {
         "format": format_name,
         "source": Path(recording.source).name,
@@ -95,7 +94,7 @@ def merge_ranks(
     return Imported(trace, made.dropped, made.passed_over, made.recorded_s, recording.recorded_s)
 
 
-def _event_seconds(made: Assembled) -> dict[str, float]:
+def _event_seconds(made: Assembly) -> dict[str, float]:
     """Time in every collective whose events all have a recorded duration [s]."""
     seconds: dict[str, float] = {}
     for event in made.graph.events:

@@ -3,17 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_head
-from thzsync.importers.options import ReadOptions
 from thzsync.importers.ranks import Recording
 
 ENTRY_POINTS: Final = "thzsync.importers"
 """Entry-point group whose objects are :class:`Importer` instances."""
+
+
+DEFAULT_FLOPS: Final = 989e12 * 0.4
+"""Peak of an accelerator times the achieved share, as for built-in models [FLOP/s]."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options for reading files."""
+
+    groups: Path | None = None
+    """A file with the ranks of every group: {"name": [ranks]}."""
+    world: int | None = None
+    """Ranks of the job; a rank without a file does the same as the lowest rank with one."""
+    element_bytes: int | None = None
+    """Bytes per element, if sizes count elements; from the format when absent."""
+    flops: float = DEFAULT_FLOPS
+    """Speed of a rank, if a trace counts operations instead of time [FLOP/s]."""
+    step: int | None = None
+    """Training step of a file with several; all, or the median one, when absent."""
+    skip_empty: bool = False
+    """Skip collectives and messages without bytes instead of refusing them."""
+    model: str | None = None
+    """Built-in model that gives byte sizes if the trace has none."""
+    p2p_bytes: int | None = None
+    """Bytes from stage to stage per micro-batch, if the trace has none."""
+    gradient_bytes: int | None = None
+    """Gradients of one stage, if the trace has none [bytes]."""
 
 
 @runtime_checkable
@@ -48,9 +76,14 @@ def register_importer(importer: Importer) -> Importer:
 def _importers() -> dict[str, Importer]:
     from importlib.metadata import entry_points
 
-    from thzsync.importers.catalogue import BUILT_IN
+    from thzsync.importers.chakra import ChakraImporter
+    from thzsync.importers.kineto.importer import KinetoImporter
+    from thzsync.importers.simai import SimAiImporter
+    from thzsync.importers.timings import TimingsImporter
 
-    found: dict[str, Importer] = {i.name: i for i in BUILT_IN}
+    # in the order in which ``auto`` tries them
+    built_in = (TimingsImporter(), KinetoImporter(), SimAiImporter(), ChakraImporter())
+    found: dict[str, Importer] = {i.name: i for i in built_in}
     for entry in entry_points(group=ENTRY_POINTS):
         importer = entry.load()
         if not isinstance(importer, Importer) or importer.name in found:
@@ -69,16 +102,11 @@ def importer_names() -> list[str]:
 
 def find_importer(name: str, paths: Sequence[Path]) -> Importer:
     """The importer of this name; ``auto`` is the one that recognises the first file."""
-    if name == "auto":
-        return _sniffed(paths)
-    importer = _importers().get(name)
-    if importer is None:
-        names = ", ".join(["auto", *importer_names()])
-        raise ThzSyncError(f"--format: there is no importer {name!r}; use one of {names}")
-    return importer
-
-
-def _sniffed(paths: Sequence[Path]) -> Importer:
+    if name != "auto":
+        if name not in _importers():
+            names = ", ".join(["auto", *importer_names()])
+            raise ThzSyncError(f"--format: there is no importer {name!r}; use one of {names}")
+        return _importers()[name]
     if not paths:
         raise ThzSyncError("no trace given; name the files of all ranks")
     for path in paths:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from thzsync.collectives import Transfer, find_collective
 from thzsync.errors import ThzSyncError
@@ -73,12 +74,12 @@ def _collectives(
 ) -> Iterator[Joint]:
     channel, group = named
     place = f"{recording.source}: group {channel or 'of all'!r}"
-    for rank in group:
-        if rank not in recording.ranks:
-            raise ThzSyncError(
-                f"{place}: rank {rank} has no trace; give the files of all ranks, or let absent "
-                "ranks do as the first with --world"
-            )
+    absent = [rank for rank in group if rank not in recording.ranks]
+    if absent:
+        raise ThzSyncError(
+            f"{place}: rank {absent[0]} has no trace; give the files of all ranks, or let absent "
+            "ranks do as the first with --world"
+        )
     for rank in calls.keys() - set(group):
         raise ThzSyncError(
             f"{place}: rank {rank} takes part but is not in it, as happens when it only does as "
@@ -96,8 +97,8 @@ def _collectives(
         members, parts = zip(*joined, strict=True)
         _check_agreement(f"{place}: collective {number}", group, parts)
         # The others wait for a rank that arrives late.
-        waits = (_waits(rank, part) for rank, part in zip(group, parts, strict=True))
-        yield Joint(group, parts, members, tuple(member for some in waits for member in some))
+        waits = map(_waits, group, parts)
+        yield Joint(group, parts, members, tuple(chain.from_iterable(waits)))
 
 
 def _check_agreement(place: str, group: tuple[int, ...], parts: tuple[Call, ...]) -> None:

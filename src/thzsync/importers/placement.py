@@ -5,10 +5,24 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_bytes
-from thzsync.importers.options import Placement
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Options for placing ranks in racks."""
+
+    ranks_per_rack: int = 1
+    """Neighbouring ranks that share a rack."""
+    stages: int | None = None
+    """Pipeline stages: equal groups of neighbouring ranks, each on its own ring."""
+    lanes: int | None = None
+    """Racks on a ring of the floor; as many as a stage fills when absent."""
+    table: Path | None = None
+    """A CSV file with columns rank and rack, instead of the rules above."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +41,7 @@ def place(ranks: Iterable[int], placement: Placement) -> Floor:
     if placement.ranks_per_rack < 1:
         raise ThzSyncError(f"--ranks-per-rack: found {placement.ranks_per_rack}; use 1 or more")
     if placement.table is not None:
-        rack = _table(placement, ordered)
+        rack = _table(placement.table, ordered)
         stage = dict.fromkeys(ordered, 0)
         return Floor(rack, stage, max(rack.values(), default=0) + 1)
     return _by_stage(ordered, placement)
@@ -56,9 +70,7 @@ def _by_stage(ranks: list[int], placement: Placement) -> Floor:
     return Floor(rack, stage, max(filled, (stages - 1) * lanes + filled))
 
 
-def _table(placement: Placement, ranks: list[int]) -> dict[int, int]:
-    path = placement.table
-    assert path is not None
+def _table(path: Path, ranks: list[int]) -> dict[int, int]:
     rack: dict[int, int] = {}
     try:
         rows = list(csv.DictReader(read_bytes(path, 1 << 24).decode().splitlines()))

@@ -81,13 +81,13 @@ class Message:
 Operation = Work | Call | Message
 
 
+@dataclass
 class Track:
     """The operations of one rank so far."""
 
-    def __init__(self) -> None:
-        self.operations: list[Operation] = []
-        self.last: tuple[int, ...] = ()
-        """Operations that the next one waits for, by position."""
+    operations: list[Operation] = field(default_factory=list, init=False)
+    last: tuple[int, ...] = field(default=(), init=False)
+    """Operations that the next one waits for, by position."""
 
     def add(self, operation: Operation) -> int:
         """Add an operation that the next one does not wait for; return its position."""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.options import Rescaling
 from thzsync.importers.ranks import Call, Message, Operation, Recording
 
 _GRADIENTS = ("allreduce", "reduce-scatter")
 """Collectives of data-parallel groups."""
 
 Group = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Rescaling:
+    """Options for more data-parallel replicas."""
+
+    times: int = 1
+    """Copies of all ranks."""
+    groups: tuple[str, ...] = ()
+    """Names of the data-parallel groups; all groups that reduce gradients when empty."""
 
 
 def fill(recording: Recording, world: int | None) -> Recording:

@@ -10,15 +10,13 @@ from typing import Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_bytes
-from thzsync.importers.options import ReadOptions
+from thzsync.importers.importer import ReadOptions
 from thzsync.importers.ranks import Call, Operation, Recording, Spot, Track, Work
 from thzsync.workload import Phase
 
 _HEADER: Final = re.compile(r"(\w+):\s*(\d+)")
 _COLUMNS: Final = 12
 _MOST_OPERATIONS: Final = 2_000_000
-_NONE: Final = "NONE"
-_GROUPS: Final = ("tensor", "data", "EP", "DP_EP")
 _KINDS: Final = {
     "ALLREDUCE": "allreduce",
     "ALLGATHER": "all-gather",
@@ -27,22 +25,10 @@ _KINDS: Final = {
 }
 _FORWARD, _BACKWARD = Spot(phase=Phase.FORWARD), Spot(phase=Phase.BACKWARD)
 
-
-@dataclass(frozen=True)
-class _Step:
-    """Compute, then a collective, in one pass of a layer."""
-
-    nanoseconds: int
-    collective: str
-    size_bytes: int
-
-
-@dataclass(frozen=True)
-class _Layer:
-    name: str
-    forward: _Step
-    input_gradient: _Step
-    weight_gradient: _Step
+_Step = tuple[int, str, int]
+"""Compute [ns], then a collective and its size [bytes], in one pass of a layer."""
+_Layer = tuple[str, _Step, _Step, _Step]
+"""Name, forward pass, gradients of the input, gradients of the weights."""
 
 
 class SimAiImporter:
@@ -58,7 +44,7 @@ class SimAiImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """The same layers on every rank, with the groups of the rank."""
         if len(paths) != 1:
-            raise ThzSyncError(f"{paths[1]}: one SimAI workload tells of all ranks; name one file")
+            raise ThzSyncError(f"{paths[1]}: one SimAI workload is for all ranks; name one file")
         path = paths[0]
         lines = read_bytes(path).decode("utf-8", "replace").splitlines()
         header = {k: int(v) for k, v in _HEADER.findall(lines[0][:10_000])} if lines else {}
@@ -104,59 +90,59 @@ def _layers(path: Path, lines: list[str]) -> list[_Layer]:
 def _layer(place: str, row: list[str]) -> _Layer:
     if len(row) != _COLUMNS:
         raise ThzSyncError(f"{place}: {len(row)} columns where a layer has {_COLUMNS}")
-    return _Layer(row[0], *(_step(place, *row[k : k + 3]) for k in (2, 5, 8)))
-
-
-def _step(place: str, nanoseconds: str, collective: str, size: str) -> _Step:
     try:
-        step = _Step(int(nanoseconds), collective, int(size))
+        forward, inputs, weights = ((int(row[k]), row[k + 1], int(row[k + 2])) for k in (2, 5, 8))
     except ValueError:
         raise ThzSyncError(f"{place}: times and sizes must be whole numbers") from None
-    if not (0 <= step.nanoseconds < 1 << 60 and 0 <= step.size_bytes < 1 << 53):
-        raise ThzSyncError(f"{place}: times and sizes must be 0 or more")
-    return step
+    for nanoseconds, _, size in (forward, inputs, weights):
+        if not (0 <= nanoseconds < 1 << 60 and 0 <= size < 1 << 53):
+            raise ThzSyncError(f"{place}: times and sizes must be 0 or more")
+    return row[0], forward, inputs, weights
 
 
+@dataclass
 class _Rank(Track):
     """Operations of one rank."""
 
-    def __init__(self, path: Path, rank: int, header: dict[str, int]) -> None:
-        super().__init__()
-        self.path, self.rank, self.header = path, rank, header
+    path: Path
+    rank: int
+    header: dict[str, int]
 
     def run(self, layers: list[_Layer]) -> list[Operation]:
         """Forward through all layers, then backward, which overlaps the sums of gradients."""
-        for layer in layers:
-            self.last = self._step(layer.name, layer.forward, _FORWARD, "tensor")
-        for layer in reversed(layers):
-            self.last = self._step(layer.name, layer.input_gradient, _BACKWARD, "tensor")
-            self._step(layer.name, layer.weight_gradient, _BACKWARD, "data")
+        for name, forward, _, _ in layers:
+            self.last = self._step(name, forward, _FORWARD, "tensor")
+        for name, _, inputs, weights in reversed(layers):
+            self.last = self._step(name, inputs, _BACKWARD, "tensor")
+            self._step(name, weights, _BACKWARD, "data")
         return self.operations
 
     def _step(self, name: str, step: _Step, spot: Spot, usual: str) -> tuple[int, ...]:
         """Compute, then a collective in the usual group or in that which its name ends with."""
-        computed = (self.add(Work(self.last, step.nanoseconds * 1e-9, name, spot)),)
-        if step.collective == _NONE or step.size_bytes == 0:
+        nanoseconds, collective, size = step
+        computed = (self.add(Work(self.last, nanoseconds * 1e-9, name, spot)),)
+        if collective == "NONE" or size == 0:
             return computed
-        base, _, suffix = step.collective.partition("_")
-        kind, channel = _KINDS.get(base), suffix or usual
-        if kind is None or channel not in _GROUPS:
-            raise ThzSyncError(
-                f"{self.path}: layer {name}: collective {step.collective} is not known"
-            )
-        group = _group(self.rank, self.header, channel)
-        call = Call(computed, kind, group, step.size_bytes, channel, label=name, spot=spot)
+        base, _, suffix = collective.partition("_")
+        kind, group = _KINDS.get(base), self._group(suffix or usual)
+        if kind is None or group is None:
+            raise ThzSyncError(f"{self.path}: layer {name}: collective {collective} is not known")
+        call = Call(computed, kind, group, size, suffix or usual, label=name, spot=spot)
         return (self.add(call),)
 
-
-def _group(rank: int, header: dict[str, int], channel: str) -> tuple[int, ...]:
-    """Tensor-parallel ranks are neighbours; experts come next; the rest is data-parallel."""
-    tensor, experts, world = header["model_parallel_NPU_group"], header["ep"], header["all_gpus"]
-    block = tensor * experts
-    first, stride, size = {
-        "tensor": (rank - rank % tensor, 1, tensor),
-        "data": (rank % tensor, tensor, world // tensor),
-        "EP": (rank - rank % block + rank % tensor, tensor, experts),
-        "DP_EP": (rank % block, block, world // block),
-    }[channel]
-    return tuple(range(first, first + size * stride, stride))
+    def _group(self, channel: str) -> tuple[int, ...] | None:
+        """Tensor-parallel ranks are neighbours; experts come next; the rest is data-parallel."""
+        tensor, experts, world = (
+            self.header[key] for key in ("model_parallel_NPU_group", "ep", "all_gpus")
+        )
+        rank, block = self.rank, tensor * experts
+        groups = {
+            "tensor": (rank - rank % tensor, 1, tensor),
+            "data": (rank % tensor, tensor, world // tensor),
+            "EP": (rank - rank % block + rank % tensor, tensor, experts),
+            "DP_EP": (rank % block, block, world // block),
+        }
+        if channel not in groups:
+            return None
+        first, stride, size = groups[channel]
+        return tuple(range(first, first + size * stride, stride))

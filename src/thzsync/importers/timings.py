@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from thzsync.errors import ThzSyncError
-from thzsync.importers.options import ReadOptions
-from thzsync.importers.pipeline import Row, WorkerSteps, operations
+from thzsync.importers.importer import ReadOptions
+from thzsync.importers.pipeline import Row, StepSizes, Worker, step_sizes
 from thzsync.importers.ranks import Recording
-from thzsync.importers.sizes import StepSizes, step_sizes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +41,7 @@ class TimingsImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """The workers of one step as ranks, stage by stage."""
         if len(paths) != 1:
-            raise ThzSyncError(f"{paths[1]}: one file tells of all workers; name one file")
+            raise ThzSyncError(f"{paths[1]}: one file has all workers; name one file")
         steps = read_steps(paths[0])
         step = choose_step(steps, options.step, paths[0])
         return record(step, step_sizes(options, step.stages, step.replicas, paths[0]), paths[0])
@@ -115,7 +114,7 @@ def _frame(path: Path) -> pl.DataFrame:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Suppress what Polars prints about a damaged file; one line of error says it."""
+    """Suppress what Polars prints about a damaged file, besides the error that it raises."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
@@ -161,7 +160,7 @@ def record(step: TimedStep, sizes: StepSizes, path: Path) -> Recording:
     passed_over: Counter[str] = Counter()
     ranks = {}
     for (stage, replica), rows in sorted(step.rows.items()):
-        worker = WorkerSteps(stage, replica, step.stages, step.replicas, sizes)
         place = f"{path}: step {step.number}, stage {stage}, replica {replica}"
-        ranks[worker.rank] = operations(rows, worker, passed_over, place)
+        worker = Worker(stage, replica, step.stages, step.replicas, sizes, place)
+        ranks[worker.rank] = worker.run(rows, passed_over)
     return Recording(str(path), ranks, passed_over, step.recorded_s)

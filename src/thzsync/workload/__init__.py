@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from thzsync.workload.generate import job_graph, scenario_graph
-from thzsync.workload.graph import TrainingGraph, merge
-from thzsync.workload.nodes import Compute, Event, Node, Phase
+from thzsync.workload.graph import Compute, Event, Node, Phase, TrainingGraph, merge
 from thzsync.workload.one_f_one_b import training_graph
 
 __all__ = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -15,10 +14,14 @@ from thzsync.collectives import Demand, Tensor, Transfer
 from thzsync.scenario import Training
 from thzsync.streams import Streams
 from thzsync.topology import Partition
-from thzsync.workload.graph import TrainingGraph
-from thzsync.workload.nodes import Compute, Event, Node, Phase
-from thzsync.workload.pipeline import Bucket, Pipeline
-from thzsync.workload.traffic import even_exchange, handover, returned, skewed_exchange
+from thzsync.workload.graph import Compute, Event, Node, Phase, TrainingGraph
+from thzsync.workload.pipeline import (
+    Bucket,
+    Pipeline,
+    even_exchange,
+    returned,
+    skewed_exchange,
+)
 
 
 def training_graph(
@@ -41,8 +44,8 @@ def _same_every_time(
     pipeline: Pipeline, job: str, shape: tuple[int, ...], racks: bytes
 ) -> TrainingGraph:
     """The graph of a job without random draws, made once for all of its iterations."""
-    held = np.frombuffer(racks, dtype=np.int64).reshape(shape).copy()
-    return TrainingGraph(tuple(_Generator(pipeline, Partition(job, held), Streams(0), 0).run()))
+    lanes = np.frombuffer(racks, dtype=np.int64).reshape(shape).copy()
+    return TrainingGraph(tuple(_Generator(pipeline, Partition(job, lanes), Streams(0), 0).run()))
 
 
 def stage_order(stage: int, stages: int, microbatches: int) -> list[tuple[Phase, int]]:
@@ -69,12 +72,11 @@ class _Exchange(NamedTuple):
     combine: bool
 
 
-@dataclass
-class _Cut:
+class _Cut(NamedTuple):
     """A point in a pass at which communication starts."""
 
-    exchange: _Exchange | None = None
-    buckets: list[tuple[int, Bucket]] = field(default_factory=list)
+    exchange: _Exchange | None
+    buckets: list[tuple[int, Bucket]]
 
 
 class _Generator:
@@ -133,17 +135,17 @@ class _Generator:
     def _cuts(self, at: _Pass) -> dict[Fraction, _Cut]:
         """Where a pass is cut, as shares of its time: equal slices around every exchange. In the
         last backward pass also the end of each bucket, or of all if they do not overlap it."""
-        cuts = {Fraction(1): _Cut()}
+        cuts = {Fraction(1): _Cut(None, [])}
         exchanges = self._exchanges(at)
         for k, exchange in enumerate(exchanges, start=1):
-            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange)
+            cuts[Fraction(k, len(exchanges) + 1)] = _Cut(exchange, [])
         if at.phase is Phase.BACKWARD and at.microbatch == self.pipeline.microbatches - 1:
             of_stage, lanes = self.pipeline.stages[at.stage].buckets, self.partition.lanes
             buckets = [bucket for bucket in of_stage if lanes > bucket.stride]
             for k, bucket in enumerate(buckets):
                 overlapping = self.pipeline.overlap_allreduce
                 end = Fraction(k + 1, len(buckets)) if overlapping else Fraction(1)
-                cuts.setdefault(end, _Cut()).buckets.append((k, bucket))
+                cuts.setdefault(end, _Cut(None, [])).buckets.append((k, bucket))
         return cuts
 
     def _exchanges(self, at: _Pass) -> list[_Exchange]:
@@ -199,8 +201,10 @@ class _Generator:
         return number
 
     def _handover(self, sender: int, receiver: int) -> Transfer:
+        """Every lane sends to the same lane of the other stage."""
         racks = self.partition.racks
-        return handover(racks[sender], racks[receiver], self.pipeline.p2p_bytes)
+        sizes = np.full(self.partition.lanes, self.pipeline.p2p_bytes, dtype=np.int64)
+        return Transfer(racks[sender], racks[receiver], sizes)
 
     def _even(self, stage: int) -> Transfer:
         pipeline = self.pipeline

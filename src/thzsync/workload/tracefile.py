@@ -10,24 +10,29 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+import numpy as np
+
+from thzsync.arrays import LATEST_S, IntArray
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
-from thzsync.workload.graph import TrainingGraph
-from thzsync.workload.nodes import Compute, Event, Node, Phase
-from thzsync.workload.tracerecord import LARGEST_BYTES, Record
+from thzsync.workload.graph import Compute, Event, Node, Phase, TrainingGraph
 
 FORMAT: Final = "thzsync-trace"
 VERSION: Final = 1
 LONGEST_LINE_BYTES: Final = 2**27
 """Longest line: an exchange among two thousand racks fits [bytes]."""
+LARGEST_INDEX: Final = 2**31 - 1
+"""Largest number that fits into the columns of a record."""
+LARGEST_BYTES: Final = 2**53
+"""Largest size, as in a scenario [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +168,7 @@ def _node(record: Record) -> Node:
         "id": record.whole("id"),
         "job": record.text("job"),
         "stage": record.whole("stage"),
-        "phase": Phase(record.choice("phase", tuple(phase.value for phase in Phase))),
+        "phase": Phase(record.choice("phase", [*Phase])),
         "microbatch": record.whole("microbatch"),
         "racks": record.wholes("racks"),
         "after": tuple(record.wholes("after").tolist()),
@@ -185,3 +190,73 @@ def _demand(record: Record, kind: str) -> Demand:
         root = record.whole("root") if "root" in record.values else None
         return Tensor(record.whole("tensor_bytes", LARGEST_BYTES), root)
     return Transfer(record.wholes("src"), record.wholes("dst"), record.sizes("bytes"))
+
+
+class Record:
+    """The values of one line."""
+
+    def __init__(self, line: str, place: str) -> None:
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            raise ThzSyncError(f"{place}: not a JSON object; generate the file again")
+        self.values: dict[str, Any] = values
+        self.place = place
+        if "node" in values and "id" in values:
+            noun = "compute" if values["node"] == "compute" else "event"
+            self.place += f" ({noun} {json.dumps(values['id'])[:20]})"
+
+    def refuse(self, key: str, wanted: str) -> NoReturn:
+        """Refuse a value: say what was found and what is allowed."""
+        found = json.dumps(self.values[key])[:60] if key in self.values else "nothing"
+        raise ThzSyncError(f"{self.place}: {key}: found {found}; it must be {wanted}")
+
+    def checked(self, key: str, sound: Callable[[Any], bool], wanted: str) -> Any:
+        """A value that ``sound`` accepts; messages call it ``wanted``."""
+        value = self.values.get(key)
+        if not sound(value):
+            self.refuse(key, wanted)
+        return value
+
+    def whole(self, key: str, most: int = LARGEST_INDEX) -> int:
+        """A whole number; callers refuse negative ones where they make no sense."""
+        wanted = f"a whole number, at most {most}"
+        return int(self.checked(key, lambda value: _is_whole(value, most), wanted))
+
+    def wholes(self, key: str, most: int = LARGEST_INDEX) -> IntArray:
+        """A list of whole numbers; each is limited, their sum is not."""
+
+        def sound(value: Any) -> bool:
+            return isinstance(value, list) and all(_is_whole(item, most) for item in value)
+
+        wanted = f"a list of whole numbers, at most {most}"
+        return np.array(self.checked(key, sound, wanted), dtype=np.int64)
+
+    def sizes(self, key: str) -> IntArray:
+        """Sizes whose sum is also within the limit of a size [bytes]."""
+        sizes = self.wholes(key, LARGEST_BYTES)
+        if sum(self.values[key]) > LARGEST_BYTES:
+            self.refuse(key, f"sizes that sum to at most {LARGEST_BYTES} bytes")
+        return sizes
+
+    def seconds(self, key: str) -> float:
+        """A time within the simulated clock [s]."""
+
+        def sound(value: Any) -> bool:
+            return type(value) in (int, float) and abs(value) <= LATEST_S
+
+        return float(self.checked(key, sound, f"a number of seconds, at most {LATEST_S:g}"))
+
+    def text(self, key: str) -> str:
+        """A text."""
+        return str(self.checked(key, lambda value: isinstance(value, str), "a text"))
+
+    def choice(self, key: str, allowed: Sequence[str]) -> str:
+        """One of some texts."""
+        return str(self.checked(key, allowed.__contains__, f"one of {', '.join(allowed)}"))
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return type(value) is int and abs(value) <= most

@@ -9,7 +9,6 @@ import numpy as np
 from thzsync.arrays import FloatArray
 from thzsync.collectives import find_collective
 from thzsync.workload.graph import TrainingGraph
-from thzsync.workload.nodes import Event
 
 
 @dataclass
@@ -53,18 +52,14 @@ def traffic_matrix(graph: TrainingGraph, racks: int) -> FloatArray:
     """
     matrix = np.zeros((racks, racks))
     for event in graph.events:
-        _add(matrix, event)
+        blocks = find_collective(event.kind).blocks(event.demand, event.racks)
+        single = blocks.single
+        src = blocks.source[blocks.source_start[single]]
+        dst = blocks.target[blocks.target_start[single]]
+        sizes = np.where(src != dst, blocks.size_bytes[single], 0)
+        np.add.at(matrix, (src, dst), sizes)
+        members = len(event.racks)
+        if members > 1:
+            spread = (blocks.volume_bytes - int(sizes.sum())) / (members * (members - 1))
+            matrix[np.ix_(event.racks, event.racks)] += spread * (1 - np.eye(members))
     return matrix
-
-
-def _add(matrix: FloatArray, event: Event) -> None:
-    blocks = find_collective(event.kind).blocks(event.demand, event.racks)
-    single = blocks.single
-    src = blocks.source[blocks.source_start[single]]
-    dst = blocks.target[blocks.target_start[single]]
-    sizes = np.where(src != dst, blocks.size_bytes[single], 0)
-    np.add.at(matrix, (src, dst), sizes)
-    parties = len(event.racks)
-    if parties > 1:
-        spread = (blocks.volume_bytes - int(sizes.sum())) / (parties * (parties - 1))
-        matrix[np.ix_(event.racks, event.racks)] += spread * (1 - np.eye(parties))

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from thzsync.collectives import Tensor, Transfer
+from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json, prepare_folder, write_atomically
-from thzsync.importers.chakra import schema
-from thzsync.importers.chakra.schema import CURRENT, NodeKind
-from thzsync.importers.wire import put_bytes, put_double, put_frame, put_int, put_packed
+from thzsync.importers.chakra.schema import CURRENT, NodeKind, message_classes
 from thzsync.workload import Compute, Event, Node, TrainingGraph
 
-_VERSION: Final = "1.0.0"
+_VERSION: Final = b"1.0.0"
 """The schema's release; 0.0.4 has the same layout."""
 _TYPE_NUMBER: Final = {kind: number for number, kind in reversed(list(CURRENT.types.items()))}
 _COLLECTIVE_NUMBER: Final = {
     kind: number for number, kind in reversed(list(CURRENT.collectives.items()))
 }
+_FIELD: Final = {bool: "bool_val", int: "int64_val", float: "double_val"}
+_SMALL: Final = ("comm_src", "comm_dst", "comm_tag")
+"""Attributes that Chakra's feeder reads as int32; from any other type it reads 0."""
+
+Attributes = dict[str, bool | int | float | str | list[int]]
 
 
 @dataclass
@@ -54,144 +56,107 @@ def export_chakra(graph: TrainingGraph, prefix: str = "trace") -> Exported:
     Every reader finds types, sizes, groups and microseconds. This package also finds exact
     durations, uneven exchanges, roots and stages.
     """
-    result = Exported(prefix, lost=_lost(graph))
-    racks = sorted({int(rack) for node in graph.nodes for rack in node.racks})
-    groups = _group_names(graph)
-    for rack in racks:
-        result.files[f"{prefix}.{rack}.et"] = _RackWriter(rack, groups).content(graph)
-    named = {name: list(group) for group, name in groups.items()}
+    racks = [frozenset(node.racks.tolist()) for node in graph.nodes]
+    lost = sum(racks[node.id].isdisjoint(racks[p]) for node in graph.nodes for p in node.after)
+    # Names from 1 on, because 0 means all ranks to some readers.
+    groups = dict.fromkeys(tuple(e.racks.tolist()) for e in graph.events if e.kind != "p2p")
+    names = {group: str(number) for number, group in enumerate(groups, start=1)}
+    result = Exported(prefix, lost=lost)
+    for rack in sorted(frozenset().union(*racks)):
+        mine = [graph.nodes[n] for n in graph.order.tolist() if rack in racks[n]]
+        result.files[f"{prefix}.{rack}.et"] = _rack_file(rack, mine, names)
+    named = {name: list(group) for group, name in names.items()}
     result.files[f"{prefix}.json"] = (dump_json(named) + "\n").encode()
     return result
 
 
-def _lost(graph: TrainingGraph) -> int:
-    racks = [frozenset(node.racks.tolist()) for node in graph.nodes]
-    return sum(racks[node.id].isdisjoint(racks[p]) for node in graph.nodes for p in node.after)
+def _rack_file(rack: int, nodes: list[Node], groups: dict[tuple[int, ...], str]) -> bytes:
+    messages = [message_classes()["Metadata"](version=_VERSION)]
+    ids: dict[int, list[int]] = {}  # of the file, by node: a P2P event may be several messages
+    for node in nodes:
+        for kind, attributes in _parts(node, rack, groups):
+            message = _message(node, kind, len(messages) - 1, ids)
+            # Without is_cpu_op, Chakra's feeder takes a node for the host's, which sends nothing.
+            for name, value in ({"is_cpu_op": False} | attributes | _where(node)).items():
+                _add_attribute(message, name, value)
+            messages.append(message)
+    return b"".join(_delimited(message.SerializeToString()) for message in messages)
 
 
-def _group_names(graph: TrainingGraph) -> dict[tuple[int, ...], str]:
-    """Names from 1 on, because 0 means all ranks to some readers."""
-    groups = dict.fromkeys(tuple(e.racks.tolist()) for e in graph.events if e.kind != "p2p")
-    return {group: str(number) for number, group in enumerate(groups, start=1)}
+def _delimited(content: bytes) -> bytes:
+    """A message after its length, seven bits per byte."""
+    prefix, size = bytearray(), len(content)
+    while size >= 0x80:
+        prefix.append(size & 0x7F | 0x80)
+        size >>= 7
+    return bytes((*prefix, size)) + content
 
 
-class _RackWriter:
-    """Writes the nodes of one rack."""
-
-    def __init__(self, rack: int, groups: dict[tuple[int, ...], str]) -> None:
-        self.rack = rack
-        self.groups = groups
-        self.ids: dict[int, list[int]] = {}
-        """Nodes of the file by node of the graph: a P2P event may be several messages."""
-        self.written = 0
-
-    def content(self, graph: TrainingGraph) -> bytes:
-        metadata = put_bytes(schema.METADATA_VERSION, _VERSION.encode())
-        out = [put_frame(metadata)]
-        mine = [graph.nodes[n] for n in graph.order.tolist() if self.rack in graph.nodes[n].racks]
-        for node in mine:
-            for kind, attributes in self._parts(node):
-                out.append(put_frame(self._message(node, kind, attributes)))
-        return b"".join(out)
-
-    def _parts(self, node: Node) -> list[tuple[NodeKind, bytes]]:
-        if isinstance(node, Compute):
-            return [(NodeKind.COMPUTE, _double("duration_s", node.duration_s))]
-        if node.kind == "p2p":
-            return self._messages(node)
-        return [(NodeKind.COLLECTIVE, self._collective(node))]
-
-    def _messages(self, event: Event) -> list[tuple[NodeKind, bytes]]:
-        demand = event.demand
-        assert isinstance(demand, Transfer)
-        parts = []
-        for src, dst, size in _rows(demand):
-            if self.rack in (src, dst) and size > 0:
-                kind = NodeKind.SEND if src == self.rack else NodeKind.RECEIVE
-                ends = _small("comm_src", src) + _small("comm_dst", dst)
-                tag = _small("comm_tag", event.id)
-                parts.append((kind, ends + _integer("comm_size", size) + tag))
-        return parts
-
-    def _collective(self, event: Event) -> bytes:
-        number = _COLLECTIVE_NUMBER.get(event.kind)
-        if number is None:
-            raise ThzSyncError(f"{event.name}: Chakra knows no collective {event.kind!r}")
-        group = tuple(event.racks.tolist())
-        named = _integer("comm_type", number) + _text("pg_name", self.groups[group])
-        demand = event.demand
-        if isinstance(demand, Transfer):
-            mine = demand.src == self.rack
-            sizes = dict(
-                zip(demand.dst[mine].tolist(), demand.size_bytes[mine].tolist(), strict=True)
-            )
-            parts = [sizes.get(rack, 0) for rack in group]
-            values = put_packed(1, parts)
-            listed = _attribute("send_bytes", put_bytes(schema.UINT64_LIST, values))
-            return named + _integer("comm_size", sum(parts)) + listed
-        size = demand.tensor_bytes
-        own = size // len(group) if event.kind in ("all-gather", "gather") else size
-        whole = _integer("comm_size", own) + _integer("tensor_bytes", size)
-        return named + whole + _root(demand)
-
-    def _message(self, node: Node, kind: NodeKind, attributes: bytes) -> bytes:
-        number = self.written
-        self.written += 1
-        self.ids.setdefault(node.id, []).append(number)
-        after = [n for p in node.after for n in self.ids.get(p, ())]
-        duration_s = node.duration_s if isinstance(node, Compute) else 0.0
-        label = node.label if isinstance(node, Event) else node.name
-        return (
-            put_int(schema.ID, number)
-            + put_bytes(schema.NAME, label.encode())
-            + put_int(schema.TYPE, _TYPE_NUMBER[kind])
-            + put_packed(CURRENT.data_deps, after)
-            + put_int(CURRENT.duration, round(duration_s * 1e6))
-            + _ON_ACCELERATOR
-            + attributes
-            + _where(node)
-        )
-
-
-def _rows(demand: Transfer) -> Iterator[tuple[int, int, int]]:
-    columns = (demand.src, demand.dst, demand.size_bytes)
-    return zip(*(column.tolist() for column in columns), strict=True)
-
-
-def _root(demand: Tensor) -> bytes:
-    return b"" if demand.root is None else _integer("comm_root", demand.root)
-
-
-def _where(node: Node) -> bytes:
-    late = isinstance(node, Event) and node.release_s > 0
-    return (
-        _integer("stage", node.stage)
-        + _text("phase", node.phase.value)
-        + _integer("microbatch", node.microbatch)
-        + (_double("release_s", node.release_s) if isinstance(node, Event) and late else b"")
+def _message(node: Node, kind: NodeKind, number: int, ids: dict[int, list[int]]) -> Any:
+    ids.setdefault(node.id, []).append(number)
+    label = node.label if isinstance(node, Event) else node.name
+    return message_classes()["Node"](
+        id=number,
+        name=label.encode(),
+        type=_TYPE_NUMBER[kind],
+        data_deps=[n for p in node.after for n in ids.get(p, ())],
+        duration_micros=round(node.duration_s * 1e6) if isinstance(node, Compute) else 0,
     )
 
 
-def _attribute(name: str, value: bytes) -> bytes:
-    return put_bytes(schema.ATTRIBUTE, put_bytes(1, name.encode()) + value)
+def _add_attribute(message: Any, name: str, value: Any) -> None:
+    attribute = message.attr.add(name=name.encode())
+    if isinstance(value, str):
+        attribute.string_val = value.encode()
+    elif isinstance(value, list):
+        attribute.uint64_list.values.extend(value)
+    else:
+        setattr(attribute, "int32_val" if name in _SMALL else _FIELD[type(value)], value)
 
 
-def _integer(name: str, value: int) -> bytes:
-    return _attribute(name, put_int(schema.INT64, value))
+def _parts(
+    node: Node, rack: int, groups: dict[tuple[int, ...], str]
+) -> list[tuple[NodeKind, Attributes]]:
+    if isinstance(node, Compute):
+        return [(NodeKind.COMPUTE, {"duration_s": float(node.duration_s)})]
+    if node.kind == "p2p":
+        assert isinstance(node.demand, Transfer)
+        return [
+            (
+                NodeKind.SEND if src == rack else NodeKind.RECEIVE,
+                {"comm_src": src, "comm_dst": dst, "comm_size": size, "comm_tag": node.id},
+            )
+            for src, dst, size in _rows(node.demand)
+            if rack in (src, dst) and size > 0
+        ]
+    return [(NodeKind.COLLECTIVE, _collective(node, rack, groups))]
 
 
-_ON_ACCELERATOR: Final = _attribute("is_cpu_op", put_int(schema.BOOL, 0))
-"""Without it, Chakra's feeder takes a node for the host's, which sends nothing."""
+def _collective(event: Event, rack: int, groups: dict[tuple[int, ...], str]) -> Attributes:
+    number = _COLLECTIVE_NUMBER.get(event.kind)
+    if number is None:
+        raise ThzSyncError(f"{event.name}: Chakra knows no collective {event.kind!r}")
+    group, demand = tuple(event.racks.tolist()), event.demand
+    named: Attributes = {"comm_type": number, "pg_name": groups[group]}
+    if isinstance(demand, Transfer):
+        sizes = {dst: size for src, dst, size in _rows(demand) if src == rack}
+        parts = [sizes.get(member, 0) for member in group]
+        return named | {"comm_size": sum(parts), "send_bytes": parts}
+    size = demand.tensor_bytes
+    own = size // len(group) if event.kind in ("all-gather", "gather") else size
+    root: Attributes = {} if demand.root is None else {"comm_root": demand.root}
+    return named | {"comm_size": own, "tensor_bytes": size} | root
 
 
-def _small(name: str, value: int) -> bytes:
-    """An attribute that Chakra's feeder reads as int32; from any other type it reads 0."""
-    return _attribute(name, put_int(schema.INT32, value))
+def _rows(demand: Transfer) -> list[tuple[int, int, int]]:
+    columns = (demand.src, demand.dst, demand.size_bytes)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _double(name: str, value: float) -> bytes:
-    return _attribute(name, put_double(schema.DOUBLE, value))
-
-
-def _text(name: str, value: str) -> bytes:
-    return _attribute(name, put_bytes(schema.STRING, value.encode()))
+def _where(node: Node) -> Attributes:
+    where: Attributes = {
+        "stage": node.stage, "phase": node.phase.value, "microbatch": node.microbatch
+    }  # fmt: skip
+    if isinstance(node, Event) and node.release_s > 0:
+        where["release_s"] = float(node.release_s)
+    return where

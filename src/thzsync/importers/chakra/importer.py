@@ -5,32 +5,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import by_rank, rank_in_name
 from thzsync.importers.chakra.nodes import ChakraFile, ChakraNode, read_chakra
 from thzsync.importers.chakra.schema import NodeKind
-from thzsync.importers.groups import (
-    Groups,
-    looks_like_groups,
-    members,
-    pytorch_groups,
-    read_groups,
-)  # fmt: skip
-from thzsync.importers.options import ReadOptions
+from thzsync.importers.groups import Groups, members, pytorch_groups, read_groups
+from thzsync.importers.importer import ReadOptions
 from thzsync.importers.ranks import Call, Message, Operation, Recording, Spot, Work, known_kind
 from thzsync.importers.rescale import check_world
 from thzsync.workload import Phase
 
-_SUFFIXES = (".et", ".et.gz", ".eg")
-_SYMBOLIC = "symbolic_tensor_network"
+_SUFFIXES: Final = (".et", ".et.gz", ".eg")
+_SYMBOLIC: Final = "symbolic_tensor_network"
 """Schema whose sizes count elements, and whose names contain the micro-batch."""
-_SYMBOLIC_ELEMENT_BYTES = 2
-_MICROBATCH = re.compile(r"\bmb(\d{1,6})\.|_mb(\d{1,6})\.")
-_PHASES = {phase.value: phase for phase in Phase}
-_MOST_BYTES = 1 << 53
+_SYMBOLIC_ELEMENT_BYTES: Final = 2
+_MICROBATCH: Final = re.compile(r"(?:\b|_)mb(\d{1,6})\.")
+_PHASES: Final = {phase.value: phase for phase in Phase}
+_MOST_BYTES: Final = 1 << 53
 
 
 class ChakraImporter:
@@ -46,30 +40,23 @@ class ChakraImporter:
     def read(self, paths: Sequence[Path], options: ReadOptions) -> Recording:
         """The nodes of all ranks as operations."""
         traces = _sorted(paths)
-        world = tuple(sorted(traces))
+        world, first = tuple(sorted(traces)), min(traces.values())
         if options.world is not None:
             check_world(options.world, max(traces))
             world = tuple(range(options.world))
         groups = _given_groups(paths, options)
         passed_over: Counter[str] = Counter()
-        ranks = {}
-        for rank, path in sorted(traces.items()):
-            file = read_chakra(path)
-            known = _pytorch_groups(file, world) | groups
-            reader = _RankReader(file, rank, known, world, options, passed_over)
-            ranks[rank] = reader.operations()
-        _refuse_lonely(ranks, min(traces.values()), options)
-        return Recording(str(min(traces.values())), ranks, passed_over)
-
-
-def _refuse_lonely(ranks: dict[int, list[Operation]], path: Path, options: ReadOptions) -> None:
-    """Refuse a single file that does not say how many ranks there are."""
-    groups = {p.group for parts in ranks.values() for p in parts if isinstance(p, Call)}
-    if options.world is None and groups == {tuple(ranks)} and len(ranks) == 1:
-        raise ThzSyncError(
-            f"{path}: no other rank takes part in its collectives; give the files of all ranks, "
-            "or let absent ranks do as this one with --world"
-        )
+        ranks = {
+            rank: _RankReader(read_chakra(path), rank, groups, world, options, passed_over).read()
+            for rank, path in sorted(traces.items())
+        }
+        named = {p.group for parts in ranks.values() for p in parts if isinstance(p, Call)}
+        if options.world is None and named == {tuple(ranks)} and len(ranks) == 1:
+            raise ThzSyncError(
+                f"{first}: no other rank takes part in its collectives; give the files of all "
+                "ranks, or let absent ranks do as this one with --world"
+            )
+        return Recording(str(first), ranks, passed_over)
 
 
 def _sorted(paths: Sequence[Path]) -> dict[int, Path]:
@@ -85,46 +72,41 @@ def _sorted(paths: Sequence[Path]) -> dict[int, Path]:
 
 def _given_groups(paths: Sequence[Path], options: ReadOptions) -> Groups:
     """Groups from --groups, from a JSON file among the traces, or from PREFIX.json."""
-    if options.groups is not None:
-        return read_groups(options.groups)
-    named = [path for path in paths if path.suffix == ".json"]
-    if named:
-        return read_groups(named[0])
-    beside = paths[0].with_name(paths[0].name.split(".")[0] + ".json")
-    return read_groups(beside) if beside.is_file() and looks_like_groups(beside) else {}
+    given = options.groups or next((path for path in paths if path.suffix == ".json"), None)
+    if given is not None:
+        return read_groups(given)
+    try:
+        return read_groups(paths[0].with_name(paths[0].name.split(".")[0] + ".json"))
+    except ThzSyncError:  # there is none, or it is something else
+        return {}
 
 
-def _pytorch_groups(file: ChakraFile, world: tuple[int, ...]) -> Groups:
-    for node in file.nodes:
-        if "process_group:init" in node.name and node.inputs:
-            return pytorch_groups(node.inputs, world, str(file.path))
-    return {}
-
-
-@dataclass
 class _RankReader:
     """Turns the nodes of one file into operations."""
 
-    file: ChakraFile
-    rank: int
-    groups: Groups
-    world: tuple[int, ...]
-    options: ReadOptions
-    passed_over: Counter[str]
-
-    def operations(self) -> list[Operation]:
-        nodes, path = self.file.nodes, self.file.path
-        self.symbolic = self.file.schema == _SYMBOLIC
+    def __init__(
+        self, file: ChakraFile, rank: int, groups: Groups, world: tuple[int, ...],
+        options: ReadOptions, passed_over: Counter[str],
+    ) -> None:  # fmt: skip
+        self.file, self.rank, self.world = file, rank, world
+        self.flops, self.passed_over = options.flops, passed_over
+        self.symbolic = file.schema == _SYMBOLIC
         symbolic_bytes = _SYMBOLIC_ELEMENT_BYTES if self.symbolic else 1
-        self.unit_bytes = self.options.element_bytes or symbolic_bytes
+        self.unit_bytes = options.element_bytes or symbolic_bytes
         # PyTorch's control dependencies are the call stack, not an order. A child and its parent
         # name each other, and many parents are absent.
-        self.by_data = any("rf_id" in node.attributes for node in nodes)
+        self.by_data = any("rf_id" in node.attributes for node in file.nodes)
+        inits = (n.inputs for n in file.nodes if "process_group:init" in n.name and n.inputs)
+        self.groups = pytorch_groups(next(inits, ""), world, str(file.path)) | groups
+
+    def read(self) -> list[Operation]:
         self.position: dict[int, int] = {}
-        for place, node in enumerate(nodes):
+        for place, node in enumerate(self.file.nodes):
             if self.position.setdefault(node.id, place) != place:
-                raise ThzSyncError(f"{path}: two nodes have id {node.id}; ids must differ")
-        return [self._operation(node) for node in nodes]
+                raise ThzSyncError(
+                    f"{self.file.path}: two nodes have id {node.id}; ids must differ"
+                )
+        return [self._operation(node) for node in self.file.nodes]
 
     def _operation(self, node: ChakraNode) -> Operation:
         kind = self.file.layout.types.get(node.type)
@@ -155,18 +137,13 @@ class _RankReader:
         exact = node.number("duration_s")
         if exact is not None:
             return exact
-        if node.duration_us:
-            return node.duration_us * 1e-6
-        return node.whole("num_ops") / self.options.flops
+        return node.duration_us * 1e-6 or node.whole("num_ops") / self.flops
 
     def _spot(self, node: ChakraNode) -> Spot:
         phase = _PHASES.get(node.text("phase"), Phase.FORWARD)
         stage = node.whole("stage") if "stage" in node.attributes else None
-        microbatch = node.whole("microbatch")
         named = _MICROBATCH.search(node.name) if self.symbolic else None
-        if named:
-            microbatch = int(named[1] or named[2])
-        return Spot(stage, phase, microbatch)
+        return Spot(stage, phase, int(named[1]) if named else node.whole("microbatch"))
 
     def _place(self, node: ChakraNode) -> str:
         return f"{self.file.path}: node {node.id} ({node.name[:40]!r})"

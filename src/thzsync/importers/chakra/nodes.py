@@ -1,47 +1,46 @@
-"""Chakra's nodes from bytes, in any layout."""
+"""Chakra's nodes from bytes, in any edition."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_bytes
-from thzsync.importers.chakra.schema import (
-    CURRENT,
-    DOUBLE,
-    EARLY,
-    FIRST,
-    ID,
-    METADATA_ATTRIBUTE,
-    NAME,
-    TYPE,
-    UINT64_LIST,
-    WANTED,
-    Layout,
-    NodeKind,
-)  # fmt: skip
-from thzsync.importers.wire import BYTES, FIXED64, VARINT, WireError, fields, frames, packed, signed
+from thzsync.importers.chakra import schema
+from thzsync.importers.chakra.schema import Layout, NodeKind, message_classes
 
 Value = int | float | str | tuple[int, ...]
-_LOOKED_AT = 64
-"""Number of nodes that are read to find the layout of a file."""
-_LONGEST_GROUPS = 1 << 20
+_WANTED: Final = {
+    name.encode(): name
+    for name in (
+        "is_cpu_op", "num_ops", "comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag",
+        "pg_name", "rf_id", "schema", "stage", "phase", "microbatch", "duration_s", "tensor_bytes",
+        "send_bytes", "comm_root", "release_s",
+    )
+}  # fmt: skip
+"""Attributes that are read; from ``stage`` on, they are this package's own."""
+_LOOKED_AT: Final = 64
+"""Number of nodes that are read to find the edition of a file."""
+_LONGEST_GROUPS: Final = 1 << 20
 """Longest text of a metadata node that is kept [bytes]."""
+_LONGEST_MESSAGE: Final = 1 << 24
+"""Longest message; decoded, it may take fifty times the memory [bytes]."""
+_MOST_MESSAGES: Final = 1 << 22
 
 
 @dataclass(slots=True)
 class ChakraNode:
     """One node as in the file."""
 
-    id: int = 0
-    name: str = ""
-    type: int = 0
-    data_deps: list[int] = field(default_factory=list)
-    ctrl_deps: list[int] = field(default_factory=list)
-    duration_us: int = 0
+    id: int
+    name: str
+    type: int
+    data_deps: tuple[int, ...]
+    ctrl_deps: tuple[int, ...]
+    duration_us: int
     attributes: dict[str, Value] = field(default_factory=dict)
     inputs: str = ""
     """Values of a metadata node's inputs, where PyTorch keeps its groups."""
@@ -58,8 +57,7 @@ class ChakraNode:
 
     def text(self, name: str) -> str:
         """An attribute that is a text."""
-        value = self.attributes.get(name, "")
-        return value if isinstance(value, str) else str(value)
+        return str(self.attributes.get(name, ""))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,125 +71,114 @@ class ChakraFile:
     nodes: list[ChakraNode]
 
 
+class _Damaged(ValueError):
+    """The bytes are no trace; the text says what was found."""
+
+
 def read_chakra(path: Path) -> ChakraFile:
-    """Decode a file of any edition; an error names the damaged frame."""
+    """Decode a file of any edition; an error names the damaged message."""
+    from google.protobuf.message import DecodeError
+
     data = read_bytes(path)
     nodes: list[ChakraNode] = []
     try:
-        spans = list(frames(data))
-        layout = find_layout(data, spans)
-        first = 0 if layout is FIRST else 1
-        schema = "" if layout is FIRST or not spans else _schema(data, *spans[0])
-        for at, end in spans[first:]:
-            nodes.append(_node(data, at, end, layout))
-    except WireError as error:
+        layout = _find_layout(data)
+        messages, named = _messages(data), ""
+        if layout is not schema.FIRST:
+            metadata = message_classes()["Metadata"].FromString(next(messages, b""))
+            named = str(_attributes(metadata).get("schema", ""))
+        nodes.extend(_node(message, layout) for message in messages)
+    except (DecodeError, _Damaged) as error:
+        found = error if isinstance(error, _Damaged) else "a damaged message"
         raise ThzSyncError(
-            f"{path}: after {len(nodes)} nodes: found {error}; the file is truncated, or not a "
+            f"{path}: after {len(nodes)} nodes: found {found}; the file is truncated, or not a "
             "Chakra trace"
         ) from None
-    return ChakraFile(path, layout, schema, nodes)
+    return ChakraFile(path, layout, named, nodes)
 
 
-def find_layout(data: bytes, spans: list[tuple[int, int]]) -> Layout:
+def _messages(data: bytes) -> Iterator[bytes]:
+    """The messages of a file; lengths are checked before bytes are copied."""
+    at = count = 0
+    while at < len(data):
+        size, at = _length(data, at)
+        most = min(_LONGEST_MESSAGE, len(data) - at)
+        if size > most:
+            raise _Damaged(f"a message of {size} bytes where at most {most} are possible")
+        count += 1
+        if count > _MOST_MESSAGES:
+            raise _Damaged(f"more than {_MOST_MESSAGES} messages")
+        yield data[at : at + size]
+        at += size
+
+
+def _length(data: bytes, at: int) -> tuple[int, int]:
+    """A varint of at most ten bytes and the position after it."""
+    value = 0
+    for position, byte in enumerate(data[at : at + 10]):
+        value |= (byte & 0x7F) << 7 * position
+        if byte < 0x80:
+            return value, at + position + 1
+    raise _Damaged("a length without an end")
+
+
+def _find_layout(data: bytes) -> Layout:
     """The edition of a file: 0.0.1 begins with a node, 0.0.2 has attributes in field 11."""
-    if not spans:
-        return CURRENT
-    for number, wire, _, _ in fields(data, *spans[0]):
-        if number == ID and wire == VARINT:
-            return FIRST
-        break
-    for at, end in spans[1 : _LOOKED_AT + 1]:
-        for number, _, _, _ in fields(data, at, end):
-            if number == EARLY.attributes:
-                return EARLY
-    return CURRENT
+    classes, messages = message_classes(), _messages(data)
+    if classes[schema.FIRST.node].FromString(next(messages, b"")).HasField("id"):
+        return schema.FIRST
+    early = classes[schema.EARLY.node]
+    begin = (message for _, message in zip(range(_LOOKED_AT), messages, strict=False))
+    found = any(early.FromString(message).attr for message in begin)
+    return schema.EARLY if found else schema.CURRENT
 
 
-def _schema(data: bytes, at: int, end: int) -> str:
-    for number, wire, value, stop in fields(data, at, end):
-        if number == METADATA_ATTRIBUTE and wire == BYTES:
-            name, found = _attribute(data, value, stop, CURRENT)
-            if name == "schema":
-                return str(found)
-    return ""
+def _node(content: bytes, layout: Layout) -> ChakraNode:
+    message = message_classes()[layout.node].FromString(content)
+    _refuse_other_types(message)
+    values = {field.name: value for field, value in message.ListFields()}
+    inputs = b""
+    if layout.types.get(message.type) is NodeKind.METADATA and "inputs" in values:
+        inputs = message_classes()["Inputs"].FromString(values["inputs"]).values
+    return ChakraNode(
+        message.id,
+        _text(message.name),
+        message.type,
+        tuple(message.data_deps),
+        tuple(values.get("ctrl_deps", ())),
+        values.get("duration_micros", 0),
+        {name: values[name] for name in _WANTED.values() if name in values}
+        if layout is schema.FIRST
+        else _attributes(message),
+        _text(inputs) if len(inputs) <= _LONGEST_GROUPS else "",
+    )
 
 
-def _node(data: bytes, at: int, end: int, layout: Layout) -> ChakraNode:
-    node = ChakraNode()
-    for number, wire, value, stop in fields(data, at, end):
-        if number == ID:
-            _expect(wire, VARINT, "id")
-            node.id = value
-        elif number == NAME:
-            _expect(wire, BYTES, "name")
-            node.name = _text(data, value, stop)
-        elif number == TYPE:
-            _expect(wire, VARINT, "type")
-            node.type = value
-        elif number == layout.data_deps:
-            node.data_deps.extend(_numbers(data, wire, value, stop))
-        elif number == layout.ctrl_deps:
-            node.ctrl_deps.extend(_numbers(data, wire, value, stop))
-        elif number == layout.duration:
-            _expect(wire, VARINT, "duration")
-            node.duration_us = value
-        elif number == layout.attributes and wire == BYTES:
-            name, found = _attribute(data, value, stop, layout)
-            if name:
-                node.attributes[name] = found
-        elif number in layout.plain:
-            plain = _text(data, value, stop) if wire == BYTES else signed(value)
-            node.attributes[layout.plain[number]] = plain
-        elif number == layout.inputs and layout.types.get(node.type) is NodeKind.METADATA:
-            node.inputs = _values(data, value, stop) if wire == BYTES else ""
-    return node
+def _refuse_other_types(message: Any) -> None:
+    """Refuse known fields of another wire type, which protobuf takes for unknown fields."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    for unknown in UnknownFieldSet(message):
+        known = message.DESCRIPTOR.fields_by_number.get(unknown.field_number)
+        if known is not None:
+            raise _Damaged(f"a node's {known.name} of wire type {unknown.wire_type}")
 
 
-def _expect(wire: int, wanted: int, what: str) -> None:
-    if wire != wanted:
-        raise WireError(f"a node's {what} of wire type {wire}")
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")
 
 
-def _numbers(data: bytes, wire: int, value: int, stop: int) -> Iterator[int]:
-    """A repeated number, packed in one field or in one field each."""
-    if wire == VARINT:
-        return iter((value,))
-    _expect(wire, BYTES, "dependency")
-    return packed(data, value, stop)
-
-
-def _text(data: bytes, at: int, end: int) -> str:
-    return data[at:end].decode("utf-8", "replace")
-
-
-def _values(data: bytes, at: int, end: int) -> str:
-    for number, wire, value, stop in fields(data, at, end):
-        if number == 1 and wire == BYTES and stop - value <= _LONGEST_GROUPS:
-            return _text(data, value, stop)
-    return ""
-
-
-def _attribute(data: bytes, at: int, end: int, layout: Layout) -> tuple[str, Value]:
-    """Name and value of a known attribute; an absent value is the default, 0."""
-    name = ""
-    result: Value = 0
-    for number, wire, value, stop in fields(data, at, end):
-        if number == 1 and wire == BYTES:
-            name = WANTED.get(data[value:stop], "")
-            if not name:
-                return "", 0
-        elif number in layout.integers and wire == VARINT:
-            result = signed(value)
-        elif number in layout.texts and wire == BYTES:
-            result = _text(data, value, stop)
-        elif layout is CURRENT and number == DOUBLE and wire == FIXED64:
-            result = struct.unpack("<d", data[value:stop])[0]
-        elif layout is CURRENT and number == UINT64_LIST and wire == BYTES:
-            result = tuple(_list(data, value, stop))
-    return name, result
-
-
-def _list(data: bytes, at: int, end: int) -> Iterator[int]:
-    for number, wire, value, stop in fields(data, at, end):
-        if number == 1:
-            yield from _numbers(data, wire, value, stop)
+def _attributes(message: Any) -> dict[str, Value]:
+    """Known attributes; an absent value is the default, 0."""
+    found: dict[str, Value] = {}
+    for attribute in message.attr:
+        name = _WANTED.get(attribute.name)
+        if name is not None:
+            kind = attribute.WhichOneof("value")
+            value: Any = getattr(attribute, kind) if kind else 0
+            if kind == "string_val":
+                value = _text(value)
+            elif kind == "uint64_list":
+                value = tuple(value.values)
+            found[name] = value
+    return found
