@@ -16,7 +16,7 @@ from tests.report.results import HOSTILE, with_iterations
 from tests.report.test_html import Page, data_of
 from tests.studies.sweeps import made_up
 from thzsync.cli import main
-from thzsync.display.markdown import markdown_table
+from thzsync.display import markdown_table
 from thzsync.display.metrics import SWEPT
 from thzsync.experiments.comparison import METRICS
 from thzsync.report import Results, write_report

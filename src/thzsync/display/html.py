@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 BOLD = "Bold: the best mean of its column, and any whose 95 % interval meets its."
-"""What bold cells are: a difference within the intervals is not called one."""
+PAIRED = (
+    "Bold: the best mean of its column, and any whose paired difference from it is too close to "
+    "call."
+)
 
 
 def templates(package: str) -> Environment:
@@ -69,13 +72,13 @@ def _own_templates() -> Environment:
 def _render(template: str, table: Table, **more: object) -> str:
     fitted = table.fitted()
     groups = fitted.groups()
-    parts = (fitted.caption, BOLD if fitted.has_best() else "")
+    bold = (PAIRED if table.paired else BOLD) if fitted.has_best() else ""
     return (
         _own_templates()
         .get_template(template)
         .render(
             table=fitted,
-            caption=" ".join(filter(None, parts)),
+            caption=f"{fitted.caption} {bold}".strip(),
             groups=groups,
             headings=[c.heading for c in fitted.columns] if groups else fitted.headings(),
             rows=fitted.cells(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display.kinds import kind_look, ordered
@@ -32,7 +31,9 @@ def report_data(results: Results) -> dict[str, Any]:
     comparison = results.fabric
     if comparison is not None:
         data |= {
-            "kinds": {k: asdict(kind_look(k)) for k in ordered(comparison.events["kind"].unique())},
+            "kinds": {
+                k: kind_look(k)._asdict() for k in ordered(comparison.events["kind"].unique())
+            },
             "policies": styles(POLICY_LABELS, comparison.policies),
             "seeds": len(comparison.seeds),
             "distributions": distributions(comparison, results.first),
