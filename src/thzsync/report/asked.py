@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from thzsync.answer.question import TITLES
-from thzsync.answer.sentences import details, headline, next_step
-from thzsync.answer.tables import candidates_table, checks_table
+from thzsync.answer.text import candidates_table, checks_table, details, headline, next_step
 from thzsync.assumptions import assumptions
 from thzsync.display import Table, counted, quantity
 
