@@ -14,7 +14,7 @@ from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, open_results
 from thzsync.report.answer import answer
 from thzsync.report.contest import Contest, reference_row, winner
-from thzsync.report.headline import page_tables
+from thzsync.report.tables import page_tables
 from thzsync.simulation import Run
 
 

@@ -15,7 +15,7 @@ from thzsync.answer.store import save
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.compare import Comparison
 from thzsync.report import open_results, write_report
-from thzsync.report.asked import view
+from thzsync.report.asked import panels
 from thzsync.simulation import Run
 
 pytestmark = pytest.mark.skipif(
@@ -386,7 +386,7 @@ def test_the_page_of_an_answer_fits_and_its_bars_have_lengths(
         "return [...document.querySelectorAll('.bar')].map(bar => "
         "[...bar.children].reduce((sum, part) => sum + part.offsetWidth, 0) / bar.offsetWidth)"
     )
-    expected = [sum(bar.lengths) / 100 for panel in view(answered).panels for bar in panel.bars]
+    expected = [sum(bar.lengths) / 100 for panel in panels(answered) for bar in panel.bars]
     assert lengths == pytest.approx(expected, abs=0.02)
 
 

@@ -20,7 +20,7 @@ from thzsync.report.curves import (
     learning_curves,
     pareto,
 )
-from thzsync.report.headline import page_tables
+from thzsync.report.tables import page_tables
 
 coordinate = st.integers(0, 8).map(float)
 

@@ -12,9 +12,8 @@ from thzsync.cli import main
 from thzsync.experiments.compare import Comparison
 from thzsync.records.folder import sealed
 from thzsync.report import open_results, write_report
-from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
-from thzsync.report.tables import QUICK
+from thzsync.report.tables import QUICK, page_tables
 
 PARTS = {
     "synthesis": "synthesis/synthesis.json",

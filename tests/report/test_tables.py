@@ -11,7 +11,7 @@ from thzsync.experiments.compare import Comparison
 from thzsync.paper import synthesis_tables, tables
 from thzsync.paper.deviation import deviation_pct, deviation_text, deviation_tone
 from thzsync.report import Results
-from thzsync.report.headline import page_tables
+from thzsync.report.tables import page_tables
 
 
 def texts(table: Table) -> list[list[str]]:

@@ -29,6 +29,10 @@ class Contest:
         self.best = (overlays or fibre[1:])[0]
         self.against = (fibre or overlays[1:])[0]
 
+    def rival(self, row: Row) -> Row:
+        """The fastest policy; for itself, the schedule that it is compared with."""
+        return self.against if row is self.best else self.best
+
     def paired_pct(self, row: Row, against: Row, metric: Metric) -> tuple[float, float]:
         """Paired difference in per cent of ``against``; below 0 is less."""
         return paired_pct(

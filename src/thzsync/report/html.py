@@ -18,8 +18,9 @@ from thzsync.display.html import page_table, templates
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.report.answer import WEIGHTY, answer
 from thzsync.report.asked import view
-from thzsync.report.headline import page_tables
 from thzsync.report.source import Results
+from thzsync.report.tables import page_tables
+from thzsync.scenario import Scenario
 from thzsync.studies.axes import key_name, leading_axes
 from thzsync.version import __version__
 
@@ -120,6 +121,7 @@ def title_of(results: Results) -> str:
 
 def _facts(results: Results) -> str:
     sweep, comparison = results.sweep, results.fabric
+    facts: list[str] = []
     if sweep is not None:
         count = len(sweep.policies)
         facts = [
@@ -130,19 +132,22 @@ def _facts(results: Results) -> str:
             counted(sweep.specification.iterations, "iteration"),
         ]
     elif comparison is not None:
-        floor = comparison.scenario.floor
-        facts = [
-            f"scenario “{comparison.scenario.name}”",
-            f"{floor.racks} racks on {floor.rings} rings",
-            f"{comparison.scenario.thz.subbands} THz subbands",
-            counted(comparison.iterations["iteration"].n_unique(), "iteration"),
-            counted(len(comparison.seeds), "seed"),
-        ]
+        count = comparison.iterations["iteration"].n_unique()
+        facts = _size(comparison.scenario, count, len(comparison.seeds))
+        facts.insert(2, f"{comparison.scenario.thz.subbands} THz subbands")
     elif results.kind == "ask":
-        facts = view(results.asked[0]).facts
-    else:
-        facts = []
+        (asked,) = results.asked
+        facts = _size(asked.scenario, asked.iterations, len(asked.seeds))
     return " · ".join(facts)
+
+
+def _size(scenario: Scenario, iterations: int, seeds: int) -> list[str]:
+    return [
+        f"scenario “{scenario.name}”",
+        f"{scenario.floor.racks} racks on {counted(scenario.floor.rings, 'ring')}",
+        counted(iterations, "iteration"),
+        counted(seeds, "seed"),
+    ]
 
 
 def _provenance(results: Results) -> str:

@@ -25,8 +25,7 @@ from thzsync.display.columns import digits
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.paper import letter_tables, synthesis_tables, tables
-from thzsync.report.speed import speed_table
-from thzsync.report.tables import QUICK
+from thzsync.report.tables import QUICK, speed_table
 
 Document = dict[str, Any]
 

@@ -10,7 +10,6 @@ from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.metrics import SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.sweep import difference_metric, difference_pct
 from thzsync.studies.axes import heading, held_name, value_name
 from thzsync.studies.curves import crossovers
@@ -28,7 +27,6 @@ def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
         found["sweep"].append(crossover_table(changes))
     if sweep.failures:
         found["points"].append(failure_table(sweep))
-    found["points"] += fidelity_tables(sweep.fidelity)
     return found
 
 
