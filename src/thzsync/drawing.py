@@ -1,4 +1,4 @@
-"""How our Matplotlib pictures look; knows nothing of the domain."""
+"""How our Matplotlib pictures look and are written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.numbers import fitting_unit, number
 from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLOURS: Final = (
@@ -87,6 +89,15 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     """One legend for all panels, above them."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
+
+
+def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
+    """Name an axis, and let its ticks read in the unit that fits their size."""
+    low, high = axis.get_view_interval()
+    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
+    axis.set_label_text(f"{title} [{name}]" if name else title)
+    if factor != 1.0:
+        axis.set_major_formatter(lambda value, _: number(value * factor))
 
 
 def save_drawing(draw: Callable[[], Figure], path: str | Path, suffixes: Sequence[str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from thzsync.assumptions import assumptions
 from thzsync.display import number, quantity, with_half
@@ -19,9 +19,7 @@ from thzsync.report.source import Results, Row
 from thzsync.report.story import Reason, paper_findings, title, undecided
 from thzsync.report.sweep import swept_scenarios
 from thzsync.report.sweep_story import sweep_findings, sweep_headline
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
+from thzsync.studies import Sweep
 
 WEIGHTY: Final = 3
 """So many findings stand in full; the rest is folded."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -12,12 +12,10 @@ from thzsync.arrays import FloatArray
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import short
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
+from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import interval95
 from thzsync.report.source import Results
 from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
-
-if TYPE_CHECKING:
-    from thzsync.experiments.compare import Comparison
 
 CURVES: Final = (REWARD, COMPLETION, ENERGY)
 """In the order of the paper's figures."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import (
@@ -12,15 +12,13 @@ from thzsync.display.labels import (
     styles,
 )
 from thzsync.display.numbers import LADDERS
+from thzsync.experiments.compare import Comparison
 from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves
 from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep import sweep_data
 from thzsync.report.timeline import timeline
 from thzsync.report.traffic import traffic
-
-if TYPE_CHECKING:
-    from thzsync.experiments.compare import Comparison
 
 
 def report_data(results: Results) -> dict[str, Any]:

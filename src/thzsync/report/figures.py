@@ -10,15 +10,13 @@ import numpy as np
 
 from thzsync.display.labels import COLOURS, POLICY_LABELS, styles
 from thzsync.display.metrics import COMPLETION, ENERGY, Metric
-from thzsync.display.numbers import fitting_unit, number
-from thzsync.drawing import MARKERS, blank, save_picture, styled
+from thzsync.drawing import MARKERS, blank, in_fitting_unit, save_picture, styled
 from thzsync.report.curves import CURVES, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
@@ -50,15 +48,6 @@ def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
         yield "synthesis", _synthesis_figure(synthesis_panels(results.synthesis))
     if results.weights:
         yield "weights", _weights_figure(weight_rows(results.weights))
-
-
-def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
-    """Name an axis, and let its ticks read in the unit that fits their size."""
-    low, high = axis.get_view_interval()
-    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
-    axis.set_label_text(f"{title} [{name}]" if name else title)
-    if factor != 1.0:
-        axis.set_major_formatter(lambda value, _: number(value * factor))
 
 
 def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: Metric) -> Figure:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from thzsync.collectives import find_collective
 from thzsync.display.kinds import kind_look, ordered
-from thzsync.drawing import blank, save_drawing
+from thzsync.drawing import blank, in_fitting_unit, save_drawing
 from thzsync.errors import printable
-from thzsync.report.figures import in_fitting_unit
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 if TYPE_CHECKING:

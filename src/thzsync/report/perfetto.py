@@ -10,17 +10,15 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
+from thzsync.records.run import Run
 from thzsync.report.source import Results
 from thzsync.report.timeline import COMPUTE, bars, lanes, window_ps
 from thzsync.topology import Topology
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
 
 STAGES: Final = 1
 FIBRES: Final = 2

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from thzsync.records.run import Run
 from thzsync.report.timeline import ticks, window_ps
+from thzsync.scenario import Scenario
 from thzsync.topology import Topology
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
-    from thzsync.scenario import Scenario
 
 MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
 from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
@@ -11,12 +11,10 @@ from thzsync.display.numbers import LADDERS
 from thzsync.experiments.statistics import interval95, paired_pct, verdict
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
+from thzsync.studies import Sweep
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, all_panels
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
 
 DIFFERENCE = "makespan_diff_pct"
 """The paired difference of iteration times to the reference policy, in per cent of its time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from thzsync.display import counted, quantity, with_half
 from thzsync.display.labels import POLICY_LABELS, label, policy_name
@@ -12,12 +12,10 @@ from thzsync.display.metrics import MAKESPAN, Metric
 from thzsync.report.source import Row
 from thzsync.report.story import Reason
 from thzsync.report.sweep import leads
+from thzsync.studies import Sweep
 from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
+from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import all_panels
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
-    from thzsync.studies.crossover import Crossover
 
 MOST_CROSSOVERS: Final = 4
 """More than these are left to the table."""

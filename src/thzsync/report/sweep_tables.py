@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.columns import digits
@@ -11,11 +11,9 @@ from thzsync.display.metrics import SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
 from thzsync.report.sweep import difference_metric, difference_pct
+from thzsync.studies import Sweep
 from thzsync.studies.axes import heading, held_name, value_name
 from thzsync.studies.curves import crossovers
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
 
 Row = dict[str, Any]
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import short
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
+from thzsync.records.run import Run
 
 COMPUTE: Final = "compute"
 """The lane of compute tasks; every other lane is a collective's name."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from thzsync.display.labels import short
+from thzsync.records.run import Run
 from thzsync.report.replay import link_bps
 from thzsync.report.timeline import window_ps
 from thzsync.topology import Topology
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
 
 MOST_RACKS: Final = 128
 """Beyond this, a matrix of rack pairs is no picture any more; rings still are."""
