@@ -19,6 +19,7 @@ PAIRED = (
 )
 
 
+@cache
 def templates(package: str) -> Environment:
     """The templates of a package; whatever is inserted into them is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -54,19 +55,10 @@ def html_table(
 ) -> str:
     """A notebook's view of plain rows; columns of numbers stand on the right."""
     described = tuple(
-        Column(name, left=not any(_numeric(row[k]) for row in rows))
+        Column(name, left=not any(isinstance(row[k], (int, float)) for row in rows))
         for k, name in enumerate(columns)
     )
     return notebook_view(Table(title, described, rows, caption), facts)
-
-
-def _numeric(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-@cache
-def _own_templates() -> Environment:
-    return templates("thzsync.display")
 
 
 def _render(template: str, table: Table, **more: object) -> str:
@@ -74,7 +66,7 @@ def _render(template: str, table: Table, **more: object) -> str:
     groups = fitted.groups()
     bold = (PAIRED if table.paired else BOLD) if fitted.has_best() else ""
     return (
-        _own_templates()
+        templates("thzsync.display")
         .get_template(template)
         .render(
             table=fitted,

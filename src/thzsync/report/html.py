@@ -7,9 +7,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -23,9 +22,6 @@ from thzsync.report.tables import page_tables
 from thzsync.scenario import Scenario
 from thzsync.studies.axes import key_name, leading_axes
 from thzsync.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
 THEME: Final = "theme.js"
@@ -48,26 +44,24 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
     script = "{\n" + "\n".join(map(asset, scripts())) + "\n}"
     theme = asset(THEME)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title_of(results),
-            facts=_facts(results),
-            answer=None if results.kind == "ask" else answer(results),
-            asked=[view(one) for one in results.asked],
-            weighty=WEIGHTY,
-            tables=page_tables(results),
-            present=[key for key, value in data.items() if value],
-            pickable=len(data.get("closeups", ())) > 1,
-            provenance=_provenance(results),
-            # Ours, or packed so that it cannot end its element: these alone are not escaped.
-            style=Markup("\n".join(map(asset, STYLES))),
-            theme=Markup(theme),
-            script=Markup(script),
-            data=Markup(embed(data)),
-            script_hashes=" ".join(map(_csp_hash, (theme, script))),
-        )
+    made = templates("thzsync.report")
+    made.filters |= {"bind": bind, "page_table": page_table}
+    return made.get_template("page.html").render(
+        title=title_of(results),
+        facts=_facts(results),
+        answer=None if results.kind == "ask" else answer(results),
+        asked=[view(one) for one in results.asked],
+        weighty=WEIGHTY,
+        tables=page_tables(results),
+        present=[key for key, value in data.items() if value],
+        pickable=len(data.get("closeups", ())) > 1,
+        provenance=_provenance(results),
+        # Ours, or packed so that it cannot end its element: these alone are not escaped.
+        style=Markup("\n".join(map(asset, STYLES))),
+        theme=Markup(theme),
+        script=Markup(script),
+        data=Markup(embed(data)),
+        script_hashes=" ".join(map(_csp_hash, (theme, script))),
     )
 
 
@@ -87,13 +81,6 @@ def scripts() -> list[str]:
 def asset(name: str) -> str:
     """The text of a style sheet or script that comes with the package."""
     return files("thzsync.report").joinpath("assets", name).read_text("utf-8")
-
-
-@cache
-def _environment() -> Environment:
-    made = templates("thzsync.report")
-    made.filters |= {"bind": bind, "page_table": page_table}
-    return made
 
 
 def bind(text: str) -> str:

@@ -57,16 +57,8 @@ def point_table(sweep: Sweep) -> Table:
 
 def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
-    columns = (
-        Column("Metric", left=True),
-        Column("Crossover"),
-        Column("from"),
-        Column("to"),
-        Column("Lower before", left=True),
-        Column("Lower behind", left=True),
-        Column("Axis", left=True),
-        Column("Held", left=True),
-    )
+    names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Held")
+    columns = tuple(Column(name, left=name not in ("Crossover", "from", "to")) for name in names)
     titles = {metric.key: metric.title for metric in SWEPT}
     rows: list[list[Value]] = [
         [
