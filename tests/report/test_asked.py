@@ -178,4 +178,5 @@ def test_an_answer_without_its_scenario_is_refused(
 def test_an_answer_has_no_timeline(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder), "--perfetto", str(folder / "t.json.gz")]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "no recorded run" in line
+    assert str(folder) in line
+    assert "`thzsync run`" in line, "the remedy"
