@@ -18,7 +18,7 @@ from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import verdict
 from thzsync.report import Results, open_results
 from thzsync.report.answer import answer
-from thzsync.report.contest import Contest, reference_row, winner
+from thzsync.report.contest import Contest, by_reward, reference_row
 from thzsync.report.curves import fabric_split
 from thzsync.report.story import undecided
 from thzsync.report.tables import page_tables
@@ -82,7 +82,7 @@ def reasons_of(results: Results) -> dict[str, str]:
 
 def test_the_highest_reward_wins_and_speed_breaks_a_tie() -> None:
     slow, fast = row("a", 9.0, 1.0, -0.5), row("b", 8.0, 2.0, -0.5)
-    assert winner([slow, fast, row("c", 1.0, 1.0, -0.6)]) is fast
+    assert by_reward([slow, row("c", 1.0, 1.0, -0.6), fast])[:2] == [fast, slow]
 
 
 def test_the_headline_compares_iterations_with_the_best_schedule_on_fibre(

@@ -177,7 +177,12 @@ def ask(
     first = effort.check_iterations // 2
     answers = [
         {"check": name, "changes": changes}
-        | _row(PIPELINED, "thz-sync", *(_values(runs, p, first) for p in reversed(runs.policies)))
+        | _row(
+            PIPELINED,
+            "thz-sync",
+            _values(runs, "thz-sync", first),
+            _values(runs, "all-wired-best", first),
+        )
         for (name, changes), runs in zip(checks.items(), checked, strict=True)
     ]
     return Answer(setting, named, piped.seeds, effort.iterations, tuple(rows), tuple(answers))

@@ -13,7 +13,7 @@ from thzsync.display.labels import policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
-from thzsync.report.contest import FIBRE_ONLY, Contest, reference_row, winner
+from thzsync.report.contest import FIBRE_ONLY, Contest, by_reward, reference_row
 from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
 from thzsync.report.story import Reason, paper_findings, title, undecided
@@ -56,8 +56,12 @@ def answer(results: Results) -> Answer:
         reasons = [*_exposed(row), *_reference(results), *_spent(results, row), *paper]
         return Answer(_run_headline(row), _figures(row), reasons, assumed)
     found = Contest(results)
-    reasons = [*_exposed_beside(found), *_energy(found), *paper[:1], *_others(found)]
-    reasons += [*_reward(found), *paper[1:], *_spent(results, found.best)]
+    beside = ""
+    if found.best.get(EXPOSED.key) is not None and found.against.get(EXPOSED.key):
+        change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
+        beside = f" That is {change} than with {_schedule(found.against)}."
+    reasons = [*_exposed(found.best, beside), _energy(found), *paper[:1], *_others(found)]
+    reasons += [_reward(found), *paper[1:], *_spent(results, found.best)]
     return Answer(_headline(found), _figures(found.best), reasons, _against(found) | assumed)
 
 
@@ -85,23 +89,13 @@ def _against(found: Contest) -> dict[str, str]:
     return {"Reference": f"{policy_name(found.against)}; {remark}"}
 
 
-def _exposed_beside(found: Contest) -> Iterator[Reason]:
-    """The communication that compute does not hide, beside the reference's."""
-    for reason in _exposed(found.best):
-        beside = ""
-        if found.against.get(EXPOSED.key):
-            change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
-            beside = f" That is {change} than with {_schedule(found.against)}."
-        yield Reason(reason.word, reason.sentence + beside)
-
-
-def _energy(found: Contest) -> Iterator[Reason]:
+def _energy(found: Contest) -> Reason:
     """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
     least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
     rival = found.rival(least)
     saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
     spends = f"{policy_name(least)} spends least: {quantity(least[ENERGY.key], 'J', 3)}"
-    yield Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
+    return Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
 
 
 def _worth(found: Contest, least: Row) -> str:
@@ -131,17 +125,14 @@ def _others(found: Contest) -> Iterator[Reason]:
         yield Reason("Other policies", f"Beside {policy_name(found.best)}: {'; '.join(parts)}.")
 
 
-def _reward(found: Contest) -> Iterator[Reason]:
+def _reward(found: Contest) -> Reason:
     """Who has the highest reward, which weighs time and energy."""
-    best = winner(found.rows)
-    second = winner([row for row in found.rows if row is not best])
-    ours, theirs = (
-        found.fabric.seed_means(row["policy"], REWARD.key, found.first) for row in (best, second)
-    )
+    highest = by_reward(found.rows)[:2]
+    ours, theirs = (found.seed_means(row, REWARD) for row in highest)
     remark = undecided(*interval95(ours - theirs))
-    first, next_ = (f"{policy_name(r)} {number(r['reward'], 3)}" for r in (best, second))
-    told = f"The highest is that of {first}, then {next_}{f' ({remark})' if remark else ''}."
-    yield Reason("Reward", told)
+    first, second = (f"{policy_name(row)} {number(row['reward'], 3)}" for row in highest)
+    told = f"The highest is that of {first}, then {second}{f' ({remark})' if remark else ''}."
+    return Reason("Reward", told)
 
 
 def _time(found: Contest, row: Row) -> str:
@@ -189,15 +180,13 @@ def _run_headline(row: Row) -> str:
     return f"{policy_name(row)}: an iteration of {time}, with {taken} of communication."
 
 
-def _exposed(row: Row) -> Iterator[Reason]:
+def _exposed(row: Row, beside: str = "") -> Iterator[Reason]:
     """What of the iteration is communication in the open."""
     exposed, makespan = row.get(EXPOSED.key), row.get(MAKESPAN.key)
     if exposed is not None and makespan:
-        shown = quantity(exposed, "ms", largest=makespan)
+        shown, share = quantity(exposed, "ms", largest=makespan), _percent(exposed, makespan)
         text = f"Compute does not hide {shown} of communication with {policy_name(row)}"
-        yield Reason(
-            "Exposed communication", f"{text}, {_percent(exposed, makespan)} of the iteration."
-        )
+        yield Reason("Exposed communication", f"{text}, {share} of the iteration.{beside}")
 
 
 def _reference(results: Results) -> Iterator[Reason]:
