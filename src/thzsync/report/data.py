@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from thzsync.display.kinds import kind_look, ordered
-from thzsync.display.labels import (
-    METHOD_LABELS,
-    POLICY_LABELS,
-    short,
-    styles,
-)
+from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, short, styles
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.compare import Comparison
 from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves

@@ -89,11 +89,7 @@ def gantt_figure(graph: TrainingGraph, title: str = "", rate_bps: float = 100e9)
 
 
 def _draw_bars(
-    axes: Axes,
-    graph: TrainingGraph,
-    stages: list[_Stage],
-    shown: dict[str, _Look],
-    rate_bps: float,
+    axes: Axes, graph: TrainingGraph, stages: list[_Stage], shown: dict[str, _Look], rate_bps: float
 ) -> None:
     times = graph.times(lambda event: nominal_s(event, rate_bps))
     total_ms = max(times.makespan_s * 1e3, 1e-9)

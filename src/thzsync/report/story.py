@@ -11,13 +11,7 @@ from thzsync.display.kinds import kind_look
 from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, label, policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.experiments.statistics import verdict
-from thzsync.paper.deviation import (
-    FAIR_PCT,
-    NEAR_PCT,
-    deviation_pct,
-    deviation_text,
-    shown_pct,
-)
+from thzsync.paper.deviation import FAIR_PCT, NEAR_PCT, deviation_pct, deviation_text, shown_pct
 from thzsync.report.source import Results, Row
 
 Document = dict[str, Any]
