@@ -94,7 +94,7 @@ def test_the_headline_compares_iterations_with_the_best_schedule_on_fibre(
     lead, half = contest.paired_pct(contest.best, contest.against, MAKESPAN)
     assert (lead, half) == pytest.approx((100 * (900 / 950 - 1), 0.47), abs=0.01)
     told = answer(found)
-    assert all(told_ms in told.headline for told_ms in ("5.26 ± 0.47 %", "900 ms", "950 ms"))
+    assert all(value in told.headline for value in ("5.26 ± 0.47 %", "900 ms", "950 ms"))
     assert [figure[:2] for figure in told.figures[:2]] == [("900", "ms"), ("90", "ms")]
     assert "40 ± 0.3 %" in dict(told.reasons)["Exposed communication"]
 
