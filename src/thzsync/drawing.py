@@ -1,4 +1,4 @@
-"""How our Matplotlib pictures look; knows nothing of the domain."""
+"""How our Matplotlib pictures look and are written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.display.numbers import fitting_unit, number
 from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 COLOURS: Final = (
@@ -35,7 +37,9 @@ SETTINGS: Final = {
     "legend.fontsize": 8,
     "svg.fonttype": "none",
     "svg.hashsalt": "thzsync",  # equal results give equal files
+    "pdf.fonttype": 42,
 }
+_UNDATED: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 @contextmanager
@@ -47,18 +51,25 @@ def styled() -> Iterator[None]:
         yield
 
 
-def new_figure(panels: int, columns: int = 3, share_x: bool = True) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side that share the vertical scale, and the other one."""
+def blank(
+    rows: int, columns: int, size: tuple[float, float], **shared: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure [inches] and its axes, row by row."""
     # No pyplot: it would pick a window system and keep every figure alive.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(rows, columns, squeeze=False, **shared).ravel())
+
+
+def new_figure(panels: int, columns: int = 3, share_x: bool = True) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side that share the vertical scale, and the other one."""
     across = min(panels, columns)
     down = -(-panels // across)
-    width = 5.2 if across == 1 else 3.0 * across + 0.8
-    figure = Figure(figsize=(width, 2.6 * down + 0.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = list(figure.subplots(down, across, squeeze=False, sharex=share_x, sharey=True).ravel())
+    size = (5.2 if across == 1 else 3.0 * across + 0.8, 2.6 * down + 0.8)
+    figure, axes = blank(down, across, size, sharex=share_x, sharey=True)
     for spare in axes[panels:]:
         spare.remove()
     return figure, axes[:panels]
@@ -80,25 +91,37 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     figure.legend(handles, labels, loc="outside upper center", ncols=4, frameon=False)
 
 
+def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
+    """Name an axis, and let its ticks read in the unit that fits their size."""
+    low, high = axis.get_view_interval()
+    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
+    axis.set_label_text(f"{title} [{name}]" if name else title)
+    if factor != 1.0:
+        axis.set_major_formatter(lambda value, _: number(value * factor))
+
+
 def save_drawing(draw: Callable[[], Figure], path: str | Path, suffixes: Sequence[str]) -> Path:
-    """Draw into the file that a user named; equal content gives equal files."""
+    """Draw into the file that a user named, in our style."""
     file = Path(path)
     if file.suffix.lower() not in suffixes:
         found = file.suffix or "nameless"
         remedy = f"end the name in {', '.join(suffixes)}"
         raise ThzSyncError(f"{path}: cannot draw a {found} file; {remedy}")
-    undated = {"Date": None} if file.suffix.lower() == ".svg" else None
     try:
-        draw().savefig(file, dpi=150, metadata=undated)
+        with styled():
+            return _write(draw(), file)
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be written ({error.strerror})") from None
-    return file
 
 
-def save_picture(figure: Figure, path: Path) -> Path:
-    """Write a figure; no date inside, so that equal results give equal files."""
+def save_picture(figure: Figure, path: Path, dpi: int = 150) -> Path:
+    """Write a figure in our style, into a folder that is made if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    extra: dict[str, Any] = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
     with styled():
-        figure.savefig(path, dpi=150, **extra)
+        return _write(figure, path, dpi)
+
+
+def _write(figure: Figure, path: Path, dpi: int = 150) -> Path:
+    # No date inside: equal results give equal files.
+    figure.savefig(path, dpi=dpi, metadata=_UNDATED.get(path.suffix.lower()))
     return path

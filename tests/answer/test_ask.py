@@ -14,8 +14,17 @@ import pytest
 
 from thzsync import Scenario, simulate
 from thzsync.answer import Answer, Effort, ask
-from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, checks_of, pipelined, scenario_of
-from thzsync.answer.sentences import VERDICTS, lines, next_step
+from thzsync.answer.question import (
+    FIBRE,
+    HYBRID,
+    PIPELINED,
+    THZ,
+    checks_of,
+    pipelined,
+    scenario_of,
+    undefeated,
+)
+from thzsync.answer.text import VERDICTS, candidates_table, lines, next_step
 from thzsync.assumptions import assumptions
 from thzsync.cli import main
 from thzsync.experiments.statistics import interval95
@@ -83,6 +92,29 @@ def test_one_seed_decides_nothing() -> None:
     assert one.pays is None
 
 
+def test_bold_follows_the_paired_difference() -> None:
+    """Seeds scatter by 20 ms; the second is 1 ms slower in each of them, the third in most."""
+    seeds = np.array([10.0, 20.0, 30.0, 40.0])
+    values = {"a": seeds, "b": seeds + 1, "c": seeds + np.array([1.0, -1.0, 2.0, 1.0])}
+    found = {name: {"makespan_ms": own} for name, own in values.items()}
+    assert undefeated(found, "makespan_ms") == ["a", "c"]
+    alone = {name: {"makespan_ms": own[:1]} for name, own in values.items()}
+    assert undefeated(alone, "makespan_ms") == []
+
+
+def test_the_table_of_candidates_prints_bold_whom_nobody_defeats() -> None:
+    rows = [row | {"best": ["makespan_ms"]} for row in answered().candidates[:2]]
+    wide = [row | {"best": [], "ci95_makespan_ms": 1e9} for row in answered().candidates[2:]]
+    table = candidates_table(replace(answered(), candidates=(*rows, *wide)))
+    assert [[cell.best for cell in line] for line in table.cells()] == [
+        *([[False, True, False, False, False]] * 2),
+        *([[False] * 5] * 2),
+    ]
+    for metric in ("makespan_ms", "exposed_ms", "energy_j"):
+        least = min(answered().candidates, key=lambda row: float(row[metric]))
+        assert metric in least["best"]
+
+
 def test_every_assumption_is_part_of_the_answer() -> None:
     said = " ".join(lines(answered()))
     assert all(text in said for text in assumptions(answered().scenario).values())
@@ -93,12 +125,12 @@ def test_every_check_changes_an_assumption_of_the_scenario() -> None:
         setting = Scenario.preset(name)
         checks = checks_of(setting)
         assert len(checks) == 3
-        assert all(setting.with_(check.changes) != setting for check in checks)
+        assert all(setting.with_(changes) != setting for changes in checks.values())
 
 
 def test_fibre_that_is_not_oversubscribed_is_asked_at_twice_its_rate() -> None:
     level = Scenario.preset("paper").with_({"optical.inter_bps": "800 Gbps"})
-    changes = checks_of(level)[0].changes
+    changes = next(iter(checks_of(level).values()))
     assert changes == {"optical.access_bps": 200e9, "optical.inter_bps": 1600e9}
 
 

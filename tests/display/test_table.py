@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from thzsync.display import Column, Interval, Table, markdown_table, page_table
+from thzsync.display.html import BOLD, PAIRED
 from thzsync.display.terminal import TerminalTable, columns_to_drop
 
 WIDTHS = (40, 60, 80, 120)
@@ -91,7 +92,7 @@ def test_html_has_groups_bold_winners_and_says_what_bold_means() -> None:
     shown = page_table(TABLE)
     assert '<th scope="colgroup" colspan="2">Completion [ms]</th>' in shown
     assert '<td class="best">706.5 <small>± 15</small></td>' in shown
-    assert "Bold" in shown
+    assert BOLD in shown
     assert "&lt;trace&gt;" in shown
 
 
@@ -115,10 +116,18 @@ def test_what_the_intervals_cannot_tell_apart_is_equally_good() -> None:
     assert [row[0].best for row in table.cells()] == [True, True, False, False]
 
 
+def test_bold_of_paired_candidates_is_told_and_not_judged_by_intervals() -> None:
+    values = [Interval(10.0, 5.0, best=True), Interval(11.0, 5.0), Interval(None)]
+    table = Table("T", (Column("a", better="low"),), [[v] for v in values], paired=True)
+    assert [row[0].best for row in table.fitted().cells()] == [True, False, False]
+    assert PAIRED in page_table(table)
+    assert BOLD not in page_table(table)
+
+
 def test_one_row_has_no_winner() -> None:
     single = Table(TABLE.title, TABLE.columns, TABLE.rows[:1])
     assert not single.has_best()
-    assert "Bold" not in page_table(single)
+    assert BOLD not in page_table(single)
 
 
 def test_no_cell_shows_the_rounding_error_of_an_interval() -> None:

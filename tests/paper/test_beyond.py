@@ -11,10 +11,10 @@ from tests.paper.planes import made_up
 from thzsync.paper.beyond import ENDS, POINTS, WEIGHTS
 from thzsync.paper.pictures import draw_plane
 from thzsync.report.answer import answer
-from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
 from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
+from thzsync.report.tables import page_tables
 from thzsync.scenario import Scenario
 
 

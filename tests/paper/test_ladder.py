@@ -28,10 +28,10 @@ from thzsync.paper.ladder import (
 from thzsync.paper.letter_tables import ladder as ladder_table
 from thzsync.paper.pictures import draw_ladder
 from thzsync.report.answer import answer
-from thzsync.report.headline import page_tables
 from thzsync.report.markdown import fill, read_parts
 from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
+from thzsync.report.tables import page_tables
 from thzsync.scenario import Scenario
 from thzsync.studies.result import Sweep
 

@@ -26,9 +26,9 @@ from thzsync.paper.questions import (
 from thzsync.paper.reading_runs import VARIANTS, Found, RingRun, TraceRun, complete
 from thzsync.paper.readings import Assembly
 from thzsync.report.answer import answer
-from thzsync.report.headline import page_tables
 from thzsync.report.source import open_results
 from thzsync.report.story import STORIES
+from thzsync.report.tables import page_tables
 from thzsync.scenario import Scenario
 
 NO_CHANNEL = next(place for place in places() if place[1] == "no-channel")

@@ -17,12 +17,13 @@ from tests.report.test_html import Page
 from thzsync.answer import Answer
 from thzsync.answer.question import TITLES
 from thzsync.answer.store import save
+from thzsync.answer.text import headline
 from thzsync.assumptions import assumptions
 from thzsync.cli import main
 from thzsync.files import dump_json
 from thzsync.folders import ANSWER, UNFINISHED, claim_folder
 from thzsync.report import open_results, write_report
-from thzsync.report.asked import view
+from thzsync.report.asked import panels
 
 
 @pytest.fixture
@@ -65,8 +66,7 @@ def test_an_interval_that_is_not_known_stays_unknown(answered: Answer, tmp_path:
 
 def test_the_page_has_everything_that_the_answer_says(folder: Path, answered: Answer) -> None:
     text = unescape(write_report(open_results(folder)).read_text("utf-8"))
-    shown = view(answered)
-    for said in (shown.headline.split(" ")[0], *assumptions(answered.scenario)):
+    for said in (headline(answered).split(" ")[0], *assumptions(answered.scenario)):
         assert said in text
     assert text.count('class="table"') == 2
     for row in answered.candidates:
@@ -75,12 +75,17 @@ def test_the_page_has_everything_that_the_answer_says(folder: Path, answered: An
         assert row["check"] in text
 
 
-def test_bars_are_drawn_to_scale(answered: Answer) -> None:
-    for panel, metric in zip(view(answered).panels, ("makespan_ms", "energy_j"), strict=True):
+def test_bars_are_drawn_to_scale_and_told_to_who_cannot_see_them(
+    answered: Answer, folder: Path
+) -> None:
+    text = unescape(write_report(open_results(folder)).read_text("utf-8"))
+    spoken = re.findall(r'role="img" aria-label="([^"]*)"', text)
+    metrics = ("makespan_ms", "energy_j")
+    for panel, metric, words in zip(panels(answered), metrics, spoken, strict=True):
         most = max(row[metric] for row in answered.candidates)
         for bar, row in zip(panel.bars, answered.candidates, strict=True):
             assert sum(bar.lengths) == pytest.approx(100 * row[metric] / most)
-            assert bar.text in panel.words
+            assert bar.text in words
 
 
 def test_the_page_can_be_read_aloud_and_needs_nothing_from_outside(folder: Path) -> None:
@@ -173,4 +178,5 @@ def test_an_answer_without_its_scenario_is_refused(
 def test_an_answer_has_no_timeline(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder), "--perfetto", str(folder / "t.json.gz")]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert "no recorded run" in line
+    assert str(folder) in line
+    assert "`thzsync run`" in line, "the remedy"

@@ -20,7 +20,7 @@ from thzsync.report.curves import (
     learning_curves,
     pareto,
 )
-from thzsync.report.headline import page_tables
+from thzsync.report.tables import page_tables
 
 coordinate = st.integers(0, 8).map(float)
 
@@ -110,7 +110,7 @@ def test_bandwidths_stand_by_collective_and_policy_with_intervals(
     results = open_results(comparison.save(tmp_path))
     (table,) = page_tables(results)["distributions"]
     assert len(table.rows) == len(rows)
-    assert "Bandwidth by collective" in write_report(results).read_text("utf-8")
+    assert table.title in write_report(results).read_text("utf-8")
 
 
 def test_a_comparison_of_before_has_no_bandwidths(comparison: Comparison) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from thzsync.drawing import in_fitting_unit
 from thzsync.report import Results
-from thzsync.report.figures import in_fitting_unit, write_figures
+from thzsync.report.figures import write_figures
 
 
 def test_each_published_figure_becomes_a_pdf_and_a_png(results: Results, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from thzsync.display.kinds import kind_look, ordered
-from thzsync.display.labels import KIND_LABELS
+from thzsync.display.kinds import KINDS, kind_look, ordered
 from thzsync.experiments.compare import Comparison
 from thzsync.report import Results, write_report
 from thzsync.report.data import report_data
@@ -18,7 +17,7 @@ COLOUR = re.compile(r"#[0-9a-f]{6}")
 
 
 def test_every_built_in_collective_has_its_own_colours() -> None:
-    looks = [kind_look(kind) for kind in KIND_LABELS]
+    looks = [kind_look(kind) for kind in KINDS]
     assert len(looks) == 10
     assert len({look.light for look in looks}) == len(looks)
     assert len({look.dark for look in looks}) == len(looks)

@@ -11,7 +11,7 @@ from thzsync.experiments.compare import Comparison
 from thzsync.paper import synthesis_tables, tables
 from thzsync.paper.deviation import deviation_pct, deviation_text, deviation_tone
 from thzsync.report import Results
-from thzsync.report.headline import page_tables
+from thzsync.report.tables import page_tables
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -44,7 +44,8 @@ def test_published_columns_stand_only_where_something_was_published(
     rows = [row("thz-sync", 1.0, 2.0, -0.5), row("ddqn", 2.0, 1.0, -0.6)]
     (plain,) = page_tables(of_rows(comparison, *rows))["headline"]
     assert plain.headings() == [
-        "Policy", "Completion [ms]", "Energy [J]", "Reward", "Makespan [ms]", "Exposed [ms]",
+        "Policy", "Completion [ms]", "Energy [J]", "Reward", "Iteration time [ms]",
+        "Exposed [ms]",
         "on THz",
     ]  # fmt: skip
     (beside,) = page_tables(of_rows(comparison, rows[0] | {"paper_completion_ms": 2.0}, rows[1]))[

@@ -25,14 +25,14 @@ def test_rings_hold_the_bytes_of_their_racks(run: Run) -> None:
 
 def test_a_racks_uplink_carries_what_the_rack_sends_over_fibre(run: Run) -> None:
     sent = dict(fibre_pairs(run).group_by("src").agg(pl.col("bytes").sum()).iter_rows())
-    loads = link_loads(run, Topology(run.scenario.floor))
+    loads = link_loads(run)
     carried = dict(zip(loads["link"], loads["bytes"], strict=True))
     for rack, size in sent.items():
         assert carried[rack] == size
 
 
 def test_a_mean_load_is_bytes_over_capacity(run: Run) -> None:
-    loads = link_loads(run, Topology(run.scenario.floor))
+    loads = link_loads(run)
     first = {name: column[0] for name, column in loads.items()}
     seconds = run.iterations["makespan_ms"].item() * 1e-3
     capacity = run.scenario.optical.access_bps * seconds / 8

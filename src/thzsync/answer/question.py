@@ -13,8 +13,9 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.statistics import paired_row, verdict
+from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
 from thzsync.scenario import Job, Scenario, ScenarioLike, preset_names
 from thzsync.workers import one_team
@@ -33,11 +34,15 @@ TITLES: Final = {
     HYBRID: "hybrid, the scenario's mechanisms",
     PIPELINED: "hybrid, pipelined mechanisms",
 }
-METRICS: Final = ("makespan_ms", "exposed_ms", "energy_j", "completion_ms", "thz_share")
+JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j")
+"""Metrics of which less is better."""
+METRICS: Final = (*JUDGED, "completion_ms", "thz_share")
 REALISTIC_NOISE_DB: Final = 11.0
 """Noise figure of a receiver that was built (InP, 10.8 dB)."""
 
 Row = dict[str, Any]
+Values = dict[str, FloatArray]
+"""Per metric one value per seed."""
 Progress = Callable[[float, int], None]
 
 
@@ -57,14 +62,6 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Check:
-    """One assumption changed, everything else as it was."""
-
-    name: str
-    changes: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class Answer:
     """What the candidates did, and how far each check moves the difference."""
 
@@ -74,13 +71,15 @@ class Answer:
     seeds: tuple[int, ...]
     iterations: int
     candidates: tuple[Row, ...]
-    """Means with 95 % intervals, and paired differences from the best fibre-only schedule."""
+    """Means with 95 % intervals, and paired differences from the best fibre-only schedule.
+
+    ``best`` names the metrics in which no candidate is better beyond the paired interval."""
     checks: tuple[Row, ...]
     """The best hybrid's difference from fibre only in iteration time, one assumption changed."""
 
     def __str__(self) -> str:
         """The answer in words."""
-        from thzsync.answer.sentences import lines
+        from thzsync.answer.text import lines
 
         return "\n".join(lines(self))
 
@@ -140,42 +139,53 @@ def ask(
     """
     setting = scenario_of(str(scenario)) if isinstance(scenario, (str, Path)) else scenario
     named = source or (setting.name if isinstance(scenario, Scenario) else str(scenario))
-    how = effort or Effort()
-    own, best = setting, pipelined(setting)
-    same = own.digest == best.digest
+    effort = effort or Effort()
+    best, checks = pipelined(setting), checks_of(setting)
+    same = setting.digest == best.digest
     # Fibre only brings methods of its own, so it is the same with the mechanisms of either setting.
     contests = [
-        (own, ("all-wireless-best", *(() if same else ("thz-sync",)))),
+        (setting, ("all-wireless-best", *(() if same else ("thz-sync",)))),
         (best, ("all-wired-best", "thz-sync")),
     ]
-    checks = checks_of(setting)
-    runs = how.seeds * sum(len(policies) for _, policies in contests)
-    total = runs + 2 * how.check_seeds * len(checks)
+    runs = effort.seeds * sum(len(policies) for _, policies in contests)
+    total = runs + 2 * effort.check_seeds * len(checks)
 
     def advance(before: int) -> Progress:
         return lambda done, _: None if progress is None else progress(before + done, total)
 
     with one_team():
-        found = compare_settings(contests, how.seeds, how.iterations, workers, advance(0))
+        own, piped = compare_settings(
+            contests, effort.seeds, effort.iterations, workers, advance(0)
+        )
         checked = compare_settings(
-            [(pipelined(setting.with_(check.changes)), contests[1][1]) for check in checks],
-            how.check_seeds, how.check_iterations, workers, advance(runs),
+            [(pipelined(setting.with_(changes)), contests[1][1]) for changes in checks.values()],
+            effort.check_seeds, effort.check_iterations, workers, advance(runs),
         )  # fmt: skip
-    first = how.iterations // 2
-    candidates = [
-        (FIBRE, found[1], "all-wired-best"),
-        (THZ, found[0], "all-wireless-best"),
-        *(() if same else ((HYBRID, found[0], "thz-sync"),)),
-        (PIPELINED, found[1], "thz-sync"),
+    candidates = {
+        FIBRE: (piped, "all-wired-best"),
+        THZ: (own, "all-wireless-best"),
+        **({} if same else {HYBRID: (own, "thz-sync")}),
+        PIPELINED: (piped, "thz-sync"),
+    }
+    first = effort.iterations // 2
+    values = {name: _values(runs, policy, first) for name, (runs, policy) in candidates.items()}
+    rows = [
+        _row(name, policy, values[name], values[FIBRE])
+        | {"best": [metric for metric in JUDGED if name in undefeated(values, metric)]}
+        for name, (_, policy) in candidates.items()
     ]
-    rows = [_row(name, runs.of(policy), found[1], first) for name, runs, policy in candidates]
-    first = how.check_iterations // 2
+    first = effort.check_iterations // 2
     answers = [
-        {"check": check.name, "changes": check.changes}
-        | _row(PIPELINED, runs.of("thz-sync"), runs, first)
-        for check, runs in zip(checks, checked, strict=True)
+        {"check": name, "changes": changes}
+        | _row(
+            PIPELINED,
+            "thz-sync",
+            _values(runs, "thz-sync", first),
+            _values(runs, "all-wired-best", first),
+        )
+        for (name, changes), runs in zip(checks.items(), checked, strict=True)
     ]
-    return Answer(setting, named, found[1].seeds, how.iterations, tuple(rows), tuple(answers))
+    return Answer(setting, named, piped.seeds, effort.iterations, tuple(rows), tuple(answers))
 
 
 def scenario_of(source: str) -> Scenario:
@@ -207,36 +217,43 @@ def pipelined(scenario: Scenario) -> Scenario:
     )
 
 
-def checks_of(scenario: Scenario) -> list[Check]:
-    """Three assumptions to change: the fibre, the radio and the background traffic."""
+def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """Changes of one assumption each: of the fibre, the radio and the background traffic."""
     optical, thz = scenario.optical, scenario.thz
     full_bps = optical.access_bps * scenario.floor.lanes
+    checks: dict[str, dict[str, Any]] = {}
     if scenario.floor.rings > 1 and optical.inter_bps < full_bps:
-        fibre = Check("no oversubscription", {"optical.inter_bps": full_bps})
+        checks["no oversubscription"] = {"optical.inter_bps": full_bps}
     else:
         rates = {"access_bps": 2 * optical.access_bps, "inter_bps": 2 * optical.inter_bps}
-        fibre = Check("fibre twice as fast", {f"optical.{key}": bps for key, bps in rates.items()})
+        checks["fibre twice as fast"] = {f"optical.{key}": bps for key, bps in rates.items()}
     if thz.noise_figure_db < REALISTIC_NOISE_DB:
-        radio = Check(
-            f"noise figure of {REALISTIC_NOISE_DB:g} dB",
-            {"thz.noise_figure_db": REALISTIC_NOISE_DB},
-        )
+        noise = {"thz.noise_figure_db": REALISTIC_NOISE_DB}
+        checks[f"noise figure of {REALISTIC_NOISE_DB:g} dB"] = noise
     else:
-        radio = Check("half the transmit power", {"thz.max_power_w": thz.max_power_w / 2})
+        checks["half the transmit power"] = {"thz.max_power_w": thz.max_power_w / 2}
     load = 0.3 if optical.background.load < 0.15 else 0.0
     words = "background load of 30 %" if load else "no background traffic"
-    return [fibre, radio, Check(words, {"optical.background.load": load})]
+    return checks | {words: {"optical.background.load": load}}
 
 
-def _row(name: str, runs: Comparison, against: Comparison, first: int) -> Row:
+def undefeated(values: dict[str, Values], metric: str) -> list[str]:
+    """The candidate with the least mean, and those too close to it to call; none for one seed."""
+    least = min(values.values(), key=lambda own: float(own[metric].mean()))
+    if len(least[metric]) < 2:
+        return []
+    return [
+        name
+        for name, own in values.items()
+        if verdict(*interval95(own[metric] - least[metric])) is None
+    ]
+
+
+def _values(runs: Comparison, policy: str, first: int) -> Values:
+    return {metric: runs.seed_means(policy, metric, first) for metric in METRICS}
+
+
+def _row(name: str, policy: str, own: Values, fibre: Values) -> Row:
     """Means of one candidate, and its differences from fibre only in the same realisations."""
-    (policy,) = runs.policies
-    row = paired_row(
-        METRICS,
-        lambda metric: runs.seed_means(policy, metric, first),
-        lambda metric: (
-            runs.seed_means(policy, metric, first)
-            - against.seed_means("all-wired-best", metric, first)
-        ),
-    )
-    return {"candidate": name, "policy": policy, **row}
+    paired = paired_row(METRICS, lambda m: own[m], lambda m: own[m] - fibre[m])
+    return {"candidate": name, "policy": policy, **paired}

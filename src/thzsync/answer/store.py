@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from thzsync.answer.picture import draw
 from thzsync.answer.question import METRICS, Answer, Row
-from thzsync.answer.sentences import lines
-from thzsync.answer.tables import candidates_table, checks_table
+from thzsync.answer.text import candidates_table, checks_table, lines
 from thzsync.drawing import save_picture
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically, write_document
@@ -18,7 +17,6 @@ from thzsync.scenario import Scenario
 
 MARKER: Final = "answer.json"
 PICTURE: Final = "answer.svg"
-_KEYS: Final = [(diff, metric) for diff in ("", "diff_") for metric in METRICS]
 
 
 def save(answer: Answer, folder: Path) -> dict[str, Any]:
@@ -44,27 +42,20 @@ def load(folder: Path, document: Row) -> Answer:
             tuple(map(_row, document["candidates"])),
             tuple(map(_row, document["checks"])),
         )
-        _check(found)
+        for said in (lines, candidates_table, checks_table):
+            said(found)
+        return found
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ThzSyncError(
             f"{folder / MARKER}: is not an answer of this version ({type(error).__name__}: "
             f"{error}); make it anew with `thzsync ask`"
         ) from None
-    return found
 
 
 def _row(row: Row) -> Row:
     """A row whose metrics are numbers; an interval that is not known was written as null."""
-    known = {f"{diff}{metric}": float(row[f"{diff}{metric}"]) for diff, metric in _KEYS}
-    halves = {
-        f"ci95_{key}": math.nan if row[f"ci95_{key}"] is None else float(row[f"ci95_{key}"])
-        for key in known
-    }
-    return row | known | halves
-
-
-def _check(answer: Answer) -> None:
-    """See that all of the answer can be said: its words and its tables."""
-    lines(answer)
-    candidates_table(answer)
-    checks_table(answer)
+    found = dict(row)
+    for key in (f"{part}{metric}" for part in ("", "diff_") for metric in METRICS):
+        half = row[f"ci95_{key}"]
+        found |= {key: float(row[key]), f"ci95_{key}": math.nan if half is None else float(half)}
+    return found

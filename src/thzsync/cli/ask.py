@@ -51,9 +51,8 @@ def ask(
     from thzsync.answer import Effort
     from thzsync.answer import ask as run_all
     from thzsync.answer.question import scenario_of
-    from thzsync.answer.sentences import lines
     from thzsync.answer.store import save
-    from thzsync.answer.tables import candidates_table
+    from thzsync.answer.text import candidates_table, lines
     from thzsync.studies.execution import Tally
 
     setting = change_scenario(scenario_of(scenario), changes, scenario)

@@ -118,7 +118,7 @@ def _table(document: dict[str, Any]) -> Any:
     if len(rows) > MOST_ROWS:
         left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
         rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
-    late = ", late racks" if document["stragglers"] else ""
+    late = ", stragglers" if document["stragglers"] else ""
     title = (
         f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"

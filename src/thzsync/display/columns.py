@@ -14,7 +14,7 @@ Row = dict[str, Any]
 def felt_columns() -> list[Column]:
     """The time that users feel: the iteration, and what of it compute does not hide."""
     return [
-        Column("Makespan", "ms", key="makespan_ms", show=digits(4), priority=20),
+        Column("Iteration time", "ms", key="makespan_ms", show=digits(4), priority=20),
         Column("Exposed", "ms", key="exposed_ms", show=digits(4), priority=20),
     ]
 

@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 BOLD = "Bold: the best mean of its column, and any whose 95 % interval meets its."
-"""What bold cells are: a difference within the intervals is not called one."""
+PAIRED = (
+    "Bold: the best mean of its column, and any whose paired difference from it is too close to "
+    "call."
+)
 
 
+@cache
 def templates(package: str) -> Environment:
     """The templates of a package; whatever is inserted into them is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -51,31 +55,22 @@ def html_table(
 ) -> str:
     """A notebook's view of plain rows; columns of numbers stand on the right."""
     described = tuple(
-        Column(name, left=not any(_numeric(row[k]) for row in rows))
+        Column(name, left=not any(isinstance(row[k], (int, float)) for row in rows))
         for k, name in enumerate(columns)
     )
     return notebook_view(Table(title, described, rows, caption), facts)
 
 
-def _numeric(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-@cache
-def _own_templates() -> Environment:
-    return templates("thzsync.display")
-
-
 def _render(template: str, table: Table, **more: object) -> str:
     fitted = table.fitted()
     groups = fitted.groups()
-    parts = (fitted.caption, BOLD if fitted.has_best() else "")
+    bold = (PAIRED if table.paired else BOLD) if fitted.has_best() else ""
     return (
-        _own_templates()
+        templates("thzsync.display")
         .get_template(template)
         .render(
             table=fitted,
-            caption=" ".join(filter(None, parts)),
+            caption=f"{fitted.caption} {bold}".strip(),
             groups=groups,
             headings=[c.heading for c in fitted.columns] if groups else fitted.headings(),
             rows=fitted.cells(),

@@ -1,4 +1,4 @@
-"""Names and marks of policies, collectives and methods, the same in every picture."""
+"""Names and marks of policies and methods, the same in every picture."""
 
 from __future__ import annotations
 
@@ -17,20 +17,6 @@ POLICY_LABELS: Final = {
     "all-wireless-best": "All-wireless, best",
     "thz-sync, reckoned start": "THz-SynC, reckoned start",
 }
-KIND_LABELS: Final = {
-    "p2p": "P2P",
-    "a2a": "All-to-All",
-    "allreduce": "AllReduce",
-    "all-gather": "All-gather",
-    "reduce-scatter": "Reduce-scatter",
-    "broadcast": "Broadcast",
-    "reduce": "Reduce",
-    "gather": "Gather",
-    "scatter": "Scatter",
-    "barrier": "Barrier",
-}
-"""Names of the collectives that come with the package, in the order of pictures; any other
-collective keeps its own name and stands behind these."""
 METHOD_LABELS: Final = {
     "proposed": "Proposed",
     "demand-sorted": "Demand-sorted",

@@ -1,7 +1,9 @@
-"""Numbers as people read them: few digits, and the unit that fits their size."""
+"""Numbers as people read them: few digits, a unit that fits their size, a line of bars."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from math import floor, isfinite, log10
 from typing import Final
 
@@ -76,10 +78,10 @@ def fitting_unit(unit: str, largest: float | None) -> tuple[str, float]:
     size = abs(largest or 0.0)
     if ladder is None or not isfinite(size) or _LEAST <= size < _MOST or size == 0.0:
         return unit, 1.0
-    held = dict(ladder)[unit]
-    fitting = [(name, rung) for name, rung in ladder if size * held / rung >= 1.0]
+    own = dict(ladder)[unit]
+    fitting = [(name, rung) for name, rung in ladder if size * own / rung >= 1.0]
     name, rung = fitting[-1] if fitting else ladder[0]
-    return name, held / rung
+    return name, own / rung
 
 
 def with_unit(value: float, unit: str, digits: int = 4) -> str:
@@ -113,3 +115,28 @@ def with_half(value: float, half: float | None, unit: str, digits: int = 4) -> s
     if text and text != "0" and width and mean:
         digits = max(1, min(digits, 2 + floor(log10(abs(mean))) - floor(log10(width))))
     return f"{number(mean, digits)}{f' ± {text}' if text else ''} {name}".rstrip()
+
+
+def sparkline(values: Sequence[float], width: int = 40, plain: bool = False) -> str:
+    """Values as one line of bars, lowest to highest; a gap where a value is not finite.
+
+    More values than ``width`` are averaged in groups. ``plain`` keeps to ASCII.
+    """
+    shown = _squeeze(values, width)
+    finite = [v for v in shown if isfinite(v)]
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    marks = "_.-=+*%#" if plain else "▁▂▃▄▅▆▇█"
+    top = len(marks) - 1
+    places = [
+        (round(top * (v - low) / (high - low)) if high > low else top // 2) if isfinite(v) else None
+        for v in shown
+    ]
+    return "".join(" " if place is None else marks[place] for place in places)
+
+
+def _squeeze(values: Sequence[float], width: int) -> list[float]:
+    count = len(values)
+    if count <= width:
+        return list(values)
+    edges = [count * k // width for k in range(width + 1)]
+    return [sum(values[a:b]) / (b - a) for a, b in pairwise(edges) if b > a]

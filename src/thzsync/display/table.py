@@ -16,6 +16,13 @@ class Interval:
 
     mean: float | None
     half: float | None = None
+    best: bool = False
+    """Whether it is printed bold in a table of paired candidates."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the mean is a finite number."""
+        return self.mean is not None and isfinite(self.mean)
 
 
 Value = str | int | float | bool | Interval | None
@@ -77,6 +84,8 @@ class Table:
     caption: str = ""
     marks: Sequence[int] = ()
     """Style index of every row's series, for renderers that can draw its mark."""
+    paired: bool = False
+    """Bold follows `Interval.best`, which goes by paired differences, not by the intervals."""
 
     def only(self, *keys: str) -> Table:
         """The same table with these columns, in this order."""
@@ -96,24 +105,19 @@ class Table:
 
     def fitted(self) -> Table:
         """The same table in units that fit its values, such as seconds for 62,920 ms."""
-        fits = {
-            unit: fitting_unit(unit, self._largest(unit))
-            for unit in {column.unit for column in self.columns}
-        }
+        units = {column.unit for column in self.columns}
+        fits = {unit: fitting_unit(unit, self._largest(unit)) for unit in units}
         factors = [fits[column.unit][1] for column in self.columns]
         return replace(
             self,
             columns=tuple(replace(column, unit=fits[column.unit][0]) for column in self.columns),
-            rows=[
-                [_times(value, factor) for value, factor in zip(row, factors, strict=True)]
-                for row in self.rows
-            ],
+            rows=[list(map(_times, row, factors)) for row in self.rows],
         )
 
     def _largest(self, unit: str) -> float | None:
         places = [k for k, column in enumerate(self.columns) if column.unit == unit]
-        known = (_size(row[k]) for row in self.rows for k in places)
-        return max((size for size in known if size is not None), default=None)
+        found = (_interval(row[k]) for row in self.rows for k in places)
+        return max((abs(v.mean or 0.0) for v in found if v.known), default=None)
 
     def headings(self) -> list[str]:
         """One line of headings: the first column of a group carries the group's name."""
@@ -142,72 +146,65 @@ class Table:
 
     def cells(self) -> list[list[Cell]]:
         """Every value as text."""
-        best = [self._best(k) for k in range(len(self.columns))]
+        best = zip(*map(self._best, range(len(self.columns))), strict=True)
         return [
-            [
-                _cell(column, value, top)
-                for column, value, top in zip(self.columns, row, best, strict=True)
-            ]
-            for row in self.rows
+            list(map(_cell, self.columns, row, bold))
+            for row, bold in zip(self.rows, best, strict=True)
         ]
 
     def has_best(self) -> bool:
         """Whether some cell is printed bold."""
-        return any(self._best(k) is not None for k in range(len(self.columns)))
+        return any(any(self._best(k)) for k in range(len(self.columns)))
 
-    def _best(self, place: int) -> Interval | None:
-        """The best mean of a column that says which end is better, if there is a choice."""
+    def _best(self, place: int) -> list[bool]:
+        """Which cells of a column are bold: with the best mean, or an interval that meets it."""
         better = self.columns[place].better
-        known = [_interval(row[place]) for row in self.rows if _number(row[place]) is not None]
+        values = [_interval(row[place]) for row in self.rows]
+        known = [value for value in values if value.known]
+        if self.paired:
+            return [value.best for value in values]
         if not better or len(known) < 2:
-            return None
-        pick = min if better == "low" else max
-        return pick(known, key=lambda value: value.mean or 0.0)
+            return [False] * len(values)
+        best = (min if better == "low" else max)(known, key=lambda value: value.mean or 0.0)
+        return [value.known and _meets(value, best) for value in values]
 
 
-def _cell(column: Column, value: Value, best: Interval | None) -> Cell:
-    mean, known = _interval(value).mean, _number(value)
-    half = half_width(known, _interval(value).half, pad=True)
-    return Cell(
-        value if isinstance(value, str) else column.show(mean),
-        f"± {half}" if half else "",
-        column.tone(mean) if column.tone is not None and known is not None else "",
-        best is not None and known is not None and _as_good(_interval(value), best),
-    )
+def markdown_table(table: Table) -> str:
+    """The table in pipes, and its caption below; its title is the page's own heading."""
+    fitted = table.fitted()
+    rule = ["---" if column.left else "---:" for column in fitted.columns]
+    body = [[str(cell).replace("|", r"\|") for cell in row] for row in fitted.cells()]
+    lines = [f"| {' | '.join(line)} |" for line in (fitted.headings(), rule, *body)]
+    return "\n".join(lines) + (f"\n\n{fitted.caption}" if fitted.caption else "")
 
 
-def _as_good(value: Interval, best: Interval) -> bool:
-    """Whether the value is the best, or its interval meets the best one's."""
+def _cell(column: Column, value: Value, best: bool) -> Cell:
+    if isinstance(value, str):
+        return Cell(value)
+    found = _interval(value)
+    half = half_width(found.mean, found.half, pad=True) if found.known else ""
+    tone = column.tone(found.mean) if column.tone and found.known else ""
+    return Cell(column.show(found.mean), f"± {half}" if half else "", tone, best)
+
+
+def _meets(value: Interval, best: Interval) -> bool:
     assert value.mean is not None
     assert best.mean is not None
-    reach = sum(h for h in (value.half, best.half) if h is not None and isfinite(h))
+    reach = sum(half for half in (value.half, best.half) if half is not None and isfinite(half))
     return abs(value.mean - best.mean) <= reach
 
 
-def _interval(value: Any) -> Interval:
+def _interval(value: Value) -> Interval:
+    if isinstance(value, str):
+        return Interval(None)
     return value if isinstance(value, Interval) else Interval(value)
 
 
-def _number(value: Value) -> float | None:
-    mean: Value = value.mean if isinstance(value, Interval) else value
-    if mean is None or isinstance(mean, (str, bool, Interval)) or not isfinite(mean):
-        return None
-    return float(mean)
-
-
-def _size(value: Value) -> float | None:
-    known = _number(value)
-    return None if known is None else abs(known)
-
-
 def _times(value: Value, factor: float) -> Value:
-    if factor == 1.0 or _number(value) is None:
+    found = _interval(value)
+    if factor == 1.0 or found.mean is None:
         return value
-    if isinstance(value, Interval):
-        assert value.mean is not None
-        return Interval(value.mean * factor, None if value.half is None else value.half * factor)
-    assert not isinstance(value, str)
-    return None if value is None else value * factor
+    return replace(found, mean=found.mean * factor, half=found.half and found.half * factor)
 
 
 def _with_unit(name: str, unit: str) -> str:

@@ -35,11 +35,14 @@ class TerminalTable:
         yield Text(printable(self.table.title), style="bold")
         dropped = columns_to_drop(self.table, options.max_width)
         shown = self.table.without(dropped)
-        if _width(shown) <= options.max_width:
-            yield _grid(shown)
-            yield from _left_out([self.table.headings()[k] for k in sorted(dropped)])
+        if _width(shown) > options.max_width:
+            yield from map(Text, _blocks(self.table))
         else:
-            yield from _blocks(self.table)
+            yield _grid(shown)
+            if dropped:
+                names = ", ".join(self.table.headings()[k] for k in sorted(dropped))
+                told = f"left out: {names}; widen the terminal or use --json"
+                yield Text(told, style="dim")
         if self.table.caption:
             yield Text(printable(self.table.caption), style="italic")
 
@@ -59,14 +62,19 @@ def _width(table: Table) -> int:
     """The least width at which no number and no heading is cut."""
     from rich.cells import cell_len
 
-    total = 0
-    texts = _texts(table)
+    total = _GAP * (len(table.columns) - 1) + 2
+    for column, heading, texts in _columns(table):
+        longest = max(map(cell_len, texts), default=0)
+        least = min(longest, _WORDS) if _wraps(column, texts) else longest
+        total += max(least, *map(cell_len, heading.splitlines() or [""]))
+    return total
+
+
+def _columns(table: Table) -> Iterator[tuple[Column, str, list[str]]]:
+    """Every column with its heading and its texts."""
+    rows = _texts(table)
     for k, (column, heading) in enumerate(zip(table.columns, table.headings(), strict=True)):
-        longest = max((cell_len(row[k]) for row in texts), default=0)
-        if _wraps(column, [row[k] for row in texts]):
-            longest = min(longest, _WORDS)
-        total += max(longest, *map(cell_len, _folded(heading).splitlines() or [""]))
-    return total + _GAP * (len(table.columns) - 1) + 2
+        yield column, _folded(heading), [row[k] for row in rows]
 
 
 def _folded(heading: str) -> str:
@@ -89,30 +97,19 @@ def _grid(table: Table) -> RenderableType:
     from rich.text import Text
 
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-    texts = _texts(table)
-    for k, (column, heading) in enumerate(zip(table.columns, table.headings(), strict=True)):
-        wraps = _wraps(column, [row[k] for row in texts])
+    for column, heading, texts in _columns(table):
         # As Text, since Rich would take a unit in brackets for markup.
         justify: Literal["left", "right"] = "left" if column.left else "right"
-        grid.add_column(Text(_folded(heading)), justify=justify, no_wrap=not wraps)
-    for row in texts:
+        grid.add_column(Text(heading), justify=justify, no_wrap=not _wraps(column, texts))
+    for row in _texts(table):
         grid.add_row(*map(Text, row))
     return grid
 
 
-def _left_out(names: list[str]) -> Iterator[RenderableType]:
-    from rich.text import Text
-
-    if names:
-        yield Text(f"left out: {', '.join(names)}; widen the terminal or use --json", style="dim")
-
-
-def _blocks(table: Table) -> Iterator[RenderableType]:
+def _blocks(table: Table) -> Iterator[str]:
     """Every row as lines of name and value."""
-    from rich.text import Text
-
     names = table.headings()
     for row in _texts(table):
         lines = [f"  {name}: {text}" for name, text in zip(names[1:], row[1:], strict=True)]
-        yield Text("\n".join(("", row[0], *lines)))
-    yield Text("")
+        yield "\n".join(("", row[0], *lines))
+    yield ""

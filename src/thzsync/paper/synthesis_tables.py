@@ -63,7 +63,7 @@ def ablations(rows: Iterable[Row], caption: str = "") -> Table:
 
 def setting(collective: str, stragglers: bool) -> str:
     """A collective, and whether some racks are late."""
-    return kind_look(collective).label + (", late racks" if stragglers else "")
+    return kind_look(collective).label + (", stragglers" if stragglers else "")
 
 
 def _times(value: float | None) -> str:

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from thzsync.assumptions import assumptions
-from thzsync.display import counted, number, quantity, with_half
+from thzsync.display import number, quantity, with_half
 from thzsync.display.kinds import kind_look
-from thzsync.display.labels import POLICY_LABELS, label, policy_name
+from thzsync.display.labels import policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
-from thzsync.report.contest import FIBRE_ONLY, Contest, reference_row, winner
+from thzsync.report.contest import FIBRE_ONLY, Contest, by_reward, reference_row
 from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
 from thzsync.report.story import Reason, paper_findings, title, undecided
-from thzsync.report.sweep import leads, swept_scenarios
-from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
-from thzsync.studies.curves import all_panels
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
-    from thzsync.studies.crossover import Crossover
+from thzsync.report.sweep import swept_scenarios
+from thzsync.report.sweep_story import sweep_findings, sweep_headline
+from thzsync.studies import Sweep
 
 WEIGHTY: Final = 3
 """So many findings stand in full; the rest is folded."""
-MOST_CROSSOVERS: Final = 4
-"""More than these are left to the table."""
 
 
 class Figure(NamedTuple):
@@ -63,8 +56,12 @@ def answer(results: Results) -> Answer:
         reasons = [*_exposed(row), *_reference(results), *_spent(results, row), *paper]
         return Answer(_run_headline(row), _figures(row), reasons, assumed)
     found = Contest(results)
-    reasons = [*_exposed_beside(found), *_energy(found), *paper[:1], *_others(found)]
-    reasons += [*_reward(found), *paper[1:], *_spent(results, found.best)]
+    beside = ""
+    if found.best.get(EXPOSED.key) is not None and found.against.get(EXPOSED.key):
+        change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
+        beside = f" That is {change} than with {_schedule(found.against)}."
+    reasons = [*_exposed(found.best, beside), _energy(found), *paper[:1], *_others(found)]
+    reasons += [_reward(found), *paper[1:], *_spent(results, found.best)]
     return Answer(_headline(found), _figures(found.best), reasons, _against(found) | assumed)
 
 
@@ -92,35 +89,24 @@ def _against(found: Contest) -> dict[str, str]:
     return {"Reference": f"{policy_name(found.against)}; {remark}"}
 
 
-def _exposed_beside(found: Contest) -> Iterator[Reason]:
-    """The communication that compute does not hide, beside the reference's."""
-    for reason in _exposed(found.best):
-        beside = ""
-        if found.against.get(EXPOSED.key):
-            change = _change(*found.paired_pct(found.best, found.against, EXPOSED), "less", "more")
-            beside = f" That is {change} than with {_schedule(found.against)}."
-        yield Reason(reason.word, reason.sentence + beside)
-
-
-def _energy(found: Contest) -> Iterator[Reason]:
+def _energy(found: Contest) -> Reason:
     """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
     least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
-    rival = found.against if least is found.best else found.best
+    rival = found.rival(least)
     saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
     spends = f"{policy_name(least)} spends least: {quantity(least[ENERGY.key], 'J', 3)}"
-    yield Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
+    return Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
 
 
 def _worth(found: Contest, least: Row) -> str:
     """Whether time is a reason to keep what spends more."""
     without = least["policy"] in ("all-wireless", BEST_OF["all-wireless"])
-    if least is found.best:
-        faster = verdict(*found.paired_pct(least, found.against, found.time)) is False
-        both = " It uses no fibre: neither time nor this energy is a reason to keep fibre here."
-        return both if without and faster else ""
-    keep = "fibre" if without else policy_name(found.best)
-    lead, half = found.paired_pct(least, found.best, found.time)
+    lead, half = found.paired_pct(least, found.rival(least), found.time)
     longer = verdict(lead, half)
+    if least is found.best:
+        both = " It uses no fibre: neither time nor this energy is a reason to keep fibre here."
+        return both if without and longer is False else ""
+    keep = "fibre" if without else policy_name(found.best)
     advice = f"Keep {keep} unless energy counts more than time."
     if not longer:
         advice = f"Time gives no {'certain ' if longer is None else ''}reason to keep {keep}."
@@ -139,17 +125,14 @@ def _others(found: Contest) -> Iterator[Reason]:
         yield Reason("Other policies", f"Beside {policy_name(found.best)}: {'; '.join(parts)}.")
 
 
-def _reward(found: Contest) -> Iterator[Reason]:
+def _reward(found: Contest) -> Reason:
     """Who has the highest reward, which weighs time and energy."""
-    best = winner(found.rows)
-    second = winner([row for row in found.rows if row is not best])
-    ours, theirs = (
-        found.fabric.seed_means(row["policy"], REWARD.key, found.first) for row in (best, second)
-    )
+    highest = by_reward(found.rows)[:2]
+    ours, theirs = (found.seed_means(row, REWARD) for row in highest)
     remark = undecided(*interval95(ours - theirs))
-    first, next_ = (f"{policy_name(r)} {number(r['reward'], 3)}" for r in (best, second))
-    told = f"The highest is that of {first}, then {next_}{f' ({remark})' if remark else ''}."
-    yield Reason("Reward", told)
+    first, second = (f"{policy_name(row)} {number(row['reward'], 3)}" for row in highest)
+    told = f"The highest is that of {first}, then {second}{f' ({remark})' if remark else ''}."
+    return Reason("Reward", told)
 
 
 def _time(found: Contest, row: Row) -> str:
@@ -197,15 +180,13 @@ def _run_headline(row: Row) -> str:
     return f"{policy_name(row)}: an iteration of {time}, with {taken} of communication."
 
 
-def _exposed(row: Row) -> Iterator[Reason]:
+def _exposed(row: Row, beside: str = "") -> Iterator[Reason]:
     """What of the iteration is communication in the open."""
     exposed, makespan = row.get(EXPOSED.key), row.get(MAKESPAN.key)
     if exposed is not None and makespan:
-        shown = quantity(exposed, "ms", largest=makespan)
+        shown, share = quantity(exposed, "ms", largest=makespan), _percent(exposed, makespan)
         text = f"Compute does not hide {shown} of communication with {policy_name(row)}"
-        yield Reason(
-            "Exposed communication", f"{text}, {_percent(exposed, makespan)} of the iteration."
-        )
+        yield Reason("Exposed communication", f"{text}, {share} of the iteration.{beside}")
 
 
 def _reference(results: Results) -> Iterator[Reason]:
@@ -255,75 +236,8 @@ def _percent(part: Any, whole: Any) -> str:
 def _of_sweep(sweep: Sweep) -> Answer:
     least = {m: min(sweep.rows, key=lambda row: float(row[m.key])) for m in (MAKESPAN, ENERGY)}
     return Answer(
-        _sweep_headline(sweep),
+        sweep_headline(sweep),
         [_figure(row, m, f"least {m.title.lower()} of any point") for m, row in least.items()],
-        [*_crossovers(sweep), *(_least(sweep, m, row) for m, row in least.items()), *_gaps(sweep)],
+        list(sweep_findings(sweep, least)),
         assumptions(*swept_scenarios(sweep)),
     )
-
-
-def _sweep_headline(sweep: Sweep) -> str:
-    if len(sweep.policies) == 1:
-        times = [row[MAKESPAN.key] for row in sweep.rows]
-        least, most = (quantity(t, "ms", largest=max(times)) for t in (min(times), max(times)))
-        return f"{label(POLICY_LABELS, sweep.policies[0])}: iterations of {least} to {most}."
-    found = leads(sweep)
-    won = Counter(lead.policy for lead in found if lead.decided)
-    unsure = len(found) - won.total()
-    if not won:
-        one = len(sweep.specification.seeds) == 1
-        reason = "one seed decides nothing" if one else "too close to call"
-        return f"No policy is certainly fastest at any point: {reason}."
-    (first, count), *others = ((label(POLICY_LABELS, p), n) for p, n in won.most_common())
-    if count == len(found):
-        return f"{first} has the shortest iteration at every point."
-    parts = [f"{first} has the shortest iteration at {count} of {len(found)} points"]
-    parts += [f"{name} at {times}" for name, times in others]
-    return f"{', '.join(parts)}{f'; {unsure} too close to call' if unsure else ''}."
-
-
-def _crossovers(sweep: Sweep) -> Iterator[Reason]:
-    found = [
-        (panel, crossover)
-        for axis in leading_axes(sweep)
-        for panel in all_panels(sweep, MAKESPAN.key, axis)
-        for crossover in panel.crossovers
-    ]
-    for panel, one in found[:MOST_CROSSOVERS]:
-        before, behind = (label(POLICY_LABELS, p) for p in (one.before, one.behind))
-        place = f", at {held_name(panel.held)}" if panel.held else ""
-        yield Reason(
-            f"Crossover along {key_name(panel.axis)}",
-            f"{before} is faster up to {value_name(one.x, panel.axis)}, {behind} beyond it{place} "
-            f"({_interval(sweep, one, panel.axis)}).",
-        )
-    if len(found) > MOST_CROSSOVERS:
-        more = len(found) - MOST_CROSSOVERS
-        yield Reason("Further crossovers", f"{more} more in the table below the curves.")
-
-
-def _interval(sweep: Sweep, one: Crossover, axis: str) -> str:
-    if one.low is None and one.high is None:
-        known = len(sweep.specification.seeds) > 1
-        reach = "its 95 % interval reaches beyond both ends of the axis"
-        return reach if known else "one seed gives no interval"
-    low, high = (None if end is None else value_name(end, axis) for end in (one.low, one.high))
-    if low and high:
-        return f"95 %: {low} to {high}"
-    return f"95 %: from {low} on" if low else f"95 %: up to {high}"
-
-
-def _least(sweep: Sweep, metric: Metric, row: Row) -> Reason:
-    place = held_name({axis: row[axis] for axis in leading_axes(sweep)})
-    value = with_half(row[metric.key], row[f"ci95_{metric.key}"], metric.unit)
-    where = f"{policy_name(row)}{f' at {place}' if place else ''}"
-    return Reason(f"Least {metric.title.lower()}", f"{where}: {value}.")
-
-
-def _gaps(sweep: Sweep) -> Iterator[Reason]:
-    if sweep.failures:
-        count = counted(len(sweep.failures), "run")
-        text = f"{count} failed and have no part in the numbers; see the last table."
-        yield Reason("Failed", text)
-    if sweep.missing:
-        yield Reason("Not there yet", f"Missing of the plan: {counted(sweep.missing, 'run')}.")

@@ -2,99 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from thzsync.answer import Answer
 from thzsync.answer.question import TITLES
-from thzsync.answer.sentences import details, headline, next_step
-from thzsync.answer.tables import candidates_table, checks_table
+from thzsync.answer.text import candidates_table, checks_table, details, headline, next_step
 from thzsync.assumptions import assumptions
-from thzsync.display import Table, counted, quantity
-
-if TYPE_CHECKING:
-    from thzsync.answer import Answer
+from thzsync.display import quantity
 
 
 class Bar(NamedTuple):
-    """A bar: whose it is, what it says, and how long its parts are."""
+    """A bar: whose it is, what it says, and the lengths of its parts [% of the longest bar]."""
 
     name: str
     text: str
     lengths: list[float]
-    """In per cent of the longest bar, once they are in a panel."""
 
 
 class Panel(NamedTuple):
-    """A panel of bars, and the same in words for a reader who does not see them."""
+    """A panel of bars, with colour and name of every part of a bar."""
 
     title: str
     note: str
     parts: list[tuple[str, str]]
-    """Colour and name of every part of a bar."""
     bars: list[Bar]
-    words: str
 
 
-class Asked(NamedTuple):
+def view(answer: Answer) -> dict[str, Any]:
     """An answer as the page shows it."""
+    return {
+        "name": answer.scenario.name,
+        "headline": headline(answer),
+        "paragraph": details(answer),
+        "panels": panels(answer),
+        "tables": [candidates_table(answer), checks_table(answer)],
+        "assumed": assumptions(answer.scenario),
+        "next_step": next_step(answer),
+    }
 
-    name: str
-    facts: list[str]
-    headline: str
-    paragraph: str
-    panels: list[Panel]
-    tables: list[Table]
-    assumed: dict[str, str]
-    next_step: str
 
-
-def view(answer: Answer) -> Asked:
-    """An answer as the page shows it."""
-    floor = answer.scenario.floor
-    return Asked(
-        answer.scenario.name,
-        [
-            f"scenario “{answer.scenario.name}”",
-            f"{floor.racks} racks on {counted(floor.rings, 'ring')}",
-            counted(answer.iterations, "iteration"),
-            counted(len(answer.seeds), "seed"),
-        ],
-        headline(answer),
-        details(answer),
-        [_times(answer), _energies(answer)],
-        [candidates_table(answer), checks_table(answer)],
-        assumptions(answer.scenario),
-        next_step(answer),
+def panels(answer: Answer) -> list[Panel]:
+    """Iteration time and energy of every candidate as bars."""
+    rows = answer.candidates
+    longest_ms, most_j = (
+        max(row[key] for row in rows) or 1.0 for key in ("makespan_ms", "energy_j")
     )
-
-
-def _times(answer: Answer) -> Panel:
-    bars = [
-        Bar(
-            TITLES[row["candidate"]],
-            f"{quantity(row['makespan_ms'], 'ms')}, exposed {quantity(row['exposed_ms'], 'ms')}",
-            [row["makespan_ms"] - row["exposed_ms"], row["exposed_ms"]],
-        )
-        for row in answer.candidates
+    times, energies = [], []
+    for row in rows:
+        name, whole, exposed = TITLES[row["candidate"]], row["makespan_ms"], row["exposed_ms"]
+        told = f"{quantity(whole, 'ms')}, exposed {quantity(exposed, 'ms')}"
+        lengths = [100 * part / longest_ms for part in (whole - exposed, exposed)]
+        times.append(Bar(name, told, lengths))
+        spent = quantity(row["energy_j"], "J", 3, most_j)
+        energies.append(Bar(name, spent, [100 * row["energy_j"] / most_j]))
+    colours = [("var(--fibre)", "compute"), ("var(--s5)", "exposed communication")]
+    return [
+        Panel("Iteration time", "shorter is better", colours, times),
+        Panel("Energy", "less is better", [("var(--s3)", "transmission")], energies),
     ]
-    parts = [("var(--fibre)", "compute"), ("var(--s5)", "exposed communication")]
-    return _panel("Iteration time", "shorter is better", parts, bars)
-
-
-def _energies(answer: Answer) -> Panel:
-    most = max(row["energy_j"] for row in answer.candidates)
-    bars = [
-        Bar(
-            TITLES[row["candidate"]],
-            quantity(row["energy_j"], "J", 3, most),
-            [row["energy_j"]],
-        )
-        for row in answer.candidates
-    ]
-    return _panel("Energy", "less is better", [("var(--s3)", "transmission")], bars)
-
-
-def _panel(title: str, note: str, parts: list[tuple[str, str]], bars: list[Bar]) -> Panel:
-    longest = max(sum(bar.lengths) for bar in bars) or 1.0
-    scaled = [bar._replace(lengths=[100 * part / longest for part in bar.lengths]) for bar in bars]
-    told = "; ".join(f"{bar.name}: {bar.text}" for bar in bars)
-    return Panel(title, note, parts, scaled, f"{title}. {told}.")

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from thzsync.arrays import FloatArray
 from thzsync.display.metrics import COMPLETION, MAKESPAN, Metric
 from thzsync.experiments.statistics import paired_pct
 from thzsync.names import BEST_OF
@@ -29,16 +30,22 @@ class Contest:
         self.best = (overlays or fibre[1:])[0]
         self.against = (fibre or overlays[1:])[0]
 
+    def rival(self, row: Row) -> Row:
+        """The fastest policy; for itself, the schedule that it is compared with."""
+        return self.against if row is self.best else self.best
+
     def paired_pct(self, row: Row, against: Row, metric: Metric) -> tuple[float, float]:
         """Paired difference in per cent of ``against``; below 0 is less."""
-        return paired_pct(
-            *(self.fabric.seed_means(r["policy"], metric.key, self.first) for r in (row, against))
-        )
+        return paired_pct(self.seed_means(row, metric), self.seed_means(against, metric))
+
+    def seed_means(self, row: Row, metric: Metric) -> FloatArray:
+        """A metric of a policy, one value per seed."""
+        return self.fabric.seed_means(row["policy"], metric.key, self.first)
 
 
-def winner(rows: list[Row]) -> Row:
-    """The policy with the highest reward; the faster one of equals."""
-    return max(rows, key=lambda row: (row["reward"], -row["completion_ms"]))
+def by_reward(rows: list[Row]) -> list[Row]:
+    """Policies from the highest reward down; of equals the faster one first."""
+    return sorted(rows, key=lambda row: (-row["reward"], row["completion_ms"]))
 
 
 def reference_row(results: Results) -> Row | None:

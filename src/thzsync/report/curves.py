@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections import defaultdict
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from thzsync.arrays import FloatArray
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import short
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
+from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import interval95
 from thzsync.report.source import Results
 from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
-
-if TYPE_CHECKING:
-    from thzsync.experiments.compare import Comparison
 
 CURVES: Final = (REWARD, COMPLETION, ENERGY)
 """In the order of the paper's figures."""
@@ -38,39 +38,36 @@ def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
 
 
 def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
+    keys = [metric.key for metric in CURVES]
     frame = comparison.iterations.filter(pl.col("policy") == policy)
     # Several jobs have a row each: their mean is the seed's value, as in the tables' means.
-    seeds = frame.group_by("seed", "iteration").agg(pl.col(m.key).mean() for m in CURVES)
-    grouped = (
-        seeds.sort("iteration", "seed").group_by("iteration", maintain_order=True).agg(pl.all())
-    )
-    curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"].to_list()]}
-    for metric in CURVES:
-        pairs = [interval95(np.asarray(values)) for values in grouped[metric.key].to_list()]
-        curves[metric.key] = {
-            "mean": [short(mean) for mean, _ in pairs],
-            "half": [short(half) for _, half in pairs],
-        }
+    seeds = frame.group_by("iteration", "seed").agg(pl.col(keys).mean()).sort("iteration", "seed")
+    grouped = seeds.group_by("iteration", maintain_order=True).agg(keys)
+    curves: dict[str, Any] = {"iteration": [k + 1 for k in grouped["iteration"]]}
+    for key in keys:
+        means, halves = zip(
+            *(interval95(values.to_numpy()) for values in grouped[key]), strict=True
+        )
+        curves[key] = {"mean": list(map(short, means)), "half": list(map(short, halves))}
     return curves
 
 
 def delay_energy_plane(results: Results, comparison: Comparison) -> dict[str, Any]:
     """Every policy as a point of completion time [ms] and energy [J], and who is undominated."""
-    axes = {"x": COMPLETION.key, "y": ENERGY.key}
+    keys = {"x": COMPLETION.key, "y": ENERGY.key}
     parts = {"": "", "half_": "ci95_", "paper_": "paper_"}
-    places = [
-        (f"{name}{x}", f"{part}{key}") for name, part in parts.items() for x, key in axes.items()
-    ]
-    points = [
-        {"policy": row["policy"], "cloud": _cloud(comparison, row["policy"], results.first)}
-        | {name: short(row.get(key)) for name, key in places}
-        for row in results.rows
-    ]
+    points = []
+    for row in results.rows:
+        point: dict[str, Any] = {"policy": row["policy"]}
+        point["cloud"] = _cloud(comparison, row["policy"], results.first)
+        for name, part in parts.items():
+            point |= {f"{name}{axis}": short(row.get(f"{part}{key}")) for axis, key in keys.items()}
+        points.append(point)
     oracle = results.document.get("oracle")
     return {
         "points": points,
         "frontier": pareto([(p["x"], p["y"]) for p in points]),
-        "oracle": oracle and {"x": short(oracle["completion_ms"]), "y": short(oracle["energy_j"])},
+        "oracle": oracle and {axis: short(oracle[key]) for axis, key in keys.items()},
     }
 
 
@@ -91,10 +88,7 @@ def _cloud(comparison: Comparison, policy: str, first: int) -> dict[str, list[An
         (pl.col("policy") == policy) & (pl.col("iteration") >= first)
     )
     means = frame.group_by(unit).agg(pl.col("completion_ms", "energy_j").mean()).sort(unit)
-    return {
-        "x": [short(x) for x in means["completion_ms"]],
-        "y": [short(y) for y in means["energy_j"]],
-    }
+    return {"x": list(map(short, means["completion_ms"])), "y": list(map(short, means["energy_j"]))}
 
 
 def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
@@ -103,21 +97,20 @@ def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
     panels = []
     for kind in ordered(events["kind"].unique()):
         chosen = events.filter(pl.col("kind") == kind)
-        pooled = chosen["completion_ms"].to_numpy()
-        edges = np.linspace(0.0, max(float(np.quantile(pooled, 0.995)), 1e-9), BINS + 1)
+        top = max(float(np.quantile(chosen["completion_ms"], 0.995)), 1e-9)
+        times = {p: chosen.filter(pl.col("policy") == p) for p in comparison.policies}
         rows = [
-            {"policy": policy, **_distribution(values, edges)}
-            for policy in comparison.policies
-            if len(values := chosen.filter(pl.col("policy") == policy)["completion_ms"].to_numpy())
+            {"policy": policy, **_distribution(own["completion_ms"].to_numpy(), top)}
+            for policy, own in times.items()
+            if own.height
         ]
-        panels.append(
-            {"kind": kind, "title": kind_look(kind).label, "top": short(edges[-1]), "rows": rows}
-        )
+        title = kind_look(kind).label
+        panels.append({"kind": kind, "title": title, "top": short(top), "rows": rows})
     return panels
 
 
-def _distribution(values: np.ndarray[Any, Any], edges: np.ndarray[Any, Any]) -> dict[str, Any]:
-    counts, _ = np.histogram(np.minimum(values, edges[-1]), edges)
+def _distribution(values: FloatArray, top: float) -> dict[str, Any]:
+    counts, _ = np.histogram(np.minimum(values, top), np.linspace(0.0, top, BINS + 1))
     return {
         "count": len(values),
         "mean": short(values.mean()),
@@ -135,48 +128,39 @@ def collective_rows(comparison: Comparison, first: int) -> list[dict[str, Any]]:
     events = comparison.events.filter(pl.col("iteration") >= first)
     if not set(BANDWIDTHS) <= set(events.columns):
         return []
-    of_seeds = [
-        {"policy": policy, **row}
-        for (policy, _), part in events.group_by("policy", "seed", maintain_order=True)
-        for row in by_collective(part)
+    seeds: dict[tuple[str, Any], list[dict[str, Any]]] = defaultdict(list)
+    for (policy, _), part in events.group_by("policy", "seed", maintain_order=True):
+        for row in by_collective(part):
+            seeds[row["kind"], policy].append(row)
+    return [
+        {"kind": kind, "policy": policy, "events": sum(row["events"] for row in same)}
+        | _means(same)
+        for kind in ordered(events["kind"].unique())
+        for policy in comparison.policies
+        if (same := seeds[kind, policy])
     ]
-    rows = []
-    for kind in ordered(events["kind"].unique()):
-        for policy in comparison.policies:
-            same = [r for r in of_seeds if (r["policy"], r["kind"]) == (policy, kind)]
-            if same:
-                total = sum(row["events"] for row in same)
-                rows.append({"kind": kind, "policy": policy, "events": total, **_means(same)})
-    return rows
 
 
 def _means(of_seeds: list[dict[str, Any]]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for key in ("completion_ms", *BANDWIDTHS):
         known = [row[key] for row in of_seeds if row[key] is not None]
-        pair = interval95(np.array(known)) if known else (None, None)
-        found[key], found[f"ci95_{key}"] = pair
+        found[key], found[f"ci95_{key}"] = interval95(np.array(known)) if known else (None, None)
     return found
 
 
 def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:
-    """Bytes and joules per iteration on each fabric, by policy and collective type."""
+    """Bytes and joules per iteration on each carrier, by policy and collective type."""
     columns = ("thz_bytes", "wired_bytes", "thz_energy_j", "optical_energy_j", "completion_ms")
-    chosen = comparison.events.filter(pl.col("iteration") >= first)
-    runs = chosen.group_by("policy").agg(
-        pl.struct("seed", "iteration").n_unique().alias("iterations")
-    )
-    sums = chosen.group_by("policy", "kind").agg(pl.col(c).sum() for c in columns)
-    joined = sums.join(runs, on="policy")
-    kinds = ordered(chosen["kind"].unique())
     split = []
     for policy in comparison.policies:
-        rows = {r["kind"]: r for r in joined.filter(pl.col("policy") == policy).to_dicts()}
-        by_kind = {
-            kind: {c: short(rows[kind][c] / rows[kind]["iterations"], 6) for c in columns}
-            for kind in kinds
-            if kind in rows
-        }
-        total = {c: sum(cell[c] or 0.0 for cell in by_kind.values()) for c in columns}
-        split.append({"policy": policy, "kinds": by_kind, "total": total})
+        mine = comparison.events.filter(
+            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
+        )
+        iterations = mine.select("seed", "iteration").n_unique()
+        sums = mine.group_by("kind").agg(pl.col(columns).sum() / iterations)
+        rows = {row["kind"]: row for row in sums.to_dicts()}
+        kinds = {kind: {c: short(rows[kind][c], 6) for c in columns} for kind in ordered(rows)}
+        total = {c: sum(cell[c] or 0.0 for cell in kinds.values()) for c in columns}
+        split.append({"policy": policy, "kinds": kinds, "total": total})
     return split

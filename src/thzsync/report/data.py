@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from thzsync.display.kinds import kind_look, ordered
-from thzsync.display.labels import (
-    METHOD_LABELS,
-    POLICY_LABELS,
-    short,
-    styles,
-)
+from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, short, styles
 from thzsync.display.numbers import LADDERS
+from thzsync.experiments.compare import Comparison
 from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves
 from thzsync.report.replay import floor_plan, replay
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep import sweep_data
 from thzsync.report.timeline import timeline
 from thzsync.report.traffic import traffic
-
-if TYPE_CHECKING:
-    from thzsync.experiments.compare import Comparison
 
 
 def report_data(results: Results) -> dict[str, Any]:
@@ -32,7 +24,9 @@ def report_data(results: Results) -> dict[str, Any]:
     comparison = results.fabric
     if comparison is not None:
         data |= {
-            "kinds": {k: asdict(kind_look(k)) for k in ordered(comparison.events["kind"].unique())},
+            "kinds": {
+                k: kind_look(k)._asdict() for k in ordered(comparison.events["kind"].unique())
+            },
             "policies": styles(POLICY_LABELS, comparison.policies),
             "seeds": len(comparison.seeds),
             "distributions": distributions(comparison, results.first),

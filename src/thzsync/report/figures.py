@@ -4,53 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thzsync.display.labels import COLOURS, POLICY_LABELS, styles
 from thzsync.display.metrics import COMPLETION, ENERGY, Metric
-from thzsync.display.numbers import fitting_unit, number
-from thzsync.drawing import MARKERS
-from thzsync.drawing import SETTINGS as DRAWING_SETTINGS
+from thzsync.drawing import MARKERS, blank, in_fitting_unit, save_picture, styled
 from thzsync.report.curves import CURVES, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.source import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-
-SETTINGS: Final = DRAWING_SETTINGS | {"pdf.fonttype": 42}
-_PUBLISHED: Final = "published"
-FILE_NAMES: Final = {
-    "reward": "reward_vs_iteration",
-    "completion_ms": "completion_vs_iteration",
-    "energy_j": "energy_vs_iteration",
-}
 
 
 def write_figures(results: Results, folder: str | Path | None = None) -> list[Path]:
     """Draw every figure that the results can fill; each becomes a PDF and a PNG."""
-    import matplotlib as mpl
-
     if results.sweep is not None:
         from thzsync.studies.picture import save_pictures
 
         return save_pictures(results.sweep, results.folder)
     target = results.folder / "figures" if folder is None else Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    with mpl.rc_context(SETTINGS):  # type: ignore[arg-type]
-        for name, figure in _figures(results):
-            for suffix in ("pdf", "png"):
-                path = target / f"{name}.{suffix}"
-                # No date inside: equal results give equal files.
-                extra: dict[str, Any] = {"metadata": {"CreationDate": None}}
-                figure.savefig(path, dpi=200, **(extra if suffix == "pdf" else {}))
-                written.append(path)
-    return written
+    with styled():
+        return [
+            save_picture(figure, target / f"{name}.{suffix}", dpi=200)
+            for name, figure in _figures(results)
+            for suffix in ("pdf", "png")
+        ]
 
 
 def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
@@ -60,37 +42,18 @@ def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
         curves = learning_curves(results, results.fabric)
         series = styles(POLICY_LABELS, results.fabric.policies)
         for metric in CURVES:
-            yield FILE_NAMES[metric.key], _curve_figure(curves, series, metric)
+            what = metric.key.partition("_")[0]
+            yield f"{what}_vs_iteration", _curve_figure(curves, series, metric)
     if results.synthesis:
         yield "synthesis", _synthesis_figure(synthesis_panels(results.synthesis))
     if results.weights:
         yield "weights", _weights_figure(weight_rows(results.weights))
 
 
-def in_fitting_unit(axis: Axis, title: str, unit: str) -> None:
-    """Name an axis, and let its ticks read in the unit that fits their size."""
-    low, high = axis.get_view_interval()
-    name, factor = fitting_unit(unit, max(abs(low), abs(high)))
-    axis.set_label_text(f"{title} [{name}]" if name else title)
-    if factor != 1.0:
-        axis.set_major_formatter(lambda value, _: number(value * factor))
-
-
-def _new(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    # No pyplot: it would pick a window system and keep every figure alive.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, squeeze=False)
-    return figure, list(axes.ravel())
-
-
 def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: Metric) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
-    figure, (axes,) = _new(1, 1, 4.6, 3.2)
+    figure, (axes,) = blank(1, 1, (4.6, 3.2))
     last = max(x for one in curves["series"].values() for x in one["iteration"])
     for one in series:
         values, look = curves["series"][one["key"]], _look(one["style"])
@@ -99,8 +62,7 @@ def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: 
         low, high = mean - np.nan_to_num(half), mean + np.nan_to_num(half)
         axes.fill_between(values["iteration"], low, high, color=look["color"], alpha=0.15, lw=0)
         published = curves["published"].get(one["key"], {}).get(metric.key)
-        if published is not None:
-            _published(axes, last + 1, published, one["style"])
+        _mark_published(axes, last + 1, published, one["style"])
     axes.set_xlabel("Iteration")
     in_fitting_unit(axes.yaxis, metric.title, metric.unit)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -111,32 +73,35 @@ def _curve_figure(curves: dict[str, Any], series: list[dict[str, Any]], metric: 
 def _synthesis_figure(panels: list[dict[str, Any]]) -> Figure:
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    figure, all_axes = _new(rows, columns, 4.2 * columns, 3.0 * rows)
-    for axes in all_axes[len(panels) :]:
-        axes.remove()
+    figure, all_axes = blank(rows, columns, (4.2 * columns, 3.0 * rows))
+    for spare in all_axes[len(panels) :]:
+        spare.remove()
     for axes, panel in zip(all_axes, panels, strict=False):
-        for method in panel["methods"]:
-            points = [p for p in panel["points"] if p["method"] == method["key"]]
-            x, y, half = ([p[key] or 0.0 for p in points] for key in ("x", "y", "half"))
-            look = _look(method["style"])
-            axes.errorbar(x, y, half, label=method["label"], markersize=4, capsize=2, **look)
-            for point in points:
-                if point["paper"] is not None:
-                    _published(axes, point["x"], point["paper"], method["style"])
-        ours = [p for p in panel["points"] if p["method"] == "proposed" and p["bound"]]
-        if bounds := sorted({(p["x"], p["bound"]) for p in ours}):
-            axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
-        axes.set_title(panel["title"], fontsize=9)
-        axes.set_xlabel("Racks")
-        axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
-        in_fitting_unit(axes.yaxis, "Completion time", "ms")
-        axes.set_xticks(sorted({p["x"] for p in panel["points"]}))
+        _draw_methods(axes, panel)
     _legend(figure, all_axes[: len(panels)], 5)
     return figure
 
 
+def _draw_methods(axes: Axes, panel: dict[str, Any]) -> None:
+    for method in panel["methods"]:
+        points = [p for p in panel["points"] if p["method"] == method["key"]]
+        x, y, half = ([p[key] or 0.0 for p in points] for key in ("x", "y", "half"))
+        look = _look(method["style"])
+        axes.errorbar(x, y, half, label=method["label"], markersize=4, capsize=2, **look)
+        for point in points:
+            _mark_published(axes, point["x"], point["paper"], method["style"])
+    ours = [p for p in panel["points"] if p["method"] == "proposed" and p["bound"]]
+    if bounds := sorted({(p["x"], p["bound"]) for p in ours}):
+        axes.plot(*zip(*bounds, strict=True), ":", color="0.5", label="Lower bound")
+    axes.set_title(panel["title"], fontsize=9)
+    axes.set_xlabel("Racks")
+    axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
+    in_fitting_unit(axes.yaxis, "Completion time", "ms")
+    axes.set_xticks(sorted({p["x"] for p in panel["points"]}))
+
+
 def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
-    figure, all_axes = _new(1, 2, 6.4, 2.8)
+    figure, all_axes = blank(1, 2, (6.4, 2.8))
     labels = [row["label"] for row in rows]
     for axes, metric in zip(all_axes, (COMPLETION, ENERGY), strict=True):
         cells = [row[metric.key] for row in rows]
@@ -144,8 +109,7 @@ def _weights_figure(rows: list[dict[str, Any]]) -> Figure:
         half = [cell["half"] or 0.0 for cell in cells]
         axes.bar(labels, ours, 0.5, yerr=half, color=COLOURS[0], capsize=3, label="Ours")
         for k, cell in enumerate(cells):
-            if cell["paper"] is not None:
-                _published(axes, k + 0.36, cell["paper"], 0)
+            _mark_published(axes, k + 0.36, cell["paper"], 0)
         axes.set_xlabel("Weights of time / energy")
         in_fitting_unit(axes.yaxis, metric.title, metric.unit)
     _legend(figure, all_axes, 2)
@@ -160,19 +124,17 @@ def _legend(figure: Figure, panels: list[Axes], columns: int) -> None:
     for axes in panels:
         handles, labels = axes.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
-    published = found.pop(_PUBLISHED, None)
-    if published is not None:
+    if found.pop("published", None):
         hollow = Line2D([], [], linestyle="", marker="o", markerfacecolor="none", color="0.3")
         found["Published"] = hollow
-    figure.legend(
-        list(found.values()), list(found), loc="outside upper center", ncols=columns, frameon=False
-    )
+    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns)
 
 
 def _look(style: int) -> dict[str, Any]:
     return {"color": COLOURS[style], "marker": MARKERS[style], "linewidth": 1.4}
 
 
-def _published(axes: Axes, x: float, y: float, style: int) -> None:
-    look: dict[str, Any] = {"markersize": 7, "markerfacecolor": "none", "color": COLOURS[style]}
-    axes.plot([x], [y], MARKERS[style], label=_PUBLISHED, **look)
+def _mark_published(axes: Axes, x: float, y: float | None, style: int) -> None:
+    if y is not None:
+        look: dict[str, Any] = {"markerfacecolor": "none", "color": COLOURS[style]}
+        axes.plot([x], [y], MARKERS[style], label="published", markersize=7, **look)

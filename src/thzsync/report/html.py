@@ -7,9 +7,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -18,13 +17,11 @@ from thzsync.display.html import page_table, templates
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.report.answer import WEIGHTY, answer
 from thzsync.report.asked import view
-from thzsync.report.headline import page_tables
 from thzsync.report.source import Results
+from thzsync.report.tables import page_tables
+from thzsync.scenario import Scenario
 from thzsync.studies.axes import key_name, leading_axes
 from thzsync.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 STYLES: Final = ("theme.css", "page.css", "charts.css", "print.css")
 THEME: Final = "theme.js"
@@ -47,26 +44,24 @@ def render(results: Results, data: Mapping[str, Any]) -> str:
     """The report of ``results`` with the chart data ``data`` as one HTML document."""
     script = "{\n" + "\n".join(map(asset, scripts())) + "\n}"
     theme = asset(THEME)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title=title_of(results),
-            facts=_facts(results),
-            answer=None if results.kind == "ask" else answer(results),
-            asked=[view(one) for one in results.asked],
-            weighty=WEIGHTY,
-            tables=page_tables(results),
-            present=[key for key, value in data.items() if value],
-            pickable=len(data.get("closeups", ())) > 1,
-            provenance=_provenance(results),
-            # Ours, or packed so that it cannot end its element: these alone are not escaped.
-            style=Markup("\n".join(map(asset, STYLES))),
-            theme=Markup(theme),
-            script=Markup(script),
-            data=Markup(embed(data)),
-            script_hashes=" ".join(map(_csp_hash, (theme, script))),
-        )
+    made = templates("thzsync.report")
+    made.filters |= {"bind": bind, "page_table": page_table}
+    return made.get_template("page.html").render(
+        title=title_of(results),
+        facts=_facts(results),
+        answer=None if results.kind == "ask" else answer(results),
+        asked=[view(one) for one in results.asked],
+        weighty=WEIGHTY,
+        tables=page_tables(results),
+        present=[key for key, value in data.items() if value],
+        pickable=len(data.get("closeups", ())) > 1,
+        provenance=_provenance(results),
+        # Ours, or packed so that it cannot end its element: these alone are not escaped.
+        style=Markup("\n".join(map(asset, STYLES))),
+        theme=Markup(theme),
+        script=Markup(script),
+        data=Markup(embed(data)),
+        script_hashes=" ".join(map(_csp_hash, (theme, script))),
     )
 
 
@@ -86,13 +81,6 @@ def scripts() -> list[str]:
 def asset(name: str) -> str:
     """The text of a style sheet or script that comes with the package."""
     return files("thzsync.report").joinpath("assets", name).read_text("utf-8")
-
-
-@cache
-def _environment() -> Environment:
-    made = templates("thzsync.report")
-    made.filters |= {"bind": bind, "page_table": page_table}
-    return made
 
 
 def bind(text: str) -> str:
@@ -120,6 +108,7 @@ def title_of(results: Results) -> str:
 
 def _facts(results: Results) -> str:
     sweep, comparison = results.sweep, results.fabric
+    facts: list[str] = []
     if sweep is not None:
         count = len(sweep.policies)
         facts = [
@@ -130,19 +119,22 @@ def _facts(results: Results) -> str:
             counted(sweep.specification.iterations, "iteration"),
         ]
     elif comparison is not None:
-        floor = comparison.scenario.floor
-        facts = [
-            f"scenario “{comparison.scenario.name}”",
-            f"{floor.racks} racks on {floor.rings} rings",
-            f"{comparison.scenario.thz.subbands} THz subbands",
-            counted(comparison.iterations["iteration"].n_unique(), "iteration"),
-            counted(len(comparison.seeds), "seed"),
-        ]
+        count = comparison.iterations["iteration"].n_unique()
+        facts = _size(comparison.scenario, count, len(comparison.seeds))
+        facts.insert(2, f"{comparison.scenario.thz.subbands} THz subbands")
     elif results.kind == "ask":
-        facts = view(results.asked[0]).facts
-    else:
-        facts = []
+        (asked,) = results.asked
+        facts = _size(asked.scenario, asked.iterations, len(asked.seeds))
     return " · ".join(facts)
+
+
+def _size(scenario: Scenario, iterations: int, seeds: int) -> list[str]:
+    return [
+        f"scenario “{scenario.name}”",
+        f"{scenario.floor.racks} racks on {counted(scenario.floor.rings, 'ring')}",
+        counted(iterations, "iteration"),
+        counted(seeds, "seed"),
+    ]
 
 
 def _provenance(results: Results) -> str:

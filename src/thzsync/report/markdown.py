@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,8 +25,7 @@ from thzsync.display.columns import digits
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.paper import letter_tables, synthesis_tables, tables
-from thzsync.report.speed import speed_table
-from thzsync.report.tables import QUICK
+from thzsync.report.tables import QUICK, speed_table
 
 Document = dict[str, Any]
 
@@ -41,7 +40,7 @@ PARTS: Final = {
 }
 """Where a reproduction keeps its parts."""
 
-_MARKER: Final = re.compile(r"^<!-- (table:(?P<name>[\w-]+)|/table) -->$")
+_MARKER: Final = re.compile(r"^<!-- (?:table:(?P<name>[\w-]+)|/table) -->$", re.MULTILINE)
 
 
 BESIDE_PAPER: Final = (*tables.policy_keys(deviation=False), "makespan_ms", "exposed_ms")
@@ -55,13 +54,7 @@ def _policies(document: Document, *columns: str) -> Table:
 
 
 def _oracle(document: Document) -> list[Table | str]:
-    """The best fixed choice per collective type in hindsight, and each policy's distance."""
-    best = document["oracle"]
-    return [tables.choices(best["choices"]), _reach(best), tables.regrets(document)]
-
-
-def _reach(best: Document) -> str:
-    text = digits(4)
+    best, text = document["oracle"], digits(4)
     reach = (
         f"Together they reach {text(best['completion_ms'])} ms, {text(best['energy_j'])} J and "
         f"a reward of {digits(3)(best['reward'])}."
@@ -71,13 +64,12 @@ def _reach(best: Document) -> str:
             f" An iteration then takes {text(best['makespan_ms'])} ms, of which compute does not "
             f"hide {text(best['exposed_ms'])} ms."
         )
-    single = best.get("per_event")
-    if single is not None:
+    if (single := best.get("per_event")) is not None:
         reach += (
             f" In one iteration they score {text(single['fixed'])}; with eight candidates "
             f"tried for every single event, {text(single['lookahead'])} was possible."
         )
-    return reach
+    return [tables.choices(best["choices"]), reach, tables.regrets(document)]
 
 
 def _synthesis(document: Document, *methods: str) -> Table:
@@ -87,10 +79,8 @@ def _synthesis(document: Document, *methods: str) -> Table:
 
 
 def _provenance(document: Document) -> str:
-    """What the numbers were made with."""
-    made = document["environment"]
-    parts = ", ".join(f"{name} {value}" for name, value in sorted(made.items()))
-    return f"Scenario `{document['scenario']}` ({document['scenario_sha256'][:12]}); {parts}."
+    made = ", ".join(f"{name} {value}" for name, value in sorted(document["environment"].items()))
+    return f"Scenario `{document['scenario']}` ({document['scenario_sha256'][:12]}); {made}."
 
 
 Block = Callable[[Document], Sequence[Table | str]]
@@ -120,10 +110,6 @@ BLOCKS: Final[dict[str, tuple[str, Block]]] = {
 """What a block is called, the part that it needs, and what it holds."""
 
 
-def _text(block: Sequence[Table | str]) -> str:
-    return "\n\n".join(b if isinstance(b, str) else markdown_table(b) for b in block)
-
-
 def read_parts(folder: str | Path) -> dict[str, Document]:
     """The JSON documents that a results folder holds, by part."""
     root = Path(folder)
@@ -147,36 +133,40 @@ def read_parts(folder: str | Path) -> dict[str, Document]:
 
 def fill(text: str, parts: dict[str, Document], source: str = "page") -> tuple[str, list[str]]:
     """The page with every block renewed that ``parts`` can fill, and the names of those blocks."""
-    lines: list[str] = []
+    page, done = "", 0
     filled: list[str] = []
-    inside: str | None = None
-    for position, line in enumerate(text.splitlines(), start=1):
-        marker = _MARKER.match(line)
-        if marker is None:
-            if inside not in filled:
-                lines.append(line)
-            continue
-        name = marker["name"]
-        if (inside is None) == (name is None):
-            raise ThzSyncError(
-                f"{source}:{position}: found {line}; close every table block with <!-- /table -->"
-            )
-        lines.append(line)
-        inside = name
-        if name is None:
-            continue
-        if name not in BLOCKS:
-            raise ThzSyncError(
-                f"{source}:{position}: no table {name!r}; use one of {', '.join(BLOCKS)}"
-            )
-        part, make = BLOCKS[name]
+    for opening, closing in _blocks(text, source):
+        part, make = BLOCKS[opening["name"]]
         if part in parts:
-            lines += ["", _text(make(parts[part])), ""]
-            lines += [QUICK, ""] if parts[part].get("quick") else []
-            filled.append(name)
-    if inside is not None:
-        raise ThzSyncError(f"{source}: block {inside!r} is never closed; add <!-- /table -->")
-    return "\n".join(lines) + "\n", filled
+            made = [b if isinstance(b, str) else markdown_table(b) for b in make(parts[part])]
+            made += [QUICK] if parts[part].get("quick") else []
+            page += text[done : opening.end()] + "\n\n" + "\n\n".join(made) + "\n\n"
+            done = closing.start()
+            filled.append(opening["name"])
+    return page + text[done:], filled
+
+
+def _blocks(text: str, source: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """The markers around every block."""
+    opening: re.Match[str] | None = None
+    for marker in _MARKER.finditer(text):
+        place = f"{source}:{text.count(chr(10), 0, marker.start()) + 1}"
+        if (opening is None) == (marker["name"] is None):
+            raise ThzSyncError(
+                f"{place}: found {marker[0]}; close every table block with <!-- /table -->"
+            )
+        if opening is not None:
+            yield opening, marker
+            opening = None
+        elif marker["name"] in BLOCKS:
+            opening = marker
+        else:
+            known = ", ".join(BLOCKS)
+            raise ThzSyncError(f"{place}: no table {marker['name']!r}; use one of {known}")
+    if opening is not None:
+        raise ThzSyncError(
+            f"{source}: block {opening['name']!r} is never closed; add <!-- /table -->"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

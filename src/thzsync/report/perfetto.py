@@ -10,22 +10,24 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from thzsync.display.kinds import kind_look
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.network import network_of
+from thzsync.records.run import Run
 from thzsync.report.source import Results
-from thzsync.report.timeline import COMPUTE, Bar, bars, lanes, window_ps
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
+from thzsync.report.timeline import COMPUTE, bars, lanes, window_ps
 
 STAGES: Final = 1
 FIBRES: Final = 2
 FIRST_RACK: Final = 100
+COMPUTE_ARGUMENTS: Final = ("stage", "microbatch")
+EVENT_ARGUMENTS: Final = (
+    "number", "method", "completion_ms", "optical_energy_j", "thz_energy_j", "reward",
+    "wired_bytes", "thz_bytes", "fallback_chunks", "rerouted_chunks",
+)  # fmt: skip
 Entry = dict[str, Any]
 
 
@@ -70,25 +72,19 @@ def trace_events(run: Run) -> Iterator[Entry]:
 def _stage_entries(run: Run, origin: int) -> Iterator[Entry]:
     yield _meta("process_name", STAGES, f"Stages ({label(POLICY_LABELS, run.policy)})")
     thread = 0
-    for (job, stage, lane), members, sub_rows in lanes(bars(run)):
-        title = COMPUTE if lane == COMPUTE else kind_look(lane).label
-        for sub in range(max(sub_rows) + 1):
-            yield _meta("thread_name", STAGES, f"{job} stage {stage} {title}", thread + sub)
-            yield _meta("thread_sort_index", STAGES, thread + sub, thread + sub)
+    for members, sub_rows in lanes(bars(run)):
+        job, stage, lane = members[0][:3]
+        title = lane if lane == COMPUTE else members[0].title
+        count = max(sub_rows) + 1
+        for track in range(thread, thread + count):
+            yield _meta("thread_name", STAGES, f"{job} stage {stage} {title}", track)
+            yield _meta("thread_sort_index", STAGES, track, track)
         for bar, sub in zip(members, sub_rows, strict=True):
+            names = COMPUTE_ARGUMENTS if lane == COMPUTE else EVENT_ARGUMENTS
             span = (bar.start_ps - origin, bar.end_ps - origin)
-            yield _slice(bar.name, lane, STAGES, thread + sub, span, _arguments(bar))
-        thread += max(sub_rows) + 1
-
-
-def _arguments(bar: Bar) -> Entry:
-    if bar.lane == COMPUTE:
-        return {"stage": bar.stage, "microbatch": bar.row["microbatch"]}
-    wanted = (
-        "number", "method", "completion_ms", "optical_energy_j", "thz_energy_j", "reward",
-        "wired_bytes", "thz_bytes", "fallback_chunks", "rerouted_chunks",
-    )  # fmt: skip
-    return {name: bar.row[name] for name in wanted}
+            arguments = {name: bar.row[name] for name in names}
+            yield _slice(bar.name, lane, STAGES, thread + sub, span, arguments)
+        thread += count
 
 
 def _rack_entries(run: Run, origin: int) -> Iterator[Entry]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from thzsync.arrays import IntArray
-from thzsync.report.timeline import TICK_PS, window_ps
+from thzsync.records.run import Run
+from thzsync.report.timeline import ticks, window_ps
+from thzsync.scenario import Scenario
 from thzsync.topology import Topology
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
-    from thzsync.scenario import Scenario
 
 MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""
@@ -46,8 +43,8 @@ def replay(run: Run, policies: int = 1) -> dict[str, Any]:
     share = min(1.0, POLICIES_IN_FULL / policies)
     sent, every = thin(run.tables["transmissions"], int(share * MOST_TRANSMISSIONS))
     sent = sent.sort("start_ps", "src", "subband", maintain_order=True)
-    start = _ticks(sent["start_ps"].to_numpy() - origin)
-    end = _ticks(sent["end_ps"].to_numpy() - origin)
+    start = ticks(sent["start_ps"].to_numpy() - origin)
+    end = ticks(sent["end_ps"].to_numpy() - origin)
     return {
         "start": np.diff(start, prepend=0).tolist(),
         "length": np.maximum(end - start, 1).tolist(),
@@ -85,32 +82,25 @@ def merge_samples(links: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFrame
 
 def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[dict[str, Any]]:
     """Per span its start and end, and the busy links with own and background load [permille]."""
-    optical = run.scenario.optical
-    access = 2 * run.scenario.floor.racks
     spans = []
     for (start, end), frame in merge_samples(run.tables["links"], most).group_by(
         "start_ps", "end_ps", maintain_order=True
     ):
-        link = frame["link"].to_numpy()
-        rate = np.where(link < access, optical.access_bps, optical.inter_bps)
-        scale = 8e3 / (rate * (int(end) - int(start)) * 1e-12)
-        own, other = (
-            np.rint(frame[name].to_numpy() * scale).astype(np.int64)
+        full_bytes = frame.select(link_bps(run.scenario)).to_series().to_numpy()
+        full_bytes = full_bytes * (int(end) - int(start)) * 1e-12 / 8
+        loads = [
+            np.rint(1e3 * frame[name].to_numpy() / full_bytes).astype(np.int64)
             for name in ("bytes", "background_bytes")
-        )
-        busy = (own + other) > 0
-        spans.append(
-            {
-                "start": _ticks(int(start) - origin_ps),
-                "end": _ticks(int(end) - origin_ps),
-                "link": link[busy].tolist(),
-                "own": own[busy].tolist(),
-                "background": other[busy].tolist(),
-            }
-        )
+        ]
+        busy = loads[0] + loads[1] > 0
+        link, own, background = (c[busy].tolist() for c in (frame["link"].to_numpy(), *loads))
+        bounds = {"start": ticks(int(start) - origin_ps), "end": ticks(int(end) - origin_ps)}
+        spans.append(bounds | {"link": link, "own": own, "background": background})
     return spans
 
 
-def _ticks(ps: Any) -> Any:
-    ticks: IntArray = np.rint(np.asarray(ps) / TICK_PS).astype(np.int64)
-    return ticks if ticks.ndim else int(ticks)
+def link_bps(scenario: Scenario) -> pl.Expr:
+    """The rate of the fibre that ``link`` names: to a rack, or between rings."""
+    optical = scenario.optical
+    access = pl.col("link") < 2 * scenario.floor.racks
+    return pl.when(access).then(optical.access_bps).otherwise(optical.inter_bps)

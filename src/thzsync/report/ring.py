@@ -10,7 +10,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import COLOURS, METHOD_LABELS, label
-from thzsync.drawing import save_drawing
+from thzsync.drawing import blank, save_drawing
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -27,87 +27,69 @@ _PALE: Final = "#bbbbbb"
 
 def draw_rounds(schedule: Schedule, topology: Topology, path: str | Path) -> Path:
     """Write an SVG or PNG, by the file's suffix; of many rounds, twelve evenly spaced ones."""
-    import matplotlib as mpl
-
-    # A fixed salt: the same schedule gives the same file.
-    with mpl.rc_context({"svg.hashsalt": "thzsync", "font.size": 8}):
-        return save_drawing(lambda: _figure(schedule, topology), path, SUFFIXES)
+    return save_drawing(lambda: _figure(schedule, topology), path, SUFFIXES)
 
 
 def _figure(schedule: Schedule, topology: Topology) -> Figure:
-    from matplotlib.figure import Figure
-
-    shown = _shown_rounds(schedule.rounds)
-    columns = min(_COLUMNS, max(1, len(shown)))
-    rows = max(1, -(-len(shown) // columns))
-    figure = Figure(figsize=(2.5 * columns, 2.6 * rows + 0.9), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axis in axes:
-        axis.set_axis_off()
+    shown = np.linspace(0, max(schedule.rounds - 1, 0), min(schedule.rounds, MOST_ROUNDS))
+    numbers = np.unique(shown.round().astype(np.int64))
+    columns = min(_COLUMNS, max(1, len(numbers)))
+    rows = max(1, -(-len(numbers) // columns))
+    figure, all_axes = blank(rows, columns, (2.5 * columns, 2.6 * rows + 0.9))
+    for axes in all_axes:
+        axes.set_axis_off()
     strongest_w = float(schedule.power_w.max(initial=0.0)) or 1.0
-    for axis, number in zip(axes, shown, strict=False):
-        _draw_round(axis, schedule, topology, int(number), strongest_w)
-    _explain(figure, schedule, len(shown), strongest_w)
+    for axes, number in zip(all_axes, numbers, strict=False):
+        _draw_round(axes, schedule, topology, int(number), strongest_w)
+    _explain(figure, schedule, len(numbers), strongest_w)
     return figure
 
 
-def _shown_rounds(rounds: int) -> IntArray:
-    return np.unique(np.linspace(0, max(rounds - 1, 0), min(rounds, MOST_ROUNDS)).round()).astype(
-        np.int64
-    )
-
-
 def _draw_round(
-    axis: Axes, schedule: Schedule, topology: Topology, number: int, strongest_w: float
+    axes: Axes, schedule: Schedule, topology: Topology, number: int, strongest_w: float
 ) -> None:
-    plan = schedule.plan
+    plan, position_m = schedule.plan, topology.position_m
     rows = np.flatnonzero(schedule.round == number)
     start_ms, end_ms = (column[rows[0]] / 1e9 for column in (schedule.start_ps, schedule.end_ps))
-    position_m = topology.position_m
-    _draw_racks(axis, position_m, plan.racks, topology)
+    _draw_racks(axes, plan.racks, topology)
     for row in rows:
         flow = schedule.flow[row]
-        _draw_link(
-            axis,
-            position_m[plan.src[flow]],
-            position_m[plan.dst[flow]],
-            int(schedule.subband[row]),
-            float(schedule.power_w[row]) / strongest_w,
-        )
-    axis.set_title(f"round {number + 1}: {start_ms:.2f} to {end_ms:.2f} ms", color=_INK)
-    axis.set_aspect("equal")
+        ends = position_m[plan.src[flow]], position_m[plan.dst[flow]]
+        _draw_link(axes, ends, int(schedule.subband[row]), schedule.power_w[row] / strongest_w)
+    axes.set_title(f"round {number + 1}: {start_ms:.2f} to {end_ms:.2f} ms", color=_INK, size=9)
+    axes.set_aspect("equal")
     reach = 1.22 * float(np.abs(position_m).max())
-    axis.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
 
 
-def _draw_racks(axis: Axes, position_m: FloatArray, racks: IntArray, topology: Topology) -> None:
+def _draw_racks(axes: Axes, racks: IntArray, topology: Topology) -> None:
     from matplotlib.patches import Circle
 
+    position_m = topology.position_m
     for radius in topology.radius_m:
-        axis.add_patch(Circle((0, 0), radius, fill=False, color="#e6e6e6", zorder=0))
-    axis.scatter(position_m[:, 0], position_m[:, 1], s=9, color=_PALE, zorder=1)
-    axis.scatter(position_m[racks, 0], position_m[racks, 1], s=22, color=_INK, zorder=4)
+        axes.add_patch(Circle((0, 0), radius, fill=False, color="#e6e6e6", zorder=0))
+    axes.scatter(position_m[:, 0], position_m[:, 1], s=9, color=_PALE, zorder=1)
+    axes.scatter(position_m[racks, 0], position_m[racks, 1], s=22, color=_INK, zorder=4)
     for rack in racks:
         x, y = position_m[rack] * 1.13
-        axis.text(x, y, str(rack), ha="center", va="center", fontsize=6.5, color=_INK)
+        axes.text(x, y, str(rack), ha="center", va="center", fontsize=6.5, color=_INK)
 
 
 def _draw_link(
-    axis: Axes, start: FloatArray, end: FloatArray, subband: int, strength: float
+    axes: Axes, ends: tuple[FloatArray, FloatArray], subband: int, strength: float
 ) -> None:
     from matplotlib.patches import FancyArrowPatch
 
-    axis.add_patch(
+    axes.add_patch(
         FancyArrowPatch(
-            (float(start[0]), float(start[1])),
-            (float(end[0]), float(end[1])),
+            *(tuple(end.tolist()) for end in ends),
             # Bent by subband, so that parallel links of one pair stay apart.
             connectionstyle=f"arc3,rad={0.06 + 0.07 * subband}",
             arrowstyle="-|>",
             mutation_scale=6,
             shrinkA=3,
             shrinkB=3,
-            linewidth=0.6 + 1.8 * strength,
+            linewidth=_width(strength),
             color=COLOURS[subband % len(COLOURS)],
             alpha=0.9,
             zorder=3,
@@ -115,20 +97,23 @@ def _draw_link(
     )
 
 
+def _width(strength: float) -> float:
+    return 0.6 + 1.8 * float(strength)
+
+
 def _explain(figure: Figure, schedule: Schedule, shown: int, strongest_w: float) -> None:
     from matplotlib.lines import Line2D
 
     plan = schedule.plan
-    used = np.unique(schedule.subband).tolist()
     marks: list[Any] = [
         Line2D([], [], color=COLOURS[c % len(COLOURS)], lw=2, label=f"subband {c + 1}")
-        for c in used
+        for c in np.unique(schedule.subband).tolist()
     ]
-    for power_w in (strongest_w / 4, strongest_w):
-        width = 0.6 + 1.8 * power_w / strongest_w
-        marks.append(Line2D([], [], color=_INK, lw=width, label=f"{power_w * 1e3:.3g} mW"))
+    for strength in (0.25, 1.0):
+        told = f"{strength * strongest_w * 1e3:.3g} mW"
+        marks.append(Line2D([], [], color=_INK, lw=_width(strength), label=told))
     name = f"{kind_look(plan.kind).label}, {label(METHOD_LABELS, plan.method).lower()}"
     rounds = f"{schedule.rounds} rounds" + (f", {shown} shown" if shown < schedule.rounds else "")
     done_ms = schedule.completion_ps / 1e9
     figure.suptitle(f"{name}: {len(plan.racks)} racks, {rounds}, done after {done_ms:.2f} ms")
-    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False)
+    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks))

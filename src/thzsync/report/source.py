@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import polars as pl
+
+from thzsync.answer import Answer
+from thzsync.answer.store import load as load_answer
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.compare import Comparison
 from thzsync.folders import ANSWER
-
-if TYPE_CHECKING:
-    from thzsync.answer import Answer
-    from thzsync.experiments.compare import Comparison
-    from thzsync.records.run import Run
-    from thzsync.studies import Sweep
+from thzsync.records.journal import in_progress
+from thzsync.records.run import Run
+from thzsync.studies import Sweep
 
 Row = dict[str, Any]
 MARKERS: Final = (
     "reproduce.json", "compare.json", "synthesis.json", "weights.json", "run.json", "ladder.json",
-    "beyond.json",
-    "readings.json",
-    "sweep.json",
-    ANSWER.marker,
+    "beyond.json", "readings.json", "sweep.json", ANSWER.marker,
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
+FIGURES: Final = ("synthesis", "weights", "ladder", "beyond", "readings")
+"""Figures of the paper beside that of the fabric."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,26 @@ class Results:
     """By how much each ablation of the proposed synthesis is slower [%]."""
     weights: list[Row] = field(default_factory=list)
     ladder: Row = field(default_factory=dict)
-    """The document of the ladder from the paper's coordinator to ours."""
     beyond: Row = field(default_factory=dict)
-    """The document of the plane of delay and energy."""
     readings: Row = field(default_factory=dict)
-    """The document of how near sets of readings come to the published numbers."""
     sweep: Sweep | None = None
     asked: tuple[Answer, ...] = ()
     """What `thzsync ask` answered; a reproduction has the answers that lie in its folder."""
     quick: frozenset[str] = frozenset()
-    """Figures that are a first look: ``fabric``, ``synthesis``, ``weights``, ``ladder``,
-    ``beyond``, ``readings``."""
+    """Figures that are a first look: ``fabric`` or one of `FIGURES`."""
 
 
 def open_results(folder: str | Path) -> Results:
     """Read a run, a comparison, a sweep, an answer, a published figure or a reproduction."""
-    from thzsync.records.journal import in_progress
-
     source = Path(folder)
     if not source.is_dir():
         raise ThzSyncError(f"{source}: no such folder; give one that a command wrote with --out")
     for marker in MARKERS:
         if (source / marker).is_file():
-            return _open(source, marker)
+            document = _read_json(source / marker)
+            found = _open(source, marker, document)
+            quick = document.get("quick") is True
+            return replace(found, quick=frozenset((found.kind,))) if quick else found
     if in_progress(source):
         return _open_run(source, {})
     raise ThzSyncError(
@@ -78,59 +75,36 @@ def open_results(folder: str | Path) -> Results:
     )
 
 
-def _open(source: Path, marker: str) -> Results:
-    document = _read_json(source / marker)
-    kind = document.get("kind")
-    found = _of_kind(source, marker, kind, document)
-    return replace(found, quick=frozenset((str(kind),))) if document.get("quick") is True else found
-
-
-def _of_kind(source: Path, marker: str, kind: Any, document: Row) -> Results:
-    if marker == "compare.json" and kind == "fabric":
-        return _open_comparison(source, document)
-    if marker == ANSWER.marker and kind in ANSWER.kinds:
-        return Results("ask", source, document=document, asked=(_answer(source, document),))
-    if marker != f"{kind}.json":
-        raise ThzSyncError(
-            f"{source / marker}: its kind is {kind!r}; this version cannot show that"
-        )
-    if kind in _OPENED:
-        return _OPENED[kind](source, document)
-    rows, ablations = _rows(source / marker, document), document.get("ablations") or []
-    shown: Row = {kind: rows if kind in ("synthesis", "weights") else document}
-    return Results(kind, source, document=document, ablations=ablations, **shown)
-
-
-def _open_sweep(source: Path, document: Row) -> Results:
-    from thzsync.studies import Sweep
-
-    return Results("sweep", source, document=document, sweep=Sweep.load(source))
-
-
-def _answer(source: Path, document: Row) -> Answer:
-    from thzsync.answer.store import load
-
-    return load(source, document)
+def _open(source: Path, marker: str, document: Row) -> Results:
+    match marker, document.get("kind"):
+        case "run.json", "run":
+            return _open_run(source, document)
+        case "compare.json", "compare" | "fabric" as kind:
+            rows = _rows(source / marker, document)
+            first = int(document.get("first_iteration", 0))
+            return Results(kind, source, Comparison.load(source), rows, first, document)
+        case "sweep.json", "sweep":
+            return Results("sweep", source, document=document, sweep=Sweep.load(source))
+        case "reproduce.json", "reproduce":
+            return _open_reproduction(source, document)
+        case ANSWER.marker, "ask":
+            answers = (load_answer(source, document),)
+            return Results("ask", source, document=document, asked=answers)
+        case _, kind if kind in FIGURES and marker == f"{kind}.json":
+            rows, ablations = _rows(source / marker, document), document.get("ablations") or []
+            shown: Row = {kind: rows if kind in ("synthesis", "weights") else document}
+            return Results(kind, source, document=document, ablations=ablations, **shown)
+        case _, kind:
+            raise ThzSyncError(
+                f"{source / marker}: its kind is {kind!r}; this version cannot show that"
+            )
 
 
 def _open_run(source: Path, document: Row) -> Results:
-    from thzsync.records.run import Run
-
-    run = Run.load(source)
-    document = document or run.provenance()  # interrupted: there is no run.json yet
-    comparison = as_comparison(run)
-    row = {"policy": run.policy, **run.summary}
-    return Results("run", source, comparison, [row], 0, document)
-
-
-def as_comparison(run: Run) -> Comparison:
     """A run as a comparison of one policy in one seed."""
-    import polars as pl
-
-    from thzsync.experiments.compare import Comparison
-
+    run = Run.load(source)
     key = [pl.lit(run.policy).alias("policy"), pl.lit(run.seed).alias("seed")]
-    return Comparison(
+    comparison = Comparison(
         run.scenario,
         (run.policy,),
         (run.seed,),
@@ -139,53 +113,33 @@ def as_comparison(run: Run) -> Comparison:
         {run.policy: run.last_iteration()},
         fidelity=run.certificate,
     )
-
-
-def _open_comparison(source: Path, document: Row) -> Results:
-    from thzsync.experiments.compare import Comparison
-
-    rows = _rows(source / "compare.json", document)
-    comparison = Comparison.load(source)
-    first = int(document.get("first_iteration", 0))
-    return Results(document["kind"], source, comparison, rows, first, document)
+    document = document or run.provenance()  # interrupted: there is no run.json yet
+    return Results("run", source, comparison, [{"policy": run.policy, **run.summary}], 0, document)
 
 
 def _open_reproduction(source: Path, document: Row) -> Results:
-    found = {part: _part(source / part) for part in _parts(source, document)}
-    present = {name: part for name, part in found.items() if part is not None}
+    parts = document.get("parts")
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise ThzSyncError(f"{source / 'reproduce.json'}: parts must be a list of folder names")
+    present = {
+        part: open_results(source / part)
+        for part in parts
+        if any((source / part / marker).is_file() for marker in MARKERS[1:])
+    }
     if not present:
         raise ThzSyncError(f"{source}: no part of the reproduction is there; run it again")
     nothing = Results("reproduce", source, document=document)
-    figures = ("synthesis", "weights", "ladder", "beyond", "readings")
-    shown: Row = {name: getattr(present.get(name, nothing), name) for name in figures}
+    shown: Row = {name: getattr(present.get(name, nothing), name) for name in FIGURES}
+    answers = [place for place in sorted(source.iterdir()) if ANSWER.complete_in(place)]
     return replace(
         present.get("fabric", nothing),
         kind="reproduce",
         folder=source,
-        asked=tuple(_answer(place.parent, _read_json(place)) for place in _answers_inside(source)),
+        asked=tuple(load_answer(place, _read_json(place / ANSWER.marker)) for place in answers),
         ablations=present.get("synthesis", nothing).ablations,
         quick=frozenset().union(*(part.quick for part in present.values())),
         **shown,
     )
-
-
-def _answers_inside(source: Path) -> list[Path]:
-    """Documents of the answers that lie in a reproduction's folder, as `make run` puts them."""
-    return [
-        place / ANSWER.marker for place in sorted(source.iterdir()) if ANSWER.complete_in(place)
-    ]
-
-
-def _parts(source: Path, document: Row) -> Iterable[str]:
-    parts = document.get("parts")
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise ThzSyncError(f"{source / 'reproduce.json'}: parts must be a list of folder names")
-    return parts
-
-
-def _part(folder: Path) -> Results | None:
-    present = any((folder / marker).is_file() for marker in MARKERS[1:])
-    return open_results(folder) if present else None
 
 
 def _read_json(path: Path) -> Row:
@@ -204,11 +158,3 @@ def _rows(path: Path, document: Row) -> list[Row]:
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise ThzSyncError(f"{path}: has no rows; make it anew")
     return rows
-
-
-_OPENED: Final[dict[str, Callable[[Path, Row], Results]]] = {
-    "run": _open_run,
-    "compare": _open_comparison,
-    "reproduce": _open_reproduction,
-    "sweep": _open_sweep,
-}

@@ -11,13 +11,7 @@ from thzsync.display.kinds import kind_look
 from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, label, policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.experiments.statistics import verdict
-from thzsync.paper.deviation import (
-    FAIR_PCT,
-    NEAR_PCT,
-    deviation_pct,
-    deviation_text,
-    shown_pct,
-)
+from thzsync.paper.deviation import FAIR_PCT, NEAR_PCT, deviation_pct, deviation_text, shown_pct
 from thzsync.report.source import Results, Row
 
 Document = dict[str, Any]
@@ -32,23 +26,24 @@ class Reason(NamedTuple):
 
 def synthesis(document: Document) -> str:
     """How long the proposed collectives take at the largest size, beside bound and paper."""
-    rows = document["rows"]
-    kinds = dict.fromkeys(row["collective"] for row in rows)
-    told = {kind_look(kind).label: collective_sentence(rows, kind) for kind in kinds}
-    parts = [f"{name} {sentence}" for name, sentence in told.items() if sentence]
-    return f"Alone on THz among {_most_racks(rows)} racks, {'; '.join(parts) or 'no times'}."
+    told = dict(_collectives(document["rows"]))
+    parts = "; ".join(f"{kind_look(kind).label} {said}" for kind, said in told.items())
+    return f"Alone on THz among {_most_racks(document['rows'])} racks, {parts or 'no times'}."
 
 
-def collective_sentence(rows: list[Row], kind: str) -> str:
-    """The proposed schedule of a collective beside its best rival, its bound and the paper."""
-    here = [r for r in rows if (r["collective"], r["racks"]) == (kind, _most_racks(rows))]
-    methods = {row["method"]: row for row in here if not row["stragglers"]}
-    ours = methods.pop("proposed", None)
-    if ours is None:
-        return ""
+def _collectives(rows: list[Row]) -> Iterator[tuple[str, str]]:
+    """The proposed schedule of every collective beside its best rival, its bound and the paper."""
+    for kind in dict.fromkeys(row["collective"] for row in rows):
+        here = [r for r in rows if (r["collective"], r["racks"]) == (kind, _most_racks(rows))]
+        methods = {row["method"]: row for row in here if not row["stragglers"]}
+        if ours := methods.pop("proposed", None):
+            yield kind, _proposed(ours, list(methods.values()))
+
+
+def _proposed(ours: Row, rivals: list[Row]) -> str:
     half = ours.get("ci95_ms")
-    parts = [f"takes {_of(ours, 'mean_ms', 'ms', 'ci95_ms')}"]
-    if rival := min(methods.values(), key=lambda row: float(row["mean_ms"]), default=None):
+    parts = [f"takes {with_half(ours['mean_ms'], half, 'ms')}"]
+    if rival := min(rivals, key=lambda row: float(row["mean_ms"]), default=None):
         saved = 100 * (1 - ours["mean_ms"] / rival["mean_ms"])
         than = f"than the best other method ({label(METHOD_LABELS, rival['method'])})"
         parts.append(f"{abs(saved):.0f} % {'less' if saved >= 0 else 'more'} {than}")
@@ -156,25 +151,20 @@ def undecided(lead: float, half: float | None) -> str:
     return "" if verdict(lead, half) is not None else "too close to call"
 
 
-def _of(row: Row, key: str, unit: str, half: str = "") -> str:
-    return with_half(row[key], row.get(half or f"ci95_{key}"), unit)
+def _of(row: Row, key: str, unit: str) -> str:
+    return with_half(row[key], row.get(f"ci95_{key}"), unit)
 
 
 def _change(one: Row, other: Row, key: str, unit: str) -> str:
     halves: list[Any] = [row.get(f"ci95_{key}") for row in (one, other)]
     # Rows of different runs carry no paired difference; separate intervals are the safe side.
     remark = undecided(other[key] - one[key], None if None in halves else sum(halves))
-    before, after = (with_half(row[key], row.get(f"ci95_{key}"), "") for row in (one, other))
+    before, after = (_of(row, key, "") for row in (one, other))
     return f"from {before} to {after} {unit}{f' ({remark})' if remark else ''}"
 
 
 STORIES: Final[dict[str, Callable[[Document], str]]] = {
-    "synthesis": synthesis,
-    "fabric": fabric,
-    "weights": weights,
-    "beyond": beyond,
-    "ladder": ladder,
-    "readings": readings,
+    story.__name__: story for story in (synthesis, fabric, weights, beyond, ladder, readings)
 }
 """The sentence of each figure, made from its document."""
 
@@ -259,10 +249,8 @@ def _deviations(results: Results) -> Iterator[tuple[str, float]]:
 
 def _about_figures(results: Results) -> Iterator[Reason]:
     """The paper's other figures in a sentence each."""
-    for kind in dict.fromkeys(row["collective"] for row in results.synthesis):
-        if sentence := collective_sentence(results.synthesis, kind):
-            racks = _most_racks(results.synthesis)
-            told = f"Among {racks} racks the proposed schedule {sentence}."
-            yield Reason(kind_look(kind).label, told)
+    for kind, said in _collectives(results.synthesis):
+        racks = _most_racks(results.synthesis)
+        yield Reason(kind_look(kind).label, f"Among {racks} racks the proposed schedule {said}.")
     if len(results.weights) > 1:
-        yield Reason("Weights", STORIES["weights"]({"rows": results.weights}))
+        yield Reason("Weights", weights({"rows": results.weights}))

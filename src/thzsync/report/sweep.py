@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
 from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
@@ -11,12 +11,10 @@ from thzsync.display.numbers import LADDERS
 from thzsync.experiments.statistics import interval95, paired_pct, verdict
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
+from thzsync.studies import Sweep
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
 from thzsync.studies.crossover import Crossover
 from thzsync.studies.curves import Curve, Panel, all_panels
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
 
 DIFFERENCE = "makespan_diff_pct"
 """The paired difference of iteration times to the reference policy, in per cent of its time."""
@@ -60,15 +58,9 @@ def _lead(sweep: Sweep, point: Row) -> Lead | None:
     if not means:
         return None
     best = min(means, key=lambda policy: means[policy])
-    paired = [sweep.differences(point, rival, best)[MAKESPAN.key] for rival in means]
-    return Lead(
-        best,
-        all(
-            len(d) and verdict(*interval95(d.to_numpy())) is True
-            for rival, d in zip(means, paired, strict=True)
-            if rival != best
-        ),
-    )
+    paired = [sweep.differences(point, p, best)[MAKESPAN.key] for p in means if p != best]
+    decided = all(len(d) and verdict(*interval95(d.to_numpy())) is True for d in paired)
+    return Lead(best, decided)
 
 
 def swept_scenarios(sweep: Sweep) -> list[Scenario]:
@@ -124,20 +116,15 @@ def _panels(sweep: Sweep, axis: str, values: Values) -> list[Row]:
 
 def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     """One panel; ``members`` are its metrics."""
-    first, named = members[0], list(zip(SWEPT, members, strict=True))
+    first, against = members[0], sweep.policies[0]
     drawn = values[first.axis]
-    series = {
-        metric.key: {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
-        for metric, one in named
-    }
-    crossovers = {
-        metric.key: [_crossover(found, one.axis) for found in one.crossovers]
-        for metric, one in named
-    }
-    against = sweep.policies[0]
+    series, crossovers = {}, {}
+    for metric, one in zip(SWEPT, members, strict=True):
+        series[metric.key] = {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
+        crossovers[metric.key] = [_crossover(found, one.axis) for found in one.crossovers]
     if len(sweep.policies) > 1:
         series[DIFFERENCE] = {
-            c.policy: _curve(_difference(sweep, c, first), drawn)
+            c.policy: _curve(_difference(sweep, c.policy, first), drawn)
             for c in first.curves
             if c.policy != against
         }
@@ -154,25 +141,20 @@ def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     }
 
 
-def _difference(sweep: Sweep, curve: Curve, panel: Panel) -> Curve:
-    made = Curve(curve.policy, [], [], [])
-    for point in sweep.points:
-        if all(point[key] == value for key, value in panel.held.items()):
-            found = difference_pct(sweep, point, curve.policy)
-            if found is not None:
-                made.x.append(point[panel.axis])
-                made.mean.append(found[0])
-                made.half.append(found[1])
-    return made
+def _difference(sweep: Sweep, policy: str, panel: Panel) -> Curve:
+    points = [p for p in sweep.points if all(p[k] == value for k, value in panel.held.items())]
+    found = [(p[panel.axis], d) for p in points if (d := difference_pct(sweep, p, policy))]
+    means, halves = ([d[k] for _, d in found] for k in (0, 1))
+    return Curve(policy, [x for x, _ in found], means, halves)
 
 
 def _curve(curve: Curve, values: list[Any], scale: float = 1.0) -> dict[str, list[Any]]:
-    rows = [
-        (values.index(x), short(scale * mean), short(scale * half))
-        for x, mean, half in zip(curve.x, curve.mean, curve.half, strict=True)
-    ]
-    rows.sort(key=lambda row: row[0])
-    return {name: [row[k] for row in rows] for k, name in enumerate(("at", "mean", "half"))}
+    order = sorted(range(len(curve.x)), key=lambda k: values.index(curve.x[k]))
+    return {
+        "at": [values.index(curve.x[k]) for k in order],
+        "mean": [short(scale * curve.mean[k]) for k in order],
+        "half": [short(scale * curve.half[k]) for k in order],
+    }
 
 
 def _crossover(found: Crossover, axis: str) -> Row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.columns import digits
@@ -10,13 +10,10 @@ from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.metrics import SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.fidelity_table import fidelity_tables
 from thzsync.report.sweep import difference_metric, difference_pct
+from thzsync.studies import Sweep
 from thzsync.studies.axes import heading, held_name, value_name
 from thzsync.studies.curves import crossovers
-
-if TYPE_CHECKING:
-    from thzsync.studies import Sweep
 
 Row = dict[str, Any]
 
@@ -28,7 +25,6 @@ def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
         found["sweep"].append(crossover_table(changes))
     if sweep.failures:
         found["points"].append(failure_table(sweep))
-    found["points"] += fidelity_tables(sweep.fidelity)
     return found
 
 
@@ -61,16 +57,8 @@ def point_table(sweep: Sweep) -> Table:
 
 def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
-    columns = (
-        Column("Metric", left=True),
-        Column("Crossover"),
-        Column("from"),
-        Column("to"),
-        Column("Lower before", left=True),
-        Column("Lower behind", left=True),
-        Column("Axis", left=True),
-        Column("Held", left=True),
-    )
+    names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Held")
+    columns = tuple(Column(name, left=name not in ("Crossover", "from", "to")) for name in names)
     titles = {metric.key: metric.title for metric in SWEPT}
     rows: list[list[Value]] = [
         [

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import short
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
+from thzsync.records.run import Run
 
 COMPUTE: Final = "compute"
 """The lane of compute tasks; every other lane is a collective's name."""
@@ -18,9 +18,8 @@ TICK_PS: Final = 100_000
 """Times are embedded in whole tenths of a microsecond [ps]."""
 
 
-@dataclass(frozen=True)
-class Bar:
-    """Something that took time, in the lane of a stage."""
+class Bar(NamedTuple):
+    """Something that took time, in the lane of a stage, and the record that it comes from."""
 
     job: str
     stage: int
@@ -29,7 +28,6 @@ class Bar:
     start_ps: int
     end_ps: int
     row: dict[str, Any]
-    """The record it comes from."""
 
     @property
     def name(self) -> str:
@@ -37,6 +35,11 @@ class Bar:
         if self.lane == COMPUTE:
             return f"{self.row['phase']} {self.row['microbatch']}"
         return f"{self.row['label']}, micro-batch {self.row['microbatch']}"
+
+    @property
+    def title(self) -> str:
+        """The name of its lane."""
+        return "Compute" if self.lane == COMPUTE else kind_look(self.lane).label
 
 
 def bars(run: Run) -> list[Bar]:
@@ -66,38 +69,31 @@ def pack(spans: Iterable[tuple[int, int]]) -> list[int]:
     return rows
 
 
-def lanes(found: list[Bar]) -> list[tuple[tuple[str, int, str], list[Bar], list[int]]]:
-    """Bars by job, stage and lane, with the sub-row of each."""
+def lanes(found: list[Bar]) -> Iterator[tuple[list[Bar], list[int]]]:
+    """The bars of every job, stage and lane, and the sub-row of each."""
     kinds = ordered({bar.lane for bar in found} - {COMPUTE})
     order = {lane: k for k, lane in enumerate((COMPUTE, *kinds))}
-    grouped: dict[tuple[str, int, str], list[Bar]] = {}
-    for bar in found:
-        grouped.setdefault((bar.job, bar.stage, bar.lane), []).append(bar)
-    keys = sorted(grouped, key=lambda k: (k[0], k[1], order[k[2]]))
-    return [(k, grouped[k], pack((b.start_ps, b.end_ps) for b in grouped[k])) for k in keys]
+
+    def place(bar: Bar) -> tuple[str, int, int]:
+        return bar.job, bar.stage, order[bar.lane]
+
+    for _, group in groupby(sorted(found, key=place), key=place):
+        members = list(group)
+        yield members, pack((bar.start_ps, bar.end_ps) for bar in members)
 
 
 def timeline(run: Run) -> dict[str, Any]:
     """Rows and bars of the iteration for the Gantt chart, relative to its start."""
     origin, end = window_ps(run)
     rows = []
-    for (job, stage, lane), members, sub_rows in lanes(bars(run)):
+    for members, sub_rows in lanes(bars(run)):
         cells = [_cell(bar, sub, origin) for bar, sub in zip(members, sub_rows, strict=True)]
-        rows.append(
-            {
-                "job": job,
-                "stage": stage,
-                "lane": lane,
-                "title": "Compute" if lane == COMPUTE else kind_look(lane).label,
-                "depth": 1 + max(sub_rows),
-                "bars": columns(cells),
-            }
-        )
-    return {
-        "rows": rows,
-        "end": _ticks(end - origin),
-        "ticks_per_ms": 10**9 // TICK_PS,
-    }
+        job, stage, lane = members[0][:3]
+        # One list per key takes a third of the page's size.
+        columns = {key: [cell[key] for cell in cells] for key in cells[0]}
+        row = {"job": job, "stage": stage, "lane": lane, "title": members[0].title}
+        rows.append(row | {"depth": 1 + max(sub_rows), "bars": columns})
+    return {"rows": rows, "end": ticks(end - origin), "ticks_per_ms": 10**9 // TICK_PS}
 
 
 def window_ps(run: Run) -> tuple[int, int]:
@@ -108,17 +104,12 @@ def window_ps(run: Run) -> tuple[int, int]:
     return start, end
 
 
-def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Rows with the same keys as one list per key, which is a third of the size on the page."""
-    return {key: [row[key] for row in rows] for key in rows[0]} if rows else {}
-
-
 def _cell(bar: Bar, sub_row: int, origin_ps: int) -> dict[str, Any]:
     """When and where a bar stands; for an event also what it cost and who was late."""
     row = bar.row
     cell = {
-        "start": _ticks(bar.start_ps - origin_ps),
-        "end": _ticks(bar.end_ps - origin_ps),
+        "start": ticks(bar.start_ps - origin_ps),
+        "end": ticks(bar.end_ps - origin_ps),
         "sub_row": sub_row,
         "microbatch": row["microbatch"],
     }
@@ -131,10 +122,12 @@ def _cell(bar: Bar, sub_row: int, origin_ps: int) -> dict[str, Any]:
         "bytes": carried,
         "optical_energy_j": short(row["optical_energy_j"], 3),
         "thz_energy_j": short(row["thz_energy_j"], 3),
-        "latest": _ticks(max(row["delay_ps"], default=0)),
+        "latest": ticks(max(row["delay_ps"], default=0)),
         "moved_chunks": row["fallback_chunks"] + row["rerouted_chunks"],
     }
 
 
-def _ticks(ps: int) -> int:
-    return round(ps / TICK_PS)
+def ticks(ps: Any) -> Any:
+    """Times, or one time, in whole ticks."""
+    found = np.rint(np.asarray(ps) / TICK_PS).astype(np.int64)
+    return found if found.ndim else int(found)

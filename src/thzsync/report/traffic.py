@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import polars as pl
 
 from thzsync.display.labels import short
+from thzsync.records.run import Run
+from thzsync.report.replay import link_bps
 from thzsync.report.timeline import window_ps
 from thzsync.topology import Topology
-
-if TYPE_CHECKING:
-    from thzsync.records.run import Run
 
 MOST_RACKS: Final = 128
 """Beyond this, a matrix of rack pairs is no picture any more; rings still are."""
@@ -23,9 +22,11 @@ def traffic(run: Run) -> dict[str, Any]:
     pairs = {"fibre": fibre_pairs(run), "thz": thz_pairs(run)}
     shown = topology.racks <= MOST_RACKS
     return {
-        "pairs": {name: _columns(frame) if shown else None for name, frame in pairs.items()},
+        "pairs": {
+            name: frame.to_dict(as_series=False) if shown else None for name, frame in pairs.items()
+        },
         "rings": {name: ring_matrix(frame, topology) for name, frame in pairs.items()},
-        "links": link_loads(run, topology),
+        "links": link_loads(run),
     }
 
 
@@ -56,29 +57,22 @@ def ring_matrix(pairs: pl.DataFrame, topology: Topology) -> list[list[int]]:
     return matrix
 
 
-def link_loads(run: Run, topology: Topology) -> dict[str, list[Any]]:
+def link_loads(run: Run) -> dict[str, list[Any]]:
     """Every fibre that carried something: link, bytes, background bytes, mean and peak load."""
-    optical = run.scenario.optical
-    spans = run.tables["links"]
     start_ps, end_ps = window_ps(run)
     window_s = (end_ps - start_ps) * 1e-12
-    access = 2 * topology.racks
-    rate = pl.when(pl.col("link") < access).then(optical.access_bps).otherwise(optical.inter_bps)
     span_s = (pl.col("end_ps") - pl.col("start_ps")) * 1e-12
     carried = pl.col("bytes") + pl.col("background_bytes")
     loads = (
-        spans.with_columns((8 * carried / (rate * span_s)).alias("load"), rate.alias("rate"))
+        run.tables["links"]
+        .with_columns(link_bps(run.scenario).alias("rate"))
         .group_by("link")
         .agg(
             pl.col("bytes", "background_bytes").sum(),
             (8 * carried.sum() / (pl.col("rate").first() * window_s)).alias("mean"),
-            pl.col("load").max().alias("peak"),
+            (8 * carried / (pl.col("rate") * span_s)).max().alias("peak"),
         )
         .sort("link")
     )
     rounded = pl.col("mean", "peak").map_elements(lambda v: short(v, 3), pl.Float64)
-    return _columns(loads.with_columns(rounded))
-
-
-def _columns(frame: pl.DataFrame) -> dict[str, list[Any]]:
-    return frame.to_dict(as_series=False)
+    return loads.with_columns(rounded).to_dict(as_series=False)

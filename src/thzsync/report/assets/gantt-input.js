@@ -106,6 +106,6 @@ function barFacts(row, one, ticksPerMs) {
     ["Energy, THz", quantity(one.thz_energy_j, "J", 3)],
   );
   if (one.latest) rows.push(["Latest straggler", time(one.latest)]);
-  if (one.moved_chunks) rows.push(["Chunks moved to the other fabric", show(one.moved_chunks)]);
+  if (one.moved_chunks) rows.push(["Chunks moved to the other carrier", show(one.moved_chunks)]);
   return rows;
 }

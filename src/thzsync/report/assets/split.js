@@ -1,4 +1,4 @@
-// What each fabric carried and spent, and how much of every collective type went over THz.
+// What each carrier carried and spent, and how much of every collective type went over THz.
 function splitPanels(box) {
   const legend = make(box, "div", { class: "legend" });
   swatchChip(legend, "THz", "var(--thz)");

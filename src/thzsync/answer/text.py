@@ -1,4 +1,4 @@
-"""An answer in words: the verdict first, then energy, assumptions, sensitivity, the next step."""
+"""An answer as text: sentences with the verdict first, and two tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Final
 
-from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, Answer, Row
+from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, TITLES, Answer, Row
 from thzsync.assumptions import assumptions
-from thzsync.display import number, quantity, with_half
+from thzsync.display import Column, Interval, Table, counted, number, quantity, with_half
+from thzsync.display.table import Value
 from thzsync.experiments.statistics import verdict
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import value_at
@@ -107,3 +108,50 @@ def _typed(key: str, value: float) -> str:
 
 def _ms(value: float, digits: int = 4) -> str:
     return quantity(value, "ms", digits)
+
+
+def candidates_table(answer: Answer) -> Table:
+    """What every candidate reached."""
+    columns = (
+        Column("Candidate", left=True),
+        Column("Iteration time", "ms"),
+        Column("Against fibre only", "ms", priority=1),
+        Column("Exposed", "ms", priority=2),
+        Column("Energy", "J", priority=1),
+    )
+    metrics = ("makespan_ms", "diff_makespan_ms", "exposed_ms", "energy_j")
+    first, last = answer.iterations // 2 + 1, answer.iterations
+    window = f"Iteration {last}" if first == last else f"Means of iterations {first} to {last}"
+    caption = f"{window}, ± 95 % over {counted(len(answer.seeds), 'seed')}."
+    rows: list[list[Value]] = [
+        [TITLES[row["candidate"]], *(_interval(row, metric) for metric in metrics)]
+        for row in answer.candidates
+    ]
+    return Table("Candidates", columns, rows, caption, paired=True)
+
+
+def checks_table(answer: Answer) -> Table:
+    """How the pipelined hybrid compares with fibre only when one assumption changes."""
+    columns = (
+        Column("Assumption changed", left=True),
+        Column("Against fibre only", "ms"),
+        Column("Does the overlay pay?", left=True),
+    )
+    judged: list[list[Value]] = [
+        [row["check"], _interval(row, "diff_makespan_ms"), _verdict(row)]
+        for row in (answer.hybrid | {"check": "none"}, *answer.most_sensitive())
+    ]
+    caption = (
+        "Iteration time of the pipelined hybrid minus that of the best fibre-only schedule in the "
+        "same seeds, ± 95 %; below 0 the hybrid is faster. The check that moves it most is first."
+    )
+    return Table("One assumption changed", columns, judged, caption)
+
+
+def _interval(row: Row, metric: str) -> Interval:
+    return Interval(row[metric], row[f"ci95_{metric}"], metric in row.get("best", ()))
+
+
+def _verdict(row: Row) -> str:
+    diff, half = row["diff_makespan_ms"], row["ci95_diff_makespan_ms"]
+    return VERDICTS[verdict(-diff, half)] if isfinite(half) else "Undecided, one seed"
