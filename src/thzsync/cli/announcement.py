@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from thzsync.arrays import size_text
 from thzsync.cli.meter import span
+from thzsync.cli.output import note, prepare_kernels
 from thzsync.display import counted
 
 if TYPE_CHECKING:
+    from thzsync.experiments.runs import Task
+    from thzsync.experiments.store import Store
     from thzsync.feasibility import Effort
 
 WORTH_TELLING_S: Final = 30.0
@@ -59,6 +62,27 @@ def forewarning(
     if as_flows is not None and (in_flows := as_flows()).seconds < BETTER * effort.seconds:
         line += f"; about {span(in_flows.seconds / here)} with --set optical.fidelity=flow"
     return line
+
+
+def announce(tasks: Sequence[Task], workers: int | None, store: Store | None = None) -> None:
+    """Say how long some runs take, if they take long, and compile kernels before they start."""
+    from thzsync.experiments.estimate import estimate
+    from thzsync.feasibility import Effort
+    from thzsync.scenario.fidelity import needs_packets
+    from thzsync.workers import default_workers
+
+    count = workers or default_workers()
+
+    def effort(changes: Mapping[str, str] | None = None) -> Effort:
+        cost = estimate(tasks, store, changes)
+        disk_bytes = cost.disk_bytes if store is not None and store.folder is not None else 0
+        memory_bytes = min(count, cost.runs) * cost.memory_bytes
+        return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, disk_bytes)
+
+    refused = any(needs_packets(task.scenario) for task in tasks)
+    if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
+        note(warning)
+    prepare_kernels(workers)
 
 
 def next_step(quick: bool, out: str | None) -> str:

@@ -54,7 +54,7 @@ def ask(
     from thzsync.answer.sentences import lines
     from thzsync.answer.store import save
     from thzsync.answer.tables import candidates_table
-    from thzsync.studies.execution import Tally
+    from thzsync.experiments.runs import Tally
 
     setting = change_scenario(scenario_of(scenario), changes, scenario)
     effort = Effort.of(seeds, iterations)

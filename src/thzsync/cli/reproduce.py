@@ -83,13 +83,13 @@ def _reproduce(
     force: bool,
     as_json: bool,
 ) -> None:
+    from thzsync.experiments.runs import Tally
     from thzsync.paper.fabric import FabricFigure
     from thzsync.paper.figure import Request, add_part, made_from, refuse_other_parts
     from thzsync.paper.printed import PRINTED
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
     from thzsync.scenario import Scenario
-    from thzsync.studies.execution import Tally
     from thzsync.workers import one_team
 
     settings = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.announcement import FLOWS, forewarning
+from thzsync.cli.announcement import FLOWS, announce, forewarning
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import following, watching
 from thzsync.cli.output import (
@@ -326,8 +325,8 @@ def compare(
     Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.experiments.compare import compare as run_all
-    from thzsync.experiments.compare import known_policies
-    from thzsync.studies.execution import Tally
+    from thzsync.experiments.compare import known_policies, tasks_of
+    from thzsync.experiments.runs import Tally
 
     refuse_folder(out, COMPARISON, force)
     setting = load_scenario(scenario, changes)
@@ -340,8 +339,7 @@ def compare(
             note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
     if scheduler is None:
-        _announce_comparison(setting, names, seeds, iterations, workers)
-        prepare_kernels(workers)
+        announce(tasks_of(setting, names, range(seeds), iterations), workers)
     with claim_folder(out, COMPARISON, force), watching("compare") as watch:
         total = seeds * len(names)
         result = run_all(
@@ -365,21 +363,6 @@ def compare(
     emit(document, json, lambda: _compare_table(result, document))
     if tell_fidelity(result.fidelity, setting.optical.replayed_share):
         raise typer.Exit(BEYOND_TOLERANCE)
-
-
-def _announce_comparison(
-    setting: Scenario, policies: Sequence[str], seeds: int, iterations: int, workers: int | None
-) -> None:
-    from thzsync.experiments.outlook import comparison_effort
-    from thzsync.scenario.fidelity import needs_packets
-    from thzsync.workers import default_workers
-
-    def effort(of: Scenario) -> Effort:
-        return comparison_effort(of, policies, seeds, iterations, workers or default_workers())
-
-    as_flows = None if needs_packets(setting) else lambda: effort(setting.with_(FLOWS))
-    if warning := forewarning(effort(setting), as_flows):
-        note(warning)
 
 
 def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thzsync.cli.announcement import FLOWS, forewarning
+from thzsync.cli.announcement import announce
 from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.meter import span, watching
 from thzsync.cli.output import (
@@ -24,7 +24,6 @@ from thzsync.cli.output import (
     emit,
     note,
     policies_named,
-    prepare_kernels,
     table,
 )
 from thzsync.display import counted
@@ -32,10 +31,10 @@ from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
 
 if TYPE_CHECKING:
-    from thzsync.studies.estimate import Estimate
-    from thzsync.studies.plan import Plan, PlannedRun
+    from thzsync.experiments.runs import Task
+    from thzsync.experiments.store import Store
+    from thzsync.studies.plan import Plan
     from thzsync.studies.result import Sweep
-    from thzsync.studies.store import Store
 
 MOST_RUNS = 1000
 """Runs that a plan may have without --yes."""
@@ -154,20 +153,20 @@ def _shard(text: str) -> tuple[int, int]:
 
 def _carry_out(
     plan: Plan,
-    runs: Sequence[PlannedRun],
+    runs: Sequence[Task],
     workers: int | None,
     scheduler: str | None,
     out: str | None,
     resume: bool,
     force: bool,
 ) -> Sweep:
+    from thzsync.experiments.runs import execute
     from thzsync.studies.result import gather
-    from thzsync.studies.sweeping import execute, finish, prepared
+    from thzsync.studies.sweeping import finish, prepared
 
     with prepared(plan, out, resume, force) as store:
         if scheduler is None:
-            _announce(runs, store, workers)
-            prepare_kernels(workers)
+            announce(runs, workers, store)
         try:
             with watching("sweep") as watch:
                 execute(runs, store, workers, scheduler, watch)
@@ -178,37 +177,6 @@ def _carry_out(
         found = gather(plan, store)
         finish(found, store)
     return found
-
-
-def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> None:
-    """Say how long it takes, if it takes long."""
-    from thzsync.feasibility import Effort
-    from thzsync.scenario.fidelity import needs_packets
-    from thzsync.workers import default_workers
-
-    count = workers or default_workers()
-
-    def effort(changes: dict[str, Any] | None = None) -> Effort:
-        cost = _cost(runs, store, changes)
-        memory_bytes = min(count, cost.runs) * cost.memory_bytes
-        kept_bytes = cost.disk_bytes if store.folder is not None else 0
-        return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
-
-    refused = any(needs_packets(run.realisation.scenario) for run in runs)
-    if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
-        note(warning)
-
-
-def _cost(
-    runs: Sequence[PlannedRun], store: Store, changes: dict[str, Any] | None = None
-) -> Estimate:
-    """What the runs take that the store does not hold."""
-    from thzsync.studies.estimate import estimate
-
-    missing = [run for run in runs if store.finished(run.key) is None]
-    places = {run.realisation.reference_key for run in missing}
-    known = [key for key in places if store.references(key) is not None]
-    return estimate(missing, known, changes)
 
 
 def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
@@ -261,21 +229,21 @@ def _table(found: Sweep) -> TerminalTable:
 
 def _known(plan: Plan, out: str | None) -> Store:
     """What a folder holds of a plan; looking changes nothing there."""
-    from thzsync.studies.store import Store
-    from thzsync.studies.sweeping import recall
+    from thzsync.experiments.store import Store
 
     store = Store(None if out is None else Path(out))
-    recall(plan, store)
+    store.recall(plan.runs)
     return store
 
 
 def _show_plan(
-    plan: Plan, runs: Sequence[PlannedRun], known: Store, workers: int | None, as_json: bool
+    plan: Plan, runs: Sequence[Task], known: Store, workers: int | None, as_json: bool
 ) -> None:
+    from thzsync.experiments.estimate import estimate
     from thzsync.feasibility.pace import pace
     from thzsync.workers import default_workers
 
-    cost = _cost(runs, known)
+    cost = estimate(runs, known)
     cost = replace(cost, cpu_s=cost.cpu_s / pace(1))
     count = workers or default_workers()
     total = len({run.key for run in runs})

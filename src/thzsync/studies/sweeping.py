@@ -1,4 +1,4 @@
-"""The front door: plan a sweep, do what is missing, and gather the result."""
+"""Plan a sweep, do what is missing, and gather the result."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.runs import Watch, execute
+from thzsync.experiments.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.files import write_atomically, write_document
 from thzsync.folders import SWEEP, claim_folder
 from thzsync.records.certificate import warn_beyond
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.studies.execution import Watch, complete
-from thzsync.studies.plan import Plan, PlannedRun, make_plan
-from thzsync.studies.result import Sweep, gather, plan_digest, read_document
+from thzsync.studies.plan import Plan, make_plan
+from thzsync.studies.result import Sweep, gather, read_document
 from thzsync.studies.specification import Specification, read_specification, specify
-from thzsync.studies.store import FAILED, FINISHED, REFERENCES, Store
-from thzsync.workers import open_executor
 
 
 def sweep(
@@ -74,14 +73,8 @@ def prepared(
             _begin(plan, folder, resume, force)
             if resume:
                 store.tidy()
-                recall(plan, store)
+                store.recall(plan.runs)
         yield store
-
-
-def recall(plan: Plan, store: Store) -> None:
-    """Let the store know what of a plan its folder holds."""
-    realisations = {run.realisation.reference_key for run in plan.runs}
-    store.recall(plan.keys, realisations, plan.specification.iterations)
 
 
 def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
@@ -96,24 +89,11 @@ def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
         "format": 1,
         "complete": False,
         "specification": plan.specification.model_dump(mode="json"),
-        "plan_sha256": plan_digest(plan),
+        "plan_sha256": plan.digest,
         "environment": environment(),
     }
     write_atomically(folder / "scenario.toml", plan.base.to_toml().encode())
     write_document(folder / "sweep.json", document)
-
-
-def execute(
-    runs: Sequence[PlannedRun],
-    store: Store,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    watch: Watch | None = None,
-) -> None:
-    """Do what the store does not hold of some runs."""
-    missing = {run.key for run in runs if store.finished(run.key) is None}
-    with open_executor(workers, scheduler if missing else None, most=len(missing)) as executor:
-        complete(runs, store, executor, watch)
 
 
 def finish(found: Sweep, store: Store) -> None:
@@ -133,7 +113,7 @@ def merge(
     with prepared(plan, out, resume, force) as store:
         for part in parts:
             _copy(Path(part), store)
-        recall(plan, store)
+        store.recall(plan.runs)
         store.recall_failures(plan.keys)
         found = gather(plan, store)
         finish(found, store)
@@ -147,7 +127,7 @@ def _common_plan(parts: Sequence[Path]) -> Plan:
         specification = specify(document.get("specification", {}), str(part / "sweep.json"))
         base = Scenario.load(part / "scenario.toml")
         plans.append(make_plan(specification, base))
-        if plan_digest(plans[-1]) != plan_digest(plans[0]):
+        if plans[-1].digest != plans[0].digest:
             raise ThzSyncError(f"{part}: is of another sweep than {parts[0]}; merge parts of one")
     return plans[0]
 
