@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
+    OutOption,
+    PipelinedOption,
     ScenarioArgument,
     SetOption,
+    WorkersOption,
     change_scenario,
     note,
     prepare_kernels,
@@ -26,18 +30,14 @@ from thzsync.folders import ANSWER, claim_folder
 
 def ask(
     scenario: ScenarioArgument = "paper",
-    seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
+    seeds: Annotated[int, Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
     iterations: Annotated[
-        int, typer.Option(min=2, help="Iterations per run; only the second half is averaged.")
+        int, Option(min=2, help="Iterations per run; only the second half is averaged.")
     ] = 8,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
-    ] = None,
+    workers: WorkersOption = None,
     changes: SetOption = None,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where to write the answer, its picture and its numbers."),
-    ] = None,
+    pipelined: PipelinedOption = False,
+    out: OutOption = None,
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -56,7 +56,8 @@ def ask(
     from thzsync.answer.tables import candidates_table
     from thzsync.experiments.runs import Tally
 
-    setting = change_scenario(scenario_of(scenario), changes, scenario)
+    setting = change_scenario(scenario_of(scenario), changes, scenario, pipelined)
+    told = [*(["--pipelined"] if pipelined else []), *(f'--set "{it}"' for it in changes or ())]
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         prepare_kernels(workers)
@@ -65,7 +66,7 @@ def ask(
             effort,
             workers,
             lambda done, total: watch(Tally(done, total)),
-            source=" ".join([scenario, *(f'--set "{change}"' for change in changes or ())]),
+            source=" ".join([scenario, *told]),
         )
         if out is not None:
             save(answer, Path(out))

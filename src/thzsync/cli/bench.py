@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from typer import Argument, Option
 
 from thzsync.cli.output import JsonOption
 from thzsync.errors import ThzSyncError
@@ -32,11 +32,10 @@ class Subject(StrEnum):
 
 def bench(
     subject: Annotated[
-        str, typer.Argument(metavar="SUBJECT", help=f"What to measure: {', '.join(Subject)}.")
+        str, Argument(metavar="SUBJECT", help=f"What to measure: {', '.join(Subject)}.")
     ] = Subject.ALL.value,
     quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Leave out large jobs, figures, the empty kernel cache."),
+        bool, Option("--quick", help="Leave out large jobs, figures, the empty kernel cache.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.meter import watching
 from thzsync.cli.output import (
     ForceOption,
     JsonOption,
+    OutOption,
     SetOption,
+    WorkersOption,
     change_scenario,
     note,
     prepare_kernels,
@@ -33,43 +36,38 @@ from thzsync.paper.catalogue import (
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
 )
-
-QuickOption = Annotated[
-    bool, typer.Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
-]
-SeedsOption = Annotated[
-    int | None, typer.Option(min=1, help="Paired seeds; as in the paper when absent.")
-]
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
-]
-OutOption = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
-]
+ALIASES: Final = {"ablation": "ladder", "interpretations": "readings"}
+"""Names in the field's words, and those that folders and documents have."""
 
 
 def _add_command(name: str, summary: str) -> None:
     def command(
-        seeds: SeedsOption = None,
-        quick: QuickOption = False,
+        seeds: Annotated[
+            int | None, Option(min=1, help="Paired seeds. Default: as in the paper.")
+        ] = None,
+        quick: Annotated[
+            bool, Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
+        ] = False,
         workers: WorkersOption = None,
         changes: SetOption = None,
         out: OutOption = None,
         force: ForceOption = False,
         json: JsonOption = False,
     ) -> None:
-        names = all_figures(quick) if name == "all" else [name]
+        names = all_figures(quick) if name == "all" else [ALIASES.get(name, name)]
         _reproduce(names, seeds, quick, workers, changes, out, force, json)
 
-    reproduce_app.command(name, help=summary)(command)
+    reproduce_app.command(name, help=summary, hidden=name in ALIASES.values())(command)
 
 
 for _name, _figure in FIGURES.items():
     _add_command(_name, _figure.summary)
+for _name, _old in ALIASES.items():
+    _add_command(_name, FIGURES[_old].summary)
 _add_command(
     "all",
-    "Every figure (quick: without ladder and readings); what is finished is kept if you stop "
-    "early.",
+    "Every figure (quick: without ablation and interpretations); what is finished is kept if you "
+    "stop early.",
 )
 
 

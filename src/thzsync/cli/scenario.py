@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from thzsync.cli.output import (
     PRESETS,
@@ -67,11 +68,9 @@ def schema(as_json: JsonOption = False) -> None:
 
 @scenario_app.command()
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
-    preset: Annotated[
-        str, typer.Option(help=f"Preset with the initial values: {PRESETS}.")
-    ] = "paper",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    file: Annotated[Path, Argument(metavar="FILE", help="File to write.")],
+    preset: Annotated[str, Option(help=f"Preset with the initial values: {PRESETS}.")] = "paper",
+    force: Annotated[bool, Option("--force", help="Replace an existing file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from thzsync.cli.output import (
     JsonOption,
@@ -30,22 +30,22 @@ MOST_ROWS = 40
 def synthesize(
     collective: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="COLLECTIVE",
             help="p2p, a2a, allreduce, all-gather, reduce-scatter, broadcast, reduce, gather, "
             "scatter, barrier, or one that a package registers.",
         ),
     ],
-    racks: Annotated[int, typer.Option(min=2, help="Number of racks that take part.")] = 12,
+    racks: Annotated[int, Option(min=2, help="Number of racks that take part.")] = 12,
     method: Annotated[
-        str, typer.Option(help="Synthesis method. A wrong name lists all methods.")
+        str, Option(help="Synthesis method. A wrong name lists all methods.")
     ] = "proposed",
     stragglers: Annotated[
-        bool, typer.Option("--stragglers", help="Delay max(1, N/8) racks by 50 to 100 ms.")
+        bool, Option("--stragglers", help="Delay max(1, N/8) racks by 50 to 100 ms.")
     ] = False,
     size: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="BYTES",
             help='Size such as "64 MiB": of the tensor; in All-to-All of what a rack sends; in '
             "P2P of a flow.",
@@ -53,12 +53,11 @@ def synthesize(
     ] = None,
     seed: SeedOption = 0,
     scenario: Annotated[
-        str, typer.Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
+        str, Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
     changes: SetOption = None,
     draw: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw the rounds into this .svg or .png file."),
+        str | None, Option(metavar="FILE", help="Draw the rounds into this .svg or .png file.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -118,7 +117,7 @@ def _table(document: dict[str, Any]) -> Any:
     if len(rows) > MOST_ROWS:
         left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
         rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
-    late = ", late racks" if document["stragglers"] else ""
+    late = ", stragglers" if document["stragglers"] else ""
     title = (
         f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"

@@ -76,10 +76,10 @@ def compare_settings(
     try:
         execute([task for part in parts for task in part], store, workers, scheduler, watch)
     except BaseException as error:
-        if rescue is not None and _whole_seeds(parts[0], store) and interrupted(error):
-            rescue(_comparison(parts[0], store))
+        if rescue is not None and whole_seeds(parts[0], store) and interrupted(error):
+            rescue(comparison_of(parts[0], store))
         raise
-    return [_comparison(part, store) for part in parts]
+    return [comparison_of(part, store) for part in parts]
 
 
 def tasks_of(
@@ -93,15 +93,16 @@ def tasks_of(
     ]
 
 
-def _whole_seeds(tasks: Sequence[Task], store: Store) -> tuple[int, ...]:
+def whole_seeds(tasks: Sequence[Task], store: Store) -> tuple[int, ...]:
     """Seeds that every policy has finished."""
     missing = {task.seed for task in tasks if store.finished(task.key) is None}
     return tuple(dict.fromkeys(task.seed for task in tasks if task.seed not in missing))
 
 
-def _comparison(tasks: Sequence[Task], store: Store) -> Comparison:
+def comparison_of(tasks: Sequence[Task], store: Store) -> Comparison:
+    """What a store holds of a comparison: the seeds that every policy has finished."""
     failed = [(task, store.failures[task.key]) for task in tasks if task.key in store.failures]
-    seeds = _whole_seeds(tasks, store)
+    seeds = whole_seeds(tasks, store)
     if not seeds and failed:
         raise failed[0][1].error
     kept = [

@@ -24,7 +24,7 @@ from thzsync.studies.curves import all_panels
 
 if TYPE_CHECKING:
     from thzsync.studies import Sweep
-    from thzsync.studies.crossover import Crossover
+    from thzsync.studies.curves import Crossover
 
 WEIGHTY: Final = 3
 """So many findings stand in full; the rest is folded."""

@@ -12,8 +12,7 @@ from thzsync.experiments.statistics import interval95, paired_pct, verdict
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
-from thzsync.studies.crossover import Crossover
-from thzsync.studies.curves import Curve, Panel, all_panels
+from thzsync.studies.curves import Crossover, Curve, Panel, all_panels
 
 if TYPE_CHECKING:
     from thzsync.studies import Sweep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,16 +50,28 @@ def sweep(
     return found
 
 
-def plan_sweep(what: str | Path | Scenario | Specification, options: Mapping[str, Any]) -> Plan:
-    """The plan of a sweep; ``options`` come on top of what a specification says."""
+def plan_sweep(
+    what: str | Path | Scenario | Specification,
+    options: Mapping[str, Any],
+    change: Callable[[Scenario], Scenario] | None = None,
+) -> Plan:
+    """The plan of a sweep; ``options`` come on top of what a specification says.
+
+    ``change`` is made to the base before anything is set or varied.
+    """
+    base, found = None, None
     if isinstance(what, Scenario):
-        return make_plan(specify({"base": what.name, **options}, "sweep"), what)
-    if not isinstance(what, Specification):
-        found = read_specification(what)
-        if found is None:
-            return make_plan(specify({"base": str(what), **options}, "sweep"))
-        what = found
-    return make_plan(what.overridden(options) if options else what)
+        base = what
+    else:
+        found = what if isinstance(what, Specification) else read_specification(what)
+    if found is None:
+        named = str(what) if base is None else base.name
+        found = specify({"base": named, **options}, "sweep")
+    elif options:
+        found = found.overridden(options)
+    if change is not None:
+        base = change(base or Scenario.load(found.base))
+    return make_plan(found, base)
 
 
 @contextmanager

@@ -7,25 +7,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from thzsync.errors import ThzSyncError
 from thzsync.workers.call import Answer, Call, News, carry_out, hearing
 
 if TYPE_CHECKING:
+    from thzsync.workers.cluster import Cluster
     from thzsync.workers.processes import Processes
-
-
-class Backend(Protocol):
-    """Carries out calls in any order, somewhere."""
-
-    def run(self, calls: Sequence[Call], news: News) -> Iterator[tuple[int, Answer]]:
-        """Position and answer of every call, as they are finished; news of those under way."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything, also in the middle of a call."""
-        ...
 
 
 class Here:
@@ -45,7 +34,7 @@ class Here:
 class Executor:
     """Has calls carried out by a backend, and passes on each distinct warning of them once."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Here | Cluster | Processes) -> None:
         self._backend = backend
         self._told: set[str] = set()
 
@@ -89,8 +78,8 @@ def open_executor(
     count = workers or default_workers()
     fewer = count if most is None else min(count, most)
     if _teams and scheduler is None and count > 1:
-        with _teams[-1].lent(max(1, fewer)) as team:
-            yield Executor(team)
+        with _lent(_teams[-1], max(1, fewer)) as processes:
+            yield Executor(processes)
         return
     backend = _make(fewer, scheduler)
     try:
@@ -99,7 +88,7 @@ def open_executor(
         backend.close()
 
 
-def _make(count: int, scheduler: str | None) -> Backend:
+def _make(count: int, scheduler: str | None) -> Here | Cluster | Processes:
     if scheduler is not None:
         from thzsync.workers.cluster import Cluster
 
@@ -117,45 +106,30 @@ def one_team() -> Iterator[None]:
 
     A worker spends a second or two before its first call, on imports and stored kernels.
     """
-    team = _Team()
-    _teams.append(team)
+    _teams.append([])
     try:
         yield
     finally:
-        _teams.remove(team)
-        team.dismiss()
-
-
-class _Team:
-    """Workers that stay when whoever used them is done."""
-
-    def __init__(self) -> None:
-        self._processes: Processes | None = None
-
-    @contextmanager
-    def lent(self, count: int) -> Iterator[Processes]:
-        """So many of the workers, started when they are needed; none is kept if anything fails."""
-        from thzsync.workers.processes import Processes
-
-        processes = self._processes or Processes(count)
-        self._processes = None  # who opens one executor inside another gets others
-        processes.count = count
-        try:
-            yield processes
-        except BaseException:
+        for processes in _teams.pop():
             processes.close()
-            raise
-        if processes.busy:  # somebody has not waited for all answers
-            processes.close()
-            return
-        self.dismiss()
-        self._processes = processes
-
-    def dismiss(self) -> None:
-        """End all workers that are not in use."""
-        if self._processes is not None:
-            self._processes.close()
-        self._processes = None
 
 
-_teams: list[_Team] = []
+@contextmanager
+def _lent(team: list[Processes], count: int) -> Iterator[Processes]:
+    """The processes that a team keeps, or new ones; none is kept if anything fails."""
+    from thzsync.workers.processes import Processes
+
+    processes = team.pop() if team else Processes(count)
+    processes.count = count
+    try:
+        yield processes
+    except BaseException:
+        processes.close()
+        raise
+    if processes.busy or team:  # somebody has not waited for all answers, or left others
+        processes.close()
+    else:
+        team.append(processes)
+
+
+_teams: list[list[Processes]] = []
