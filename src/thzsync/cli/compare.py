@@ -8,27 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from thzsync.cli import output
 from thzsync.cli.announcement import BEYOND_TOLERANCE, announce, tell_fidelity
 from thzsync.cli.meter import watching
-from thzsync.cli.output import (
-    FIRST_HELP,
-    POLICIES_HELP,
-    SEEDS_HELP,
-    ForceOption,
-    IterationsOption,
-    JsonOption,
-    OutOption,
-    PipelinedOption,
-    ScenarioArgument,
-    SchedulerOption,
-    SetOption,
-    WorkersOption,
-    against,
-    emit,
-    load_scenario,
-    note,
-    policies_named,
-)
 from thzsync.display import Column, Interval, Table, counted, signed
 from thzsync.display.labels import policy_name
 from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD
@@ -47,18 +29,18 @@ COMPARED = (MAKESPAN, COMPLETION, ENERGY, REWARD, EXPOSED)
 
 
 def compare(
-    scenario: ScenarioArgument = "paper",
-    policies: Annotated[str, Option(help=POLICIES_HELP)] = "all",
-    seeds: Annotated[int, Option(min=1, help=SEEDS_HELP)] = 5,
-    iterations: IterationsOption = 20,
-    first: Annotated[int, Option(min=0, help=FIRST_HELP)] = 0,
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
-    changes: SetOption = None,
-    pipelined: PipelinedOption = False,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
+    scenario: output.ScenarioArgument = "paper",
+    policies: Annotated[str, Option(help=output.POLICIES_HELP)] = "all",
+    seeds: Annotated[int, Option(min=1, help=output.SEEDS_HELP)] = 5,
+    iterations: output.IterationsOption = 20,
+    first: Annotated[int, Option(min=0, help=output.FIRST_HELP)] = 0,
+    workers: output.WorkersOption = None,
+    scheduler: output.SchedulerOption = None,
+    changes: output.SetOption = None,
+    pipelined: output.PipelinedOption = False,
+    out: output.OutOption = None,
+    force: output.ForceOption = False,
+    json: output.JsonOption = False,
 ) -> None:
     """Compare policies in the same realisations: whose iterations are shorter, and how surely.
 
@@ -70,16 +52,16 @@ def compare(
     from thzsync.records.certificate import warn_beyond
 
     refuse_folder(out, COMPARISON, force)
-    setting = load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, pipelined)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
-    names = known_policies(policies_named(policies))
+    names = known_policies(output.policies_named(policies))
     tasks, store = tasks_of(setting, names, range(seeds), iterations), Store()
 
     def rescue() -> None:
         if out is not None and whole_seeds(tasks, store):
             partial = comparison_of(tasks, store)
-            note(f"finished seeds written to {partial.save(out, partial.document(first))}")
+            output.note(f"finished seeds written to {partial.save(out, partial.document(first))}")
 
     with claim_folder(out, COMPARISON, force):
         carry_out("compare", tasks, store, workers, scheduler, rescue)
@@ -87,10 +69,10 @@ def compare(
         document = result.document(first)
         if out is not None:
             result.save(out, document)
-            note(f"comparison written to {out}")
+            output.note(f"comparison written to {out}")
     for failure in result.failures:
-        note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
-    emit(document, json, lambda: _table(result, document))
+        output.note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
+    output.emit(document, json, lambda: _table(result, document))
     warn_beyond(result.fidelity)
     if tell_fidelity(result.fidelity, setting):
         raise typer.Exit(BEYOND_TOLERANCE)
@@ -125,7 +107,7 @@ def _table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
     first, reference = document["first_iteration"], document["against"]
     columns = [
         Column("Policy", left=True),
-        Column(against(reference), "%", show=signed),
+        Column(output.against(reference), "%", show=signed),
         *(Column(m.short, m.unit, priority=k) for k, m in enumerate(COMPARED)),
     ]
     theirs = result.seed_means(reference, MAKESPAN.key, first)

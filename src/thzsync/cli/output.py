@@ -42,7 +42,10 @@ SetOption = Annotated[
 ]
 PipelinedOption = Annotated[
     bool,
-    Option("--pipelined", help="Use the methods and the coordinator of the preset beyond."),
+    Option(
+        "--pipelined",
+        help="Use the pipelined mechanisms of the preset beyond.",
+    ),
 ]
 ForceOption = Annotated[
     bool,

@@ -8,20 +8,9 @@ from typing import Annotated, Any, Final
 import typer
 from typer import Option
 
+from thzsync.cli import output
 from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.meter import watching
-from thzsync.cli.output import (
-    ForceOption,
-    JsonOption,
-    OutOption,
-    SetOption,
-    WorkersOption,
-    change_scenario,
-    note,
-    prepare_kernels,
-    tell,
-)
-from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
 from thzsync.folders import REPRODUCTION, claim_folder
@@ -48,11 +37,11 @@ def _add_command(name: str, summary: str) -> None:
         quick: Annotated[
             bool, Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
         ] = False,
-        workers: WorkersOption = None,
-        changes: SetOption = None,
-        out: OutOption = None,
-        force: ForceOption = False,
-        json: JsonOption = False,
+        workers: output.WorkersOption = None,
+        changes: output.SetOption = None,
+        out: output.OutOption = None,
+        force: output.ForceOption = False,
+        json: output.JsonOption = False,
     ) -> None:
         names = all_figures(quick) if name == "all" else [ALIASES.get(name, name)]
         _reproduce(names, seeds, quick, workers, changes, out, force, json)
@@ -91,7 +80,8 @@ def _reproduce(
     from thzsync.workers import one_team
 
     settings = {
-        name: change_scenario(Scenario.preset(FIGURES[name].preset), changes) for name in names
+        name: output.change_scenario(Scenario.preset(FIGURES[name].preset), changes)
+        for name in names
     }
     counts = {name: seeds or seeds_of(name, quick) for name in names}
     documents, known = {}, None
@@ -99,8 +89,8 @@ def _reproduce(
     if out is not None and not force:
         refuse_other_parts(out, origins)
     with claim_folder(out, REPRODUCTION, force, extend=True), one_team():
-        note(announcement(counts, quick, workers))
-        prepare_kernels(workers)
+        output.note(announcement(counts, quick, workers))
+        output.prepare_kernels(workers)
         for name, count in counts.items():
             with watching(name) as watch:
 
@@ -114,13 +104,13 @@ def _reproduce(
             known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
             if out is not None:  # its tables are on the page that `thzsync report` writes
-                note(f"{name} written to {add_part(out, name, figure, origins[name])}")
+                output.note(f"{name} written to {add_part(out, name, figure, origins[name])}")
             elif not as_json:
                 for made in PRINTED[name](documents[name]):
-                    show_table(TerminalTable(marked(made, quick)))
+                    output.show(TerminalTable(marked(made, quick)))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
         return
     for name in names:
-        tell(STORIES[name](documents[name]))
-    note(next_step(quick, out))
+        output.tell(STORIES[name](documents[name]))
+    output.note(next_step(quick, out))

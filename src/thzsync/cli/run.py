@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
+from thzsync.cli import output
 from thzsync.cli.announcement import BEYOND_TOLERANCE, FLOWS, forewarning, tell_fidelity
 from thzsync.cli.meter import following
-from thzsync.cli.output import (
-    ForceOption,
-    IterationsOption,
-    JsonOption,
-    OutOption,
-    PipelinedOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    change_scenario,
-    emit,
-    load_scenario,
-    note,
-    prepare_kernels,
-    table,
-)
-from thzsync.cli.signals import Wish, patient_interruption
 from thzsync.display import number, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
@@ -55,14 +44,14 @@ WITH_RESUME = frozenset({"resume", "save", "json"})
 
 def run(
     context: typer.Context,
-    scenario: ScenarioArgument = "paper",
+    scenario: output.ScenarioArgument = "paper",
     policy: Annotated[str, Option(help=f"Policy: {', '.join(POLICIES)}.")] = "thz-sync",
-    iterations: IterationsOption = 20,
-    seed: SeedOption = 0,
-    changes: SetOption = None,
-    pipelined: PipelinedOption = False,
-    out: OutOption = None,
-    force: ForceOption = False,
+    iterations: output.IterationsOption = 20,
+    seed: output.SeedOption = 0,
+    changes: output.SetOption = None,
+    pipelined: output.PipelinedOption = False,
+    out: output.OutOption = None,
+    force: output.ForceOption = False,
     resume: Annotated[
         str | None,
         Option(metavar="DIR", help="Continue the interrupted run in DIR, with its settings."),
@@ -81,9 +70,9 @@ def run(
     save: Annotated[
         str | None, Option("--save", metavar="FILE", help="Save the trained coordinator.")
     ] = None,
-    json: JsonOption = False,
+    json: output.JsonOption = False,
 ) -> None:
-    """Simulate training iterations under one policy.
+    """Simulate a training job under one policy: time, energy and reward of every iteration.
 
     Ctrl-C ends the run early and keeps what is finished. With --out every finished iteration is
     written at once, and --resume continues an interrupted run to the same numbers. Exit status 3
@@ -101,12 +90,12 @@ def run(
     if out is not None and not force:
         refuse_to_drop(out)
     refuse_folder(out, RUN, force)
-    setting = load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, pipelined)
     if trace is not None:
         from thzsync.scenario import Job
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
-        setting = change_scenario(setting, None, trace)
+        setting = output.change_scenario(setting, None, trace)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
     spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
@@ -138,8 +127,8 @@ def _repeated(journal: Journal) -> int:
         policy = first_policy(journal.spec)
     effort = effort_of(_asked(journal.spec, policy, kept=True))
     if warning := forewarning(effort, None):  # it cannot change to flows any more
-        note(warning)
-    prepare_kernels()
+        output.note(warning)
+    output.prepare_kernels()
     return effort.decisions
 
 
@@ -164,10 +153,10 @@ def _begin(spec: RunSpec, policy: Policy, out: str | None) -> tuple[RunSpec, int
         return effort_of(replace(asked, scenario=asked.scenario.with_(FLOWS)))
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
-        note(warning)
+        output.note(warning)
     if out is not None and (scarce := scarce_disk(effort, out)):
-        note(scarce)
-    prepare_kernels()
+        output.note(scarce)
+    output.prepare_kernels()
     one = REFERENCE_ITERATIONS / effort.reference_decisions
     with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
         found = checked_references(setting, spec.seed, spec.iterations, lambda: advance(one))
@@ -190,18 +179,18 @@ def _finish(
         wish.finishing = True
         complete = not record.missing(spec.iterations)
         if out is not None:
-            note(f"record written to {record.save(out)}")
+            output.note(f"record written to {record.save(out)}")
         if save is not None and hasattr(policy, "save"):
             policy.save(save)
         if journal is not None and complete:
             journal.close()
         document = _document(record)
-        emit(document, json, lambda: _tables(record, document))
+        output.emit(document, json, lambda: _tables(record, document))
         beyond = tell_fidelity(record.certificate, record.scenario)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
-        note(f"interrupted after {finished} of {spec.iterations} iterations{more}")
+        output.note(f"interrupted after {finished} of {spec.iterations} iterations{more}")
         raise typer.Exit(130)
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
@@ -263,7 +252,44 @@ def _tables(record: Run, document: dict[str, Any]) -> RenderableType:
     title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
     rewards = record.iterations["reward"].to_list()
     caption = f"reward by iteration {sparkline(rewards)}" if len(rewards) > 1 else None
-    iterations = table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
+    iterations = output.table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
     columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
     by_kind = [list(row.values()) for row in document["collectives"]]
-    return Group(iterations, "", table("by collective", columns, by_kind))
+    return Group(iterations, "", output.table("by collective", columns, by_kind))
+
+
+@dataclass
+class Wish:
+    """Whether the user has asked to stop."""
+
+    stop: bool = False
+    finishing: bool = False
+    """Set once the work is done and only has to be written down: nothing interrupts that."""
+
+    def asked(self) -> bool:
+        """Whether to stop; asked at every instant at which stopping is safe."""
+        return self.stop
+
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """The handler: once is a wish, twice is an order."""
+        if self.stop and not self.finishing:
+            raise KeyboardInterrupt
+        if not self.stop:
+            output.note("stopping at the next decision; what is finished is kept")
+        self.stop = True
+
+
+@contextmanager
+def patient_interruption() -> Iterator[Wish]:
+    """Turn Ctrl-C and SIGTERM into a wish for as long as the block lasts."""
+    wish = Wish()
+    if threading.current_thread() is not threading.main_thread():
+        yield wish  # only the main thread may handle signals
+        return
+    heard = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, wish.hear) for number in heard]
+    try:
+        yield wish
+    finally:
+        for number, handler in zip(heard, before, strict=True):
+            signal.signal(number, handler)

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from thzsync.cli.output import (
-    PRESETS,
-    JsonOption,
-    ScenarioArgument,
-    SetOption,
-    emit,
-    emit_lines,
-    load_scenario,
-    table,
-)
+from thzsync.cli import output
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
@@ -34,10 +25,12 @@ scenario_app = typer.Typer(
 
 @scenario_app.command()
 def show(
-    scenario: ScenarioArgument = "paper", changes: SetOption = None, as_json: JsonOption = False
+    scenario: output.ScenarioArgument = "paper",
+    changes: output.SetOption = None,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes)
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:
@@ -59,7 +52,7 @@ def _facts(scenario: Scenario) -> Iterator[str]:
 
 
 @scenario_app.command()
-def schema(as_json: JsonOption = False) -> None:
+def schema(as_json: output.JsonOption = False) -> None:
     """Print the JSON schema of scenario files, for editors."""
     from thzsync.scenario.schema import json_schema
 
@@ -69,9 +62,11 @@ def schema(as_json: JsonOption = False) -> None:
 @scenario_app.command()
 def new(
     file: Annotated[Path, Argument(metavar="FILE", help="File to write.")],
-    preset: Annotated[str, Option(help=f"Preset with the initial values: {PRESETS}.")] = "paper",
+    preset: Annotated[
+        str, Option(help=f"Preset with the initial values: {output.PRESETS}.")
+    ] = "paper",
     force: Annotated[bool, Option("--force", help="Replace an existing file.")] = False,
-    as_json: JsonOption = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""
     from thzsync.scenario.starter import starter
@@ -84,14 +79,14 @@ def new(
     except OSError as error:
         raise ThzSyncError(f"{file}: cannot be written ({error.strerror})") from None
     line = f"wrote {file}; edit it, then try `thzsync run {file}`"
-    emit_lines({"file": str(file), "preset": preset}, as_json, [line])
+    output.emit_lines({"file": str(file), "preset": preset}, as_json, [line])
 
 
 @scenario_app.command("list")
-def list_names(as_json: JsonOption = False) -> None:
+def list_names(as_json: output.JsonOption = False) -> None:
     """List every name that a scenario may use: presets, models, methods and policies."""
     from thzsync.feasibility import known_names
 
     names = known_names()
     rows = [(what, ", ".join(values)) for what, values in names.items()]
-    emit(names, as_json, lambda: table("Names", ("what", "names"), rows))
+    output.emit(names, as_json, lambda: output.table("Names", ("what", "names"), rows))

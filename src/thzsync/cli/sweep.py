@@ -10,24 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from thzsync.cli import output
 from thzsync.cli.announcement import BEYOND_TOLERANCE, tell_fidelity
 from thzsync.cli.compare import carry_out
 from thzsync.cli.meter import span
-from thzsync.cli.output import (
-    FIRST_HELP,
-    POLICIES_HELP,
-    SEEDS_HELP,
-    ForceOption,
-    JsonOption,
-    PipelinedOption,
-    SchedulerOption,
-    WorkersOption,
-    against,
-    emit,
-    note,
-    policies_named,
-    table,
-)
 from thzsync.display import counted
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError
@@ -62,13 +48,13 @@ def sweep(
         list[str] | None,
         Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
-    pipelined: PipelinedOption = False,
-    policies: Annotated[str | None, Option(help=POLICIES_HELP)] = None,
-    seeds: Annotated[int | None, Option(min=1, help=SEEDS_HELP)] = None,
+    pipelined: output.PipelinedOption = False,
+    policies: Annotated[str | None, Option(help=output.POLICIES_HELP)] = None,
+    seeds: Annotated[int | None, Option(min=1, help=output.SEEDS_HELP)] = None,
     iterations: Annotated[int | None, Option(min=1, help="Training iterations per run.")] = None,
-    first: Annotated[int | None, Option(min=0, help=FIRST_HELP)] = None,
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
+    first: Annotated[int | None, Option(min=0, help=output.FIRST_HELP)] = None,
+    workers: output.WorkersOption = None,
+    scheduler: output.SchedulerOption = None,
     shard: Annotated[
         str | None, Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge.")
     ] = None,
@@ -80,12 +66,12 @@ def sweep(
     resume: Annotated[
         bool, Option("--resume", help="Do only the runs that are missing in --out.")
     ] = False,
-    force: ForceOption = False,
+    force: output.ForceOption = False,
     dry_run: Annotated[
         bool, Option("--dry-run", help="Print the plan and its estimated cost, and stop.")
     ] = False,
     yes: Annotated[bool, Option("--yes", help=f"Allow more than {MOST_RUNS} runs.")] = False,
-    json: JsonOption = False,
+    json: output.JsonOption = False,
 ) -> None:
     """Compare policies at many values of scenario keys: who is faster where, and how surely.
 
@@ -107,7 +93,7 @@ def sweep(
         raise ThzSyncError("sweep: name a specification, a scenario file or a preset")
     options = read_assignments(changes or [], zipped or [])
     given = {
-        "policies": None if policies is None else policies_named(policies),
+        "policies": None if policies is None else output.policies_named(policies),
         "seeds": seeds, "iterations": iterations, "first": first,
     }  # fmt: skip
     options |= {key: value for key, value in given.items() if value is not None}
@@ -129,7 +115,7 @@ def sweep(
         def rescue() -> None:
             kept = f"{store.count(plan.keys)} of {len(plan.keys)} runs are kept in {out}"
             lost = "nothing is kept; with --out DIR a sweep can be resumed"
-            note(lost if out is None else f"{kept}; go on with --resume")
+            output.note(lost if out is None else f"{kept}; go on with --resume")
 
         carry_out("sweep", runs, store, workers, scheduler, rescue)
         found = gather(plan, store)
@@ -154,19 +140,19 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
     from thzsync.records.certificate import warn_beyond
 
     if out is not None:
-        note(f"sweep written to {out}")
-    emit(found.document(), as_json, lambda: _table(found))
+        output.note(f"sweep written to {out}")
+    output.emit(found.document(), as_json, lambda: _table(found))
     warn_beyond(found.fidelity)
     beyond = tell_fidelity(found.fidelity, found.scenario)
     for failure in found.failures[:3]:
         place = ", ".join([*(f"{key}={failure[key]}" for key in found.axes), failure["policy"]])
-        note(f"failed: {place}, seed {failure['seed']}: {failure['error']}")
+        output.note(f"failed: {place}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
         failed = counted(len(found.failures), "run")
-        note(f"{failed} failed; after mending, --resume does only what is missing")
+        output.note(f"{failed} failed; after mending, --resume does only what is missing")
         raise typer.Exit(1)
     if found.missing:
-        note(f"not there yet: {counted(found.missing, 'run')}")
+        output.note(f"not there yet: {counted(found.missing, 'run')}")
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
 
@@ -180,7 +166,7 @@ def _table(found: Sweep) -> TerminalTable:
     made = point_table(found)
     place = len(found.axes) + 1
     columns = [replace(c, priority=k if k > place else 0) for k, c in enumerate(made.columns)]
-    columns[place] = replace(columns[place], name=against(found.policies[0]))
+    columns[place] = replace(columns[place], name=output.against(found.policies[0]))
     points = counted(len(found.points), "point")
     title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
     fibre = assumptions(*swept_scenarios(found))["Fibre"]
@@ -219,7 +205,7 @@ def _show_plan(
         f"{counted(count, 'worker')} "
         f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
     )
-    emit(document, as_json, lambda: _plan_table(plan, caption))
+    output.emit(document, as_json, lambda: _plan_table(plan, caption))
 
 
 def _plan_table(plan: Plan, caption: str) -> TerminalTable:
@@ -230,4 +216,4 @@ def _plan_table(plan: Plan, caption: str) -> TerminalTable:
         [name, len(values), ", ".join(map(str, values))] for name, values in axes.items()
     ]
     rows.append(["iterations", asked.iterations, ""])
-    return table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)
+    return output.table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)

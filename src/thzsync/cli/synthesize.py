@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from thzsync.cli.output import (
-    JsonOption,
-    SeedOption,
-    SetOption,
-    emit,
-    load_scenario,
-    note,
-    progress,
-    table,
-)
+from thzsync.cli import output
 from thzsync.display import quantity
 
 if TYPE_CHECKING:
@@ -51,47 +42,47 @@ def synthesize(
             "P2P of a flow.",
         ),
     ] = None,
-    seed: SeedOption = 0,
+    seed: output.SeedOption = 0,
     scenario: Annotated[
         str, Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
-    changes: SetOption = None,
+    changes: output.SetOption = None,
     draw: Annotated[
         str | None, Option(metavar="FILE", help="Draw the rounds into this .svg or .png file.")
     ] = None,
-    json: JsonOption = False,
+    json: output.JsonOption = False,
 ) -> None:
-    """Synthesise one collective on THz and print its rounds and its bound."""
+    """Schedule one collective on THz: its rounds, its time, and the bound that none can beat."""
     from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
     from thzsync.feasibility import check_collective
     from thzsync.scenario.sizes import read_bytes
     from thzsync.synthesis import find_method
 
-    setting = load_scenario(scenario, changes)
+    setting = output.load_scenario(scenario, changes)
     find_collective(collective)
     find_method(collective, method)
     size_bytes = None if size is None else read_bytes(size, "--size")
     if size_bytes is not None:
         check_collective(setting, racks, size_bytes)
     instance = Instance(setting, collective, racks, stragglers, seed, size_bytes)
-    with progress(f"{collective} {method}"):
+    with output.progress(f"{collective} {method}"):
         schedule = instance.run(method)
         bound_ms = instance.bound_ms(method)
         changing = instance.gains_change(schedule.completion_ps)
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
-        note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
+        output.note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms, changing)
-    emit(document, json, lambda: _table(document))
+    output.emit(document, json, lambda: _table(document))
 
 
 def _document(
     instance: Instance, schedule: Schedule, bound_ms: float, changing: bool
 ) -> dict[str, Any]:
     """What is printed; ``changing`` gains may let a schedule end before the bound of the first."""
-    from thzsync.experiments.rounds import round_rows
+    from thzsync.experiments.single_ring import round_rows
 
     rounds = round_rows(schedule)
     completion_ms = schedule.completion_ps / 1e9
@@ -124,7 +115,7 @@ def _table(document: dict[str, Any]) -> Any:
     )
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
     caption = f"{done}; {quantity(document['energy_j'], 'J', 3)} sent"
-    return table(title, ROUND_COLUMNS, rows, caption)
+    return output.table(title, ROUND_COLUMNS, rows, caption)
 
 
 def _distance(document: dict[str, Any]) -> str:

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from thzsync.cli.output import (
-    JsonOption,
-    ScenarioArgument,
-    SeedOption,
-    SetOption,
-    emit,
-    emit_lines,
-    load_scenario,
-    note,
-    progress,
-    table,
-)
+from thzsync.cli import output
 from thzsync.display import quantity
 from thzsync.errors import ThzSyncError
 from thzsync.version import __version__
@@ -41,11 +30,11 @@ TraceArgument = Annotated[Path, Argument(metavar="FILE", help="Trace file.")]
 @trace_app.command()
 def generate(
     out: Annotated[Path, Option(help="File to write, such as trace.jsonl.gz.")],
-    scenario: ScenarioArgument = "paper",
+    scenario: output.ScenarioArgument = "paper",
     iteration: Annotated[int, Option(min=0, help="Number of the iteration, from 0.")] = 0,
-    seed: SeedOption = 0,
-    changes: SetOption = None,
-    as_json: JsonOption = False,
+    seed: output.SeedOption = 0,
+    changes: output.SetOption = None,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Write one iteration of a scenario's jobs as a trace file."""
     from thzsync.cli.trace_view import summarize
@@ -54,9 +43,9 @@ def generate(
     from thzsync.workload import scenario_graph
     from thzsync.workload.tracefile import Trace, write_trace
 
-    loaded = load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes)
     topology = Topology(loaded.floor)
-    with progress(f"generating {out}"):
+    with output.progress(f"generating {out}"):
         graph = scenario_graph(loaded, topology, Streams(seed), iteration)
         origin = {
             "scenario": loaded.name,
@@ -69,7 +58,7 @@ def generate(
         write_trace(out, trace)
     counts = f"{len(graph.events)} events and {len(graph.computes)} compute tasks"
     line = f"wrote {out}: {counts}; look at it with `thzsync trace show {out}`"
-    emit_lines({"file": str(out), **summarize(trace)}, as_json, [line])
+    output.emit_lines({"file": str(out), **summarize(trace)}, as_json, [line])
 
 
 @trace_app.command()
@@ -78,13 +67,13 @@ def show(
     gantt: Annotated[
         Path | None, Option(help="Draw the schedule into this .svg, .png or .pdf file.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Summarise a trace: bytes by kind and group, bus factors, and who sends how much to whom."""
     from thzsync.cli.trace_view import show_tables, summarize
     from thzsync.workload.tracefile import read_trace
 
-    with progress(f"reading {file}"):
+    with output.progress(f"reading {file}"):
         trace = read_trace(file)
         document = summarize(trace)
         if gantt is not None:
@@ -92,9 +81,9 @@ def show(
 
             draw_gantt(trace.graph, gantt, title=str(trace.origin.get("scenario", file.name)))
             document["gantt"] = str(gantt)
-    emit(document, as_json, lambda: show_tables(str(file), document, trace))
+    output.emit(document, as_json, lambda: show_tables(str(file), document, trace))
     if gantt is not None and not as_json:
-        note(f"drew {gantt}")
+        output.note(f"drew {gantt}")
 
 
 @trace_app.command()
@@ -103,7 +92,7 @@ def check(
     scenario: Annotated[
         str | None, Option(help="Also check that its racks exist in this scenario.")
     ] = None,
-    as_json: JsonOption = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Check a trace file. The first error is named, and the exit status is 2."""
     from thzsync.workload.tracefile import read_trace
@@ -115,11 +104,15 @@ def check(
     checked = {"nodes": len(trace.graph.nodes), "events": len(trace.graph.events), "edges": edges}
     document = {"file": str(file), "valid": True, "checked": checked}
     rows = list(checked.items())
-    emit(document, as_json, lambda: table(f"{file}: no problem found", ("checked", "count"), rows))
+    output.emit(
+        document,
+        as_json,
+        lambda: output.table(f"{file}: no problem found", ("checked", "count"), rows),
+    )
 
 
 def _check_floor(file: Path, trace: Trace, scenario: str) -> None:
-    racks = load_scenario(scenario).floor.racks
+    racks = output.load_scenario(scenario).floor.racks
     for node in trace.graph.nodes:
         highest = int(node.racks[-1])
         if highest >= racks:
@@ -178,7 +171,7 @@ def import_files(
     skip_empty: Annotated[
         bool, Option("--skip-empty", help="Skip collectives without bytes.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Turn a trace that another tool wrote into a trace file: `thzsync run --trace` replays it."""
     from thzsync.importers import Placement, ReadOptions, Rescaling, import_trace
@@ -191,11 +184,11 @@ def import_files(
     )  # fmt: skip
     joined = tuple(name.strip() for name in groups_joined.split(",") if name.strip())
     where = Placement(ranks_per_rack, stages, lanes, placement)
-    with progress(f"importing {files[0]}"):
+    with output.progress(f"importing {files[0]}"):
         imported = import_trace(files, format, options, where, Rescaling(data_parallel, joined))
         write_trace(out, imported.trace)
     document = _import_document(out, imported)
-    emit_lines(document, as_json, _import_lines(document))
+    output.emit_lines(document, as_json, _import_lines(document))
 
 
 def _import_document(out: Path, imported: Imported) -> dict[str, Any]:
@@ -249,7 +242,7 @@ def export_file(
     force: Annotated[
         bool, Option("--force", help="Replace the files of an older trace of this prefix.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Write a trace in another tool's format; a rack becomes a rank."""
     from thzsync.importers.chakra import export_chakra
@@ -266,4 +259,4 @@ def export_file(
         lost = f"{exported.lost} dependencies join nodes that share no rack"
         lines.append(f"{lost}; the format has none such")
     document = {"folder": str(out), "files": sorted(exported.files)}
-    emit_lines(document | {"lost_dependencies": exported.lost}, as_json, lines)
+    output.emit_lines(document | {"lost_dependencies": exported.lost}, as_json, lines)

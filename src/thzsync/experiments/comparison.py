@@ -91,21 +91,16 @@ class Comparison:
             Column("exposed", "ms"),
             Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
         )
-        rows = [
-            [
-                row["policy"],
-                *(Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1]),
-                row["thz_share"],
-            ]
-            for row in self.rows(first)
-        ]
+        rows = []
+        for row in self.rows(first):
+            means = (Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1])
+            rows.append([row["policy"], *means, row["thz_share"]])
         return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
 
     def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
         """Mean of a metric over the iterations from ``first`` on, one value per seed."""
-        chosen = self.iterations.filter(
-            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
-        )
+        counted = (pl.col("policy") == policy, pl.col("iteration") >= first)
+        chosen = self.iterations.filter(*counted)
         return chosen.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy()
 
     def rows(self, first: int = 0, against: str | None = None) -> list[dict[str, Any]]:

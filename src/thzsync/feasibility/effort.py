@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.streams import Streams
 from thzsync.synthesis import Setting, find_method, method_names
 from thzsync.topology import Topology
-from thzsync.transfers import TransferGraph
 from thzsync.workload import Event, TrainingGraph, job_graph
 
 if TYPE_CHECKING:
@@ -151,59 +150,45 @@ def _carried_s(scenario: Scenario, graph: TrainingGraph, load: Load, thz_share: 
         seconds += (1 - thz_share) * (load.nodes * _NODE_S + load.packet_hops * _HOP_S)
         seconds += graph.critical_path_s() * bursts_per_s(scenario) * _BURST_S
     if thz_share:
-        air = _air_of(graph.events, scenario)
-        seconds += thz_share * (air.rounds * _ROUND_S + air.transmissions * _TRANSMISSION_S)
+        seconds += thz_share * _on_thz_s(graph.events, scenario)
     return seconds
 
 
-class Air(NamedTuple):
-    """Rounds and transmissions of an iteration if THz carried all of it.
+def _on_thz_s(events: Iterable[Event], scenario: Scenario) -> float:
+    """Time to form all rounds and transmissions if THz carried all of some events [s].
 
     In flow fidelity they decide how long a run takes: fibres follow whole runs of chunks, while
-    some disciplines send every chunk by itself.
+    some disciplines send every chunk by itself. Events of one shape and size are alike.
     """
-
-    rounds: float
-    transmissions: float
-
-
-def _air_of(events: Iterable[Event], scenario: Scenario) -> Air:
-    """The sum over some events; those of one shape and size are alike."""
-    known: dict[tuple[object, ...], Air] = {}
-    rounds = transmissions = 0.0
+    known: dict[tuple[object, ...], float] = {}
+    seconds = 0.0
     for event in events:
         key = (event.kind, len(event.racks), event.payload_bytes)
         if key not in known:
-            known[key] = _air(event, scenario)
-        rounds += known[key].rounds
-        transmissions += known[key].transmissions
-    return Air(rounds, transmissions)
+            known[key] = _event_on_thz_s(event, scenario)
+        seconds += known[key]
+    return seconds
 
 
-def _air(event: Event, scenario: Scenario) -> Air:
-    """Of one event, by what its method plans and its disciplines declare."""
+def _event_on_thz_s(event: Event, scenario: Scenario) -> float:
+    """Of one event, by what its method plans and its disciplines declare [s]."""
     from thzsync.wireless.discipline import find_discipline  # needs the overlay's kernels
 
-    graph = _all_on_thz(event, scenario)
-    width = scenario.thz.chains * len(event.racks) / 2
-    rounds = transmissions = 0.0
-    for number, name in enumerate(graph.disciplines):
-        flows = graph.discipline == number
-        discipline = find_discipline(name)
-        # Flows that wait for their turn join ready chunks, unless turning costs them nothing.
-        joined = graph.bundled | (not discipline.common and not discipline.steers)
-        sent = np.where(joined, graph.thz_chunks > 0, graph.thz_chunks)[flows].sum()
-        transmissions += float(sent)
-        rounds += float(sent) / (width if discipline.common else 1)
-    return Air(rounds, transmissions)
-
-
-def _all_on_thz(event: Event, scenario: Scenario) -> TransferGraph:
     name = scenario.collectives.method(event.kind) or method_names(event.kind)[0]
     setting = Setting.flat(len(event.racks), scenario.thz)
     chunk_bytes = scenario.collectives.chunk_bytes
     offer = find_method(event.kind, name).offer(event.demand, event.racks, chunk_bytes, setting)
-    return offer.lower(offer.chunks)
+    graph = offer.lower(offer.chunks)
+    width, seconds = scenario.thz.chains * len(event.racks) / 2, 0.0
+    for number, name in enumerate(graph.disciplines):
+        discipline = find_discipline(name)
+        # Flows that wait for their turn join ready chunks, unless turning costs them nothing.
+        joined = graph.bundled | (not discipline.common and not discipline.steers)
+        sent = np.where(joined, graph.thz_chunks > 0, graph.thz_chunks)
+        transmissions = float(sent[graph.discipline == number].sum())
+        rounds = transmissions / (width if discipline.common else 1)
+        seconds += rounds * _ROUND_S + transmissions * _TRANSMISSION_S
+    return seconds
 
 
 def check_memory(asked: Asked, effort: Effort) -> None:

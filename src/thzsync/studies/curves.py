@@ -65,9 +65,10 @@ def panels(
     """A metric along ``axis``, one panel per value of ``split``; ``at`` holds the other axes."""
     if metric not in METRICS:
         raise ThzSyncError(f"metric: found {metric!r}; use one of {', '.join(METRICS)}")
-    axis, split = _choose_axes(sweep, axis, split, at or {})
-    held = _held_values(sweep, split, at or {})
-    found = [_panel(sweep, metric, axis, values) for values in held]
+    held = at or {}
+    axis, split = _choose_axes(sweep, axis, split, held)
+    shown = [held] if split is None else [held | part for part in _combinations(sweep, [split])]
+    found = [_panel(sweep, metric, axis, values) for values in shown]
     return [panel for panel in found if panel.curves]
 
 
@@ -107,21 +108,9 @@ def _choose_axes(
     return chosen, split
 
 
-def _held_values(sweep: Sweep, split: str | None, at: Row) -> list[Row]:
-    values = [None] if split is None else _values(sweep, split)
-    return [at if split is None else {**at, split: value} for value in values]
-
-
 def _combinations(sweep: Sweep, keys: Sequence[str]) -> list[Row]:
-    found: dict[str, Row] = {}
-    for point in sweep.points:
-        held = {key: point[key] for key in keys}
-        found[repr(held)] = held
-    return list(found.values())
-
-
-def _values(sweep: Sweep, key: str) -> list[Any]:
-    return list(dict.fromkeys(point[key] for point in sweep.points))
+    held = ({key: point[key] for key in keys} for point in sweep.points)
+    return list({repr(values): values for values in held}.values())
 
 
 def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
@@ -170,23 +159,15 @@ def find_crossovers(
             continue
         centre = _zero(x, difference, a) if b == a + 1 else float(x[a + 1])
         before, behind = (one, other) if difference[a] < 0 else (other, one)
-        sign = 1.0 if difference[a] < 0 else -1.0  # so that the difference rises through zero
-        low = _last_below(x[: b + 1], (sign * difference + half)[: b + 1])
-        high = _first_above(x[a:], (sign * difference - half)[a:])
+        rising = difference if difference[a] < 0 else -difference
+        # Where the band's upper edge last leaves the negative side up to the crossover, and where
+        # its lower edge first reaches the positive side from there on.
+        below = np.flatnonzero((rising + half)[: b + 1] < 0)
+        above = a + np.flatnonzero((rising - half)[a:] > 0)
+        low = _zero(x, rising + half, int(below[-1])) if len(below) else None
+        high = _zero(x, rising - half, int(above[0]) - 1) if len(above) else None
         yield Crossover(before, behind, centre, low, high)
 
 
 def _zero(x: FloatArray, y: FloatArray, k: int) -> float:
     return float(x[k] - y[k] * (x[k + 1] - x[k]) / (y[k + 1] - y[k]))
-
-
-def _last_below(x: FloatArray, upper: FloatArray) -> float | None:
-    """Where the band's upper edge last leaves the negative side, up to the crossover."""
-    decided = np.flatnonzero(upper < 0)
-    return _zero(x, upper, int(decided[-1])) if len(decided) else None
-
-
-def _first_above(x: FloatArray, lower: FloatArray) -> float | None:
-    """Where the band's lower edge first reaches the positive side, from the crossover on."""
-    decided = np.flatnonzero(lower > 0)
-    return _zero(x, lower, int(decided[0]) - 1) if len(decided) else None

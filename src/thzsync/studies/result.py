@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,16 +89,14 @@ class Sweep:
     @cached_property
     def rows(self) -> list[Row]:
         """One row per point and policy: axis values, means, paired differences, 95 % intervals."""
-        return list(self._rows(self.policies[0]))
-
-    def _rows(self, against: str) -> Iterator[Row]:
-        for point in self.points:
-            for policy in self.policies:
-                means = self.seed_means(point, policy)
-                pairs = self.differences(point, policy, against)
-                if means.height and pairs.height:
-                    figures = paired_row(METRICS, _column(means), _column(pairs))
-                    yield {**point, "policy": policy, "seeds": means.height, **figures}
+        found = []
+        for point, policy in product(self.points, self.policies):
+            means = self.seed_means(point, policy)
+            pairs = self.differences(point, policy, self.policies[0])
+            if means.height and pairs.height:
+                figures = paired_row(METRICS, _column(means), _column(pairs))
+                found.append({**point, "policy": policy, "seeds": means.height, **figures})
+        return found
 
     @property
     def seeds_text(self) -> str:

@@ -121,31 +121,25 @@ def merge(
     parts: Sequence[str | Path], out: str | Path, resume: bool = False, force: bool = False
 ) -> Sweep:
     """Join the folders of a sweep's shards in a new folder."""
-    plan = _common_plan([Path(part) for part in parts])
-    with prepared(plan, out, resume, force) as store:
-        for part in parts:
-            _copy(Path(part), store)
-        store.recall(plan.runs)
-        store.recall_failures(plan.keys)
-        found = gather(plan, store)
+    folders = [Path(part) for part in parts]
+    plans = [_plan_of(folder) for folder in folders]
+    for folder, plan in zip(folders, plans, strict=True):
+        if plan.digest != plans[0].digest:
+            raise ThzSyncError(f"{folder}: is of another sweep than {folders[0]}; merge one sweep")
+    with prepared(plans[0], out, resume, force) as store:
+        assert store.folder is not None
+        for folder in folders:
+            for shelf in (FINISHED, REFERENCES, FAILED):
+                for file in sorted((folder / shelf).glob("[!.]*")):
+                    write_atomically(store.folder / shelf / file.name, file.read_bytes())
+        store.recall(plans[0].runs)
+        store.recall_failures(plans[0].keys)
+        found = gather(plans[0], store)
         finish(found, store)
     return found
 
 
-def _common_plan(parts: Sequence[Path]) -> Plan:
-    plans = []
-    for part in parts:
-        document = read_document(part)
-        specification = specify(document.get("specification", {}), str(part / "sweep.json"))
-        base = Scenario.load(part / "scenario.toml")
-        plans.append(make_plan(specification, base))
-        if plans[-1].digest != plans[0].digest:
-            raise ThzSyncError(f"{part}: is of another sweep than {parts[0]}; merge parts of one")
-    return plans[0]
-
-
-def _copy(part: Path, store: Store) -> None:
-    assert store.folder is not None
-    for shelf in (FINISHED, REFERENCES, FAILED):
-        for file in sorted((part / shelf).glob("[!.]*")):
-            write_atomically(store.folder / shelf / file.name, file.read_bytes())
+def _plan_of(folder: Path) -> Plan:
+    document = read_document(folder)
+    specification = specify(document.get("specification", {}), str(folder / "sweep.json"))
+    return make_plan(specification, Scenario.load(folder / "scenario.toml"))
