@@ -41,11 +41,7 @@ SetOption = Annotated[
     ),
 ]
 PipelinedOption = Annotated[
-    bool,
-    Option(
-        "--pipelined",
-        help="Use the pipelined mechanisms of the preset beyond.",
-    ),
+    bool, Option("--pipelined", help="Use the pipelined mechanisms of the preset beyond.")
 ]
 ForceOption = Annotated[
     bool,

@@ -13,8 +13,7 @@ from thzsync.errors import ThzSyncError
 
 def report(
     folder: Annotated[
-        Path,
-        Argument(metavar="DIR", help="A folder that one of our commands wrote with --out."),
+        Path, Argument(metavar="DIR", help="A folder that one of our commands wrote with --out.")
     ],
     out: Annotated[
         Path | None, Option(help="HTML file to write. Default: DIR/report.html.")

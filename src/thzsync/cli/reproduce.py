@@ -14,13 +14,7 @@ from thzsync.cli.meter import watching
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
 from thzsync.folders import REPRODUCTION, claim_folder
-from thzsync.paper.catalogue import (
-    FIGURES,
-    QUICK_ITERATIONS,
-    all_figures,
-    reproduce,
-    seeds_of,
-)
+from thzsync.paper.catalogue import FIGURES, QUICK_ITERATIONS, all_figures, reproduce, seeds_of
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False

@@ -174,9 +174,9 @@ def _finish(
     decisions: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
-    with patient_interruption() as wish:
-        record, policy = _simulate(policy, journal, spec, wish, decisions)
-        wish.finishing = True
+    with patient_interruption() as stopping:
+        record, policy = _simulate(policy, journal, spec, stopping, decisions)
+        stopping.finishing = True
         complete = not record.missing(spec.iterations)
         if out is not None:
             output.note(f"record written to {record.save(out)}")
@@ -197,7 +197,11 @@ def _finish(
 
 
 def _simulate(
-    policy: Policy | None, journal: Journal | None, spec: RunSpec, wish: Wish, decisions: int
+    policy: Policy | None,
+    journal: Journal | None,
+    spec: RunSpec,
+    stopping: Stopping,
+    decisions: int,
 ) -> tuple[Run, Policy]:
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
@@ -215,7 +219,7 @@ def _simulate(
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
-            return wish.asked()
+            return stopping.asked
 
         if policy is None:
             assert journal is not None
@@ -259,37 +263,32 @@ def _tables(record: Run, document: dict[str, Any]) -> RenderableType:
 
 
 @dataclass
-class Wish:
+class Stopping:
     """Whether the user has asked to stop."""
 
-    stop: bool = False
+    asked: bool = False
     finishing: bool = False
     """Set once the work is done and only has to be written down: nothing interrupts that."""
 
-    def asked(self) -> bool:
-        """Whether to stop; asked at every instant at which stopping is safe."""
-        return self.stop
-
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """The handler: once is a wish, twice is an order."""
-        if self.stop and not self.finishing:
+        """The handler: the first signal is granted at the next decision, the second one now."""
+        if self.asked and not self.finishing:
             raise KeyboardInterrupt
-        if not self.stop:
+        if not self.asked:
             output.note("stopping at the next decision; what is finished is kept")
-        self.stop = True
+        self.asked = True
 
 
 @contextmanager
-def patient_interruption() -> Iterator[Wish]:
-    """Turn Ctrl-C and SIGTERM into a wish for as long as the block lasts."""
-    wish = Wish()
+def patient_interruption() -> Iterator[Stopping]:
+    """Ctrl-C and SIGTERM stop at the next decision for as long as the block lasts."""
+    stopping = Stopping()
     if threading.current_thread() is not threading.main_thread():
-        yield wish  # only the main thread may handle signals
+        yield stopping  # only the main thread may handle signals
         return
-    heard = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, wish.hear) for number in heard]
+    before = {n: signal.signal(n, stopping.hear) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield wish
+        yield stopping
     finally:
-        for number, handler in zip(heard, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from thzsync.scenario import Scenario
 
 scenario_app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Show, describe and start scenarios.",
+    no_args_is_help=True, add_completion=False, help="Show, describe and start scenarios."
 )
 
 

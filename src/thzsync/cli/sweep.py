@@ -31,10 +31,7 @@ MOST_RUNS = 1000
 def sweep(
     what: Annotated[
         str | None,
-        Argument(
-            metavar="SPEC|SCENARIO",
-            help="TOML file of a sweep or a scenario, or a preset.",
-        ),
+        Argument(metavar="SPEC|SCENARIO", help="TOML file of a sweep or a scenario, or a preset."),
     ] = None,
     changes: Annotated[
         list[str] | None,
@@ -149,7 +146,9 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
         output.note(f"failed: {place}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
         failed = counted(len(found.failures), "run")
-        output.note(f"{failed} failed; after mending, --resume does only what is missing")
+        output.note(
+            f"{failed} failed; when the cause is removed, --resume does only what is missing"
+        )
         raise typer.Exit(1)
     if found.missing:
         output.note(f"not there yet: {counted(found.missing, 'run')}")

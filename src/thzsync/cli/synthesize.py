@@ -108,9 +108,9 @@ def _table(document: dict[str, Any]) -> Any:
     if len(rows) > MOST_ROWS:
         left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
         rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
-    late = ", stragglers" if document["stragglers"] else ""
+    stragglers = ", stragglers" if document["stragglers"] else ""
     title = (
-        f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
+        f"{document['collective']} {document['method']}, {document['racks']} racks{stragglers}, "
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     )
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"

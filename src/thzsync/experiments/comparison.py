@@ -87,7 +87,7 @@ class Comparison:
             Column("completion", "ms", better="low"),
             Column("energy", "J", better="low"),
             Column("reward", better="high"),
-            Column("makespan", "ms"),
+            Column("iteration", "ms"),
             Column("exposed", "ms"),
             Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
         )

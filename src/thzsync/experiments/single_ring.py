@@ -1,4 +1,4 @@
-"""The synthesis experiment's setting: one ring, who talks to whom, and who is late."""
+"""The synthesis experiment's setting: one ring, its flows, and its stragglers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RACKS_PER_LATE_RACK: Final = 8
 
 @dataclass(frozen=True)
 class Instance:
-    """One collective among the first racks of a ring: demand, channel and lateness of a seed.
+    """One collective among the first racks of a ring: demand, channel and stragglers of a seed.
 
     Everything but the method, so that all methods face the same instance.
     """
@@ -78,7 +78,7 @@ class Instance:
 
     @cached_property
     def late_s(self) -> FloatArray:
-        """How late every rack's data is [s]."""
+        """Delay of every rack's data [s]."""
         if not self.stragglers:
             return np.zeros(self.racks)
         return late_racks_s(self.racks, Streams(self.seed).generator("stragglers", self.racks))
@@ -154,7 +154,7 @@ def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) 
 
 
 def late_racks_s(racks: int, generator: np.random.Generator) -> FloatArray:
-    """Lateness [s]: max(1, ceil(N / 8)) racks by 50 to 100 ms, the others by nothing."""
+    """Delays [s]: max(1, ceil(N / 8)) racks by 50 to 100 ms, the others by nothing."""
     count = max(1, -(-racks // RACKS_PER_LATE_RACK))
     late_s = np.zeros(racks)
     late_s[generator.choice(racks, count, replace=False)] = generator.uniform(*LATE_S, count)

@@ -1,4 +1,4 @@
-"""Whether a scenario can be run here: names that other rooms know, files, and size.
+"""Whether a scenario can be run here: names that other packages know, files, and size.
 
 The models check what they can see. This is the one place for the rest: every command that takes a
 scenario asks here first, so that what ``scenario show`` accepts, ``run`` can start.
@@ -205,10 +205,12 @@ def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> 
 
 
 def _longest_s(scenario: Scenario, graphs: list[TrainingGraph]) -> float:
-    """About how long an iteration may last if its late racks hold up every event [s]."""
-    late = scenario.stragglers
-    delays_s = [slow.delay_s for slow in late.slow_racks]
-    delay_s = max(delays_s, default=0.0) + (late.max_delay_s if late.probability else 0.0)
+    """About how long an iteration may last if its stragglers delay every event [s]."""
+    stragglers = scenario.stragglers
+    delays_s = [slow.delay_s for slow in stragglers.slow_racks]
+    delay_s = max(delays_s, default=0.0) + (
+        stragglers.max_delay_s if stragglers.probability else 0.0
+    )
     return max((g.critical_path_s() + len(g.events) * delay_s for g in graphs), default=0.0)
 
 

@@ -36,8 +36,8 @@ class Worker:
         if threading.current_thread() is threading.main_thread():
             # The kernel means the thread that starts a process, and other threads may end early.
             command.append(str(os.getpid()))
-        home = str(Path(__file__).parents[2])
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+        source = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
         with theirs:
             self.process = subprocess.Popen(
                 command,
@@ -75,9 +75,9 @@ class Worker:
         self.connection.close()
 
 
-class _Errand(NamedTuple):
+class _Attempt(NamedTuple):
     position: int
-    attempt: int = 1
+    number: int = 1
 
 
 class Processes:
@@ -86,7 +86,7 @@ class Processes:
     def __init__(self, count: int) -> None:
         self.count = count
         self._idle: list[Worker] = []
-        self._busy: dict[Worker, _Errand] = {}
+        self._busy: dict[Worker, _Attempt] = {}
 
     @property
     def busy(self) -> bool:
@@ -95,7 +95,7 @@ class Processes:
 
     def run(self, calls: Sequence[Call], news: News) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, as they are finished; ``news`` of those under way."""
-        waiting = deque(_Errand(position) for position in range(len(calls)))
+        waiting = deque(_Attempt(position) for position in range(len(calls)))
         while waiting or self._busy:
             self._hand_out(calls, waiting)
             owners = {worker.connection: worker for worker in (*self._idle, *self._busy)}
@@ -107,32 +107,32 @@ class Processes:
             self._hand_out(calls, waiting)  # nobody idles while the caller looks at answers
             yield from finished
 
-    def _hand_out(self, calls: Sequence[Call], waiting: deque[_Errand]) -> None:
+    def _hand_out(self, calls: Sequence[Call], waiting: deque[_Attempt]) -> None:
         while waiting and len(self._busy) < self.count:
             worker = self._idle.pop() if self._idle else Worker()
             self._busy[worker] = waiting.popleft()
             worker.send(calls[self._busy[worker].position])
 
     def _collect(
-        self, worker: Worker, waiting: deque[_Errand], news: News
+        self, worker: Worker, waiting: deque[_Attempt], news: News
     ) -> tuple[int, Answer] | None:
         answer = worker.answer()
         if isinstance(answer, float):
             news(self._busy[worker].position, answer)
             return None
-        errand = self._busy.pop(worker, None)
-        if answer is not None and errand is not None:
+        attempt = self._busy.pop(worker, None)
+        if answer is not None and attempt is not None:
             self._idle.append(worker)
-            return errand.position, answer
+            return attempt.position, answer
         end = worker.end()
         worker.dismiss()
-        if errand is None:
+        if attempt is None:
             self._idle.remove(worker)
             return None  # it died idle, which costs nothing but a new one
-        if errand.attempt < ATTEMPTS:
-            waiting.appendleft(_Errand(errand.position, errand.attempt + 1))
+        if attempt.number < ATTEMPTS:
+            waiting.appendleft(_Attempt(attempt.position, attempt.number + 1))
             return None
-        return errand.position, Answer(
+        return attempt.position, Answer(
             error=f"a worker process died {ATTEMPTS} times under this run ({end}; out of memory?); "
             f"use fewer workers or smaller runs"
         )
