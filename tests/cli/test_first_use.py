@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from thzsync import jit
+from thzsync import jit, simulation
 from thzsync.cli import first_use
 
 LEFT = """
@@ -29,10 +29,10 @@ print(sorted(names))
 """
 
 
-def test_every_part_names_a_kernel_that_there_is() -> None:
-    for part in first_use.PARTS.values():
-        module, _, name = part.kernel.partition(".")
-        assert hasattr(import_module(f"thzsync.{part.folder}.{module}"), name)
+def test_every_kernel_exists() -> None:
+    for kernel in first_use.KERNELS:
+        module, _, name = kernel.replace("/", ".").rpartition(".")
+        assert hasattr(import_module(f"thzsync.{module}"), name)
 
 
 def test_what_is_missing_is_compiled_once_it_was_announced(
@@ -41,17 +41,14 @@ def test_what_is_missing_is_compiled_once_it_was_announced(
     monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path / home.name)
     (tmp_path / "wireless").mkdir()
     (tmp_path / "wireless" / "streaming.stream-1.py311.nbi").touch()
+    assert set(first_use.KERNELS) - set(first_use.missing()) == {"wireless/streaming.stream"}
     called, told = list[str](), list[str]()
-    parts = {
-        name: part._replace(call=lambda name=name: called.append(name))
-        for name, part in first_use.PARTS.items()
-    }
-    monkeypatch.setattr(first_use, "PARTS", parts)
+    monkeypatch.setattr(simulation, "simulate", lambda _, policy, *__: called.append(policy))
     jit.tell_before_compiling(lambda: told.append("told"))
     first_use.prepare(1)
     assert (called, told) == ([], []), "one worker compiles on demand"
     first_use.prepare(2)
-    assert called == ["fibre", "search", "rounds", "learning", "iteration"]
+    assert called == [policy for policy, _ in first_use.RUNS]
     assert told == ["told"]
 
 
@@ -65,7 +62,7 @@ def test_nothing_is_missing_where_nothing_is_compiled(
 ) -> None:
     monkeypatch.setattr(first_use, "code_folder", lambda home: tmp_path)
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
-    assert len(first_use.missing()) == len(first_use.PARTS)
+    assert len(first_use.missing()) == len(first_use.KERNELS)
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     assert first_use.missing() == []
 

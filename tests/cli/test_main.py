@@ -101,7 +101,7 @@ def raising(error: BaseException) -> object:
 def test_an_interruption_is_one_line_and_status_130(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("thzsync.cli.scenario.load_scenario", raising(KeyboardInterrupt()))
+    monkeypatch.setattr("thzsync.cli.output.load_scenario", raising(KeyboardInterrupt()))
     assert main(["scenario", "show"]) == 130
     assert capsys.readouterr().err == "thzsync: interrupted\n"
 
@@ -109,14 +109,14 @@ def test_an_interruption_is_one_line_and_status_130(
 def test_a_message_of_several_lines_is_told_in_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("thzsync.cli.scenario.load_scenario", raising(ThzSyncError("a\nb")))
+    monkeypatch.setattr("thzsync.cli.output.load_scenario", raising(ThzSyncError("a\nb")))
     assert main(["scenario", "show"]) == 2
     assert capsys.readouterr().err == "thzsync: error: a b\n"
 
 
 def test_ctrl_c_ends_a_process_with_status_130() -> None:
     code = (
-        "import signal, sys, time, thzsync.cli.scenario as s\n"
+        "import signal, sys, time, thzsync.cli.output as s\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from thzsync.cli import main\n"
         "def wait(*_):\n    print('ready', file=sys.stderr, flush=True)\n    time.sleep(60)\n"
@@ -154,7 +154,7 @@ PRINTED = (
 @pytest.mark.parametrize("begin", [HALF_MADE, PRINTED], ids=["half made", "printed"])
 def test_what_libraries_make_of_an_interruption_is_not_shown(begin: str) -> None:
     code = (
-        "import os, signal, sys, thzsync.cli.scenario as s\n"
+        "import os, signal, sys, thzsync.cli.output as s\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"from thzsync.cli import main\n{begin}"
         "s.load_scenario = begin\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments import compare as module
+from thzsync.experiments import runs
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.scenario import Scenario
 
@@ -22,7 +22,7 @@ POLICIES = ("all-wired", "fixed-ratio")
 def test_a_run_that_fails_takes_its_seed_out_of_all_policies_and_is_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "simulate", _fails_in_seed_1)
+    monkeypatch.setattr(runs, "simulate", _fails_in_seed_1)
     found = compare(TINY, POLICIES, seeds=3, iterations=1, workers=1)
     assert found.seeds == (0, 2)
     assert found.failures == ({"policy": "fixed-ratio", "seed": 1, "error": "RuntimeError: no"},)

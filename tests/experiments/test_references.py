@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from thzsync.experiments import references
+from thzsync.experiments import references, store
 from thzsync.experiments.compare import compare
+from thzsync.records import References
 from thzsync.scenario import Reward, Scenario
 from thzsync.simulation import reference_costs
 
@@ -16,14 +18,15 @@ TINY = Scenario.preset("tiny")
 
 @pytest.fixture(autouse=True)
 def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(references, "_found", {})
+    monkeypatch.setattr(references, "FOUND", found := dict[str, References]())
+    monkeypatch.setattr(store, "FOUND", found)
 
 
 def test_weights_do_not_change_references() -> None:
     other = TINY.model_copy(update={"reward": Reward(time_weight=0.3, energy_weight=0.7)})
     found = reference_costs(TINY, 1)
     assert reference_costs(other, 1) == found
-    references.remember(TINY, 1, found)
+    assert references.references_of(TINY, 1) == found
     assert references.known_references(other, 1) == found
     assert references.known_references(other, 2) is None
 
@@ -31,11 +34,11 @@ def test_weights_do_not_change_references() -> None:
 def test_a_comparison_finds_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(scenario: Scenario, seed: int, *step: Any) -> references.References:
+    def counted(scenario: Scenario, seed: int, *step: Any) -> References:
         asked.append(seed)
         return reference_costs(scenario, seed, *step)
 
-    monkeypatch.setattr("thzsync.experiments.compare.reference_costs", counted)
+    monkeypatch.setattr("thzsync.experiments.runs.reference_costs", counted)
     first = compare(TINY, ("all-wired", "fixed-ratio"), (0, 3), 1, workers=1)
     again = compare(TINY, ("all-wired", "fixed-ratio"), (3, 0, 4), 1, workers=1)
     assert asked == [0, 3, 4]
@@ -43,9 +46,13 @@ def test_a_comparison_finds_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert both.equals(first.iterations.sort("seed", "policy"))
 
 
-def test_what_a_file_decides_is_not_remembered() -> None:
+def test_what_a_file_decides_is_remembered_by_its_content(tmp_path: Path) -> None:
+    gains = tmp_path / "gains.csv"
     measured = TINY.model_copy(
-        update={"channel": TINY.channel.model_copy(update={"gains_file": "gains.csv"})}
+        update={"channel": TINY.channel.model_copy(update={"gains_file": str(gains)})}
     )
-    references.remember(measured, 0, {"p2p": (1.0, 1.0)})
-    assert references.known_references(measured, 0) is None
+    names = []
+    for text in ("1", "2", "1"):
+        gains.write_text(text)
+        names.append(references.reference_key(measured, 0))
+    assert names[0] == names[2] != names[1]

@@ -12,7 +12,7 @@ import pytest
 from thzsync import arrays
 from thzsync.cli import main
 from thzsync.errors import ThzSyncError
-from thzsync.feasibility import Asked, Effort, check_memory, effort_of, room, scarce_disk
+from thzsync.feasibility import Asked, Effort, check_memory, effort, effort_of, scarce_disk
 from thzsync.scenario import Scenario
 
 PAPER = Scenario.paper()
@@ -23,7 +23,7 @@ ASKED = Asked(PAPER, 1000, learns=False, kept=True)
 def memory(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A machine whose memory a test may choose."""
     machine = SimpleNamespace(size=0)
-    monkeypatch.setattr(room, "memory_bytes", lambda: machine.size)
+    monkeypatch.setattr(effort, "memory_bytes", lambda: machine.size)
     return machine
 
 

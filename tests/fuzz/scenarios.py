@@ -13,8 +13,7 @@ from tests.fuzz.harness import damaged, odd_value, scaled
 from thzsync.auditor import audit
 from thzsync.errors import ThzSyncError
 from thzsync.feasibility import check_scenario
-from thzsync.feasibility.estimate import load_of
-from thzsync.feasibility.remarks import bursts_per_s
+from thzsync.feasibility.estimate import bursts_per_s, load_of
 from thzsync.scenario import Scenario, preset_names
 from thzsync.scenario.files import build_scenario, parse_scenario
 from thzsync.simulation import simulate

@@ -11,8 +11,7 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.rounds import round_rows
-from thzsync.experiments.single_ring import Instance, late_racks_s, uneven_a2a
+from thzsync.experiments.single_ring import Instance, late_racks_s, round_rows, uneven_a2a
 from thzsync.paper.calibration import TARGETS, Radio, misfit
 from thzsync.paper.synthesis import ablation_rows, synthesis_rows
 from thzsync.scenario import Scenario

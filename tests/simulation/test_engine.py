@@ -17,8 +17,8 @@ from thzsync.coordinator import Action, Situation
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.execution.alone import run_collective
-from thzsync.experiments import compare as compare_module
-from thzsync.experiments.compare import Comparison
+from thzsync.experiments import runs
+from thzsync.experiments.compare import Comparison, compare
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.scenario.files import build_scenario
@@ -268,18 +268,16 @@ def test_a_comparison_is_never_made_of_interrupted_runs(
     tiny: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rescued: list[Comparison] = []
-    real = compare_module.simulate
+    real = runs.simulate
 
     def impatient(*task: object, **options: bool) -> Run:
         if task[3] == 1:  # the second seed
             raise KeyboardInterrupt
         return real(*task, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compare_module, "simulate", impatient)
+    monkeypatch.setattr(runs, "simulate", impatient)
     with pytest.raises(KeyboardInterrupt):
-        compare_module.compare(
-            tiny, ("all-wired", "fixed-ratio"), 3, 2, workers=1, rescue=rescued.append
-        )
+        compare(tiny, ("all-wired", "fixed-ratio"), 3, 2, workers=1, rescue=rescued.append)
     assert [c.seeds for c in rescued] == [(0,)]
     assert rescued[0].iterations.height == 4
 

@@ -17,8 +17,8 @@ import pytest
 from tests.studies.sweeps import POLICIES, SMALL, environment, outcome, stored
 from thzsync import Scenario, compare
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.runs import Tally
 from thzsync.studies import sweep
-from thzsync.studies.execution import Tally
 from thzsync.workers import Call, open_executor
 
 pytest.importorskip("distributed", reason="needs the extra cluster")

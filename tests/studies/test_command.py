@@ -14,7 +14,7 @@ import pytest
 from tests.studies.sweeps import POLICIES, SMALL_COMMAND, environment
 from thzsync.cli import announcement, main, meter
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.studies.execution import Tally
+from thzsync.experiments.runs import Tally
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

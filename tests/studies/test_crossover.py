@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from thzsync.studies.crossover import Crossover, find_crossovers
+from thzsync.studies.curves import Crossover, find_crossovers
 
 X = np.array([0.0, 1.0, 2.0, 3.0])
 

@@ -50,7 +50,7 @@ def test_a_contender_that_pins_an_axis_is_run_once() -> None:
 def test_shards_cover_the_plan_once_and_keep_realisations_together(parts: int) -> None:
     shards = [PLAN.shard(k + 1, parts) for k in range(parts)]
     assert sorted(run.key for shard in shards for run in shard) == sorted(PLAN.keys)
-    homes = [{run.realisation.key for run in shard} for shard in shards]
+    homes = [{run.realisation for run in shard} for shard in shards]
     assert sum(map(len, homes)) == len(set().union(*homes))
 
 

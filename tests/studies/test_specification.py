@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from thzsync.errors import ThzSyncError
-from thzsync.studies.assignments import read_assignments, split_values
-from thzsync.studies.specification import read_specification, specify
+from thzsync.studies.specification import (
+    read_assignments,
+    read_specification,
+    specify,
+    split_values,
+)
 
 
 def test_axes_are_crossed_and_groups_are_zipped() -> None:

@@ -12,10 +12,10 @@ import pytest
 from tests.studies.sweeps import POLICIES, SMALL, outcome, stored
 from thzsync import Scenario, simulate
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.runs import Tally, execute
 from thzsync.experiments.statistics import interval95
 from thzsync.studies import Sweep, sweep
-from thzsync.studies.execution import Tally
-from thzsync.studies.sweeping import execute, merge, plan_sweep, prepared
+from thzsync.studies.sweeping import merge, plan_sweep, prepared
 
 TINY = Scenario.preset("tiny")
 

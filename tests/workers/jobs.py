@@ -8,7 +8,7 @@ import time
 import warnings
 from pathlib import Path
 
-from thzsync.workers.news import tell
+from thzsync.workers.call import tell
 
 
 def echo(payload: bytes) -> bytes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from thzsync.experiments.under_way import counting
+from thzsync.experiments.runs import counting
 from thzsync.feasibility import Asked, effort_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
-from thzsync.workers import Call, followed, news, open_executor
+from thzsync.workers import Call, open_executor
+from thzsync.workers import call as news
 
 HALFWAY = Call("tests.workers.jobs:halfway", str(1.1 * news.NEWS_EVERY_S).encode())
 TINY = Scenario.preset("tiny")
@@ -18,7 +19,7 @@ TINY = Scenario.preset("tiny")
 def test_news_comes_before_the_answer_and_neither_is_lost(workers: int) -> None:
     done: list[float] = []
     with open_executor(workers) as executor:
-        found = dict(followed(executor, [HALFWAY] * 2, done.append))
+        found = dict(executor.run([HALFWAY] * 2, done.append))
     assert [len(answer.payload) for _, answer in sorted(found.items())] == [2**20] * 2
     expected = [0.5, 1.0, 1.5, 2.0]
     assert done == (expected if workers == 1 else sorted(done))

@@ -90,7 +90,8 @@ def test_workers_have_one_blas_thread() -> None:
 
 def test_closing_ends_workers_in_the_middle_of_a_call() -> None:
     team = Processes(2)
-    running = team.run([Call(f"{HERE}echo", b""), Call(f"{HERE}sleep", b"60")])
+    calls = [Call(f"{HERE}echo", b""), Call(f"{HERE}sleep", b"60")]
+    running = team.run(calls, lambda position, share: None)
     next(running)
     processes = [worker.process for worker in (*team._busy, *team._idle)]
     team.close()

@@ -29,45 +29,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 is success, 1 a check that failed, 2 a user's mistake, 3 flows too far from packets, 130 an
     interruption.
     """
+    if arguments is None:  # a process of its own looks for garbage seldom, and not at its end
+        gc.set_threshold(OBJECTS_PER_COLLECTION)
+        atexit.register(gc.freeze)
+    status = INTERRUPTED
+    _heard.clear()
     try:
         with _polite_endings():
-            status = _interruptible(arguments)
+            status = _run(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone (``thzsync ... | head``). Python flushes once more at exit; give
-        # it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:  # a full disk behind stdout, for instance
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _say(f"thzsync: error: cannot write the result ({error.strerror})")
-        return 2
+    except (Exception, KeyboardInterrupt) as error:
+        # Compiled libraries that are being imported wrap an interruption in errors of their own,
+        # without a chain.
+        if not (_heard or interrupted(error)):
+            if not isinstance(error, OSError):
+                raise
+            status = _unwritable(error)
+    if status == INTERRUPTED:
+        _say("thzsync: interrupted")
     return status
 
 
-def _interruptible(arguments: Sequence[str] | None) -> int:
-    """Run; whatever an interruption turned into on its way up, it was an interruption.
-
-    Compiled libraries that are being imported wrap it in errors of their own, without a chain.
-    """
-    _heard.clear()
-    try:
-        return _run(arguments)
-    except (Exception, KeyboardInterrupt) as error:
-        if not (_heard or interrupted(error)):
-            raise
-        return _stopped()
-
-
-def _collect_seldom() -> None:
-    """Look for garbage less often, and not once more at the end: a fifth of a short command."""
-    gc.set_threshold(OBJECTS_PER_COLLECTION)
-    atexit.register(gc.freeze)
+def _unwritable(error: OSError) -> int:
+    """The reader has gone (``thzsync ... | head``), or the disk behind stdout is full."""
+    # Python flushes once more at exit; give it somewhere to go.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 1
+    _say(f"thzsync: error: cannot write the result ({error.strerror})")
+    return 2
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    if arguments is None:  # a process of its own
-        _collect_seldom()
     import typer
 
     from thzsync.cli.app import app
@@ -75,24 +68,18 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     if sys.stderr.isatty():
         tell_before_compiling(lambda: _say(COMPILING))
-    # The library warns as Python does; at the command line a remark is one line as well.
-    warnings.showwarning = lambda message, *_: _say(f"thzsync: warning: {message}")
     usage_error: Any = typer.BadParameter.__bases__[0]  # of the Click that Typer brings along
-
     try:
         ended = app(args=arguments, prog_name="thzsync", standalone_mode=False)
-        status = ended if isinstance(ended, int) else 0
-        return _stopped() if status == INTERRUPTED else status
+        return ended if isinstance(ended, int) else 0
     except ThzSyncError as error:
         for line in error.lines:
             _say(f"thzsync: error: {line}")
     except usage_error as error:
         _explain(error)
-    except (typer.Abort, KeyboardInterrupt):
-        return _stopped()
+    except typer.Abort:
+        return INTERRUPTED
     except SystemExit as end:
-        if end.code == INTERRUPTED:
-            return _stopped()
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     return 2
 
@@ -101,7 +88,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _polite_endings() -> Iterator[None]:
     """A warning is one line of ours, and SIGTERM saves what is finished, as Ctrl-C does."""
     with warnings.catch_warnings():
-        warnings.showwarning = _warn
+        # The library warns as Python does; at the command line a remark is one line as well.
+        warnings.showwarning = lambda message, *_, **__: _say(f"thzsync: warning: {message}")
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -117,10 +105,6 @@ def _polite_endings() -> Iterator[None]:
             sys.excepthook = uncaught
             if not _heard:  # else what is half made takes its leave at the end of the process
                 sys.unraisablehook = unraisable
-
-
-def _warn(message: Warning | str, *_: object, **__: object) -> None:
-    _say(f"thzsync: warning: {message}")
 
 
 def _interrupt(number: int, *_: object) -> None:
@@ -143,11 +127,6 @@ def _explain(error: Any) -> None:
     place = error.ctx.command_path if error.ctx is not None else "thzsync"
     message = error.format_message().rstrip(".")
     _say(f"thzsync: error: {message}. See `{place} --help`.")
-
-
-def _stopped() -> int:
-    _say("thzsync: interrupted")
-    return INTERRUPTED
 
 
 def _say(line: str) -> None:

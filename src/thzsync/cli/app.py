@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from thzsync.version import __version__
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Where a command lives: a Typer app, or a function that becomes a command."""
+class Entry(NamedTuple):
+    """Where a command lives: ``module:attribute`` in this package, an app or a function."""
 
     name: str
-    module: str
-    attribute: str
+    place: str
     help: str
 
 
 COMMANDS: Final = (
-    Entry("ask", "thzsync.cli.ask", "ask", "Answer whether a THz overlay pays for a job."),
-    Entry("run", "thzsync.cli.run", "run", "Simulate training iterations under one policy."),
-    Entry("compare", "thzsync.cli.run", "compare", "Compare policies on the same realisation."),
-    Entry("sweep", "thzsync.cli.sweep", "sweep", "Vary keys of a scenario and compare policies."),
-    Entry(
-        "synthesize",
-        "thzsync.cli.synthesize",
-        "synthesize",
-        "Synthesise one collective on THz: its rounds and its bound.",
-    ),
-    Entry(
-        "reproduce",
-        "thzsync.cli.reproduce",
-        "reproduce_app",
-        "Reproduce the paper's figures side by side.",
-    ),
-    Entry(
-        "scenario", "thzsync.cli.scenario", "scenario_app", "Show, describe and start scenarios."
-    ),
-    Entry("trace", "thzsync.cli.trace", "trace_app", "Generate, import, show and check traces."),
-    Entry("report", "thzsync.cli.report", "report", "Turn a result directory into one HTML file."),
-    Entry("audit", "thzsync.cli.audit", "audit", "Re-check a recorded run from its records alone."),
-    Entry("bench", "thzsync.cli.bench", "bench", "Measure speed against the budgets."),
+    Entry("ask", "ask:ask", "Answer whether a THz overlay pays for a training job."),
+    Entry("run", "run:run", "Simulate training iterations under one policy."),
+    Entry("compare", "compare:compare", "Compare policies in the same realisations."),
+    Entry("sweep", "sweep:sweep", "Compare policies at many values of scenario keys."),
+    Entry("synthesize", "synthesize:synthesize", "Schedule one collective on THz."),
+    Entry("reproduce", "reproduce:reproduce_app", "Reproduce the paper's figures side by side."),
+    Entry("scenario", "scenario:scenario_app", "Show, describe and start scenarios."),
+    Entry("trace", "trace:trace_app", "Generate, import, show and check traces."),
+    Entry("report", "report:report", "Turn a result folder into one HTML page."),
+    Entry("audit", "audit:audit", "Check a recorded run from its records alone."),
+    Entry("bench", "bench:bench", "Measure speed against the budgets."),
 )
 
 
 def load(entry: Entry) -> Any:
     """Import a command and turn it into what Typer's group can call."""
-    target = getattr(import_module(entry.module), entry.attribute)
+    module, _, attribute = entry.place.partition(":")
+    target = getattr(import_module(f"thzsync.cli.{module}"), attribute)
     if not isinstance(target, typer.Typer):
         single = typer.Typer(add_completion=False)
         single.command(entry.name)(target)
@@ -124,7 +111,7 @@ def _print_version(wanted: bool) -> None:
 def thzsync(
     version: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,

@@ -6,40 +6,27 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
+from thzsync.cli import output
 from thzsync.cli.meter import watching
-from thzsync.cli.output import (
-    ForceOption,
-    JsonOption,
-    ScenarioArgument,
-    SetOption,
-    change_scenario,
-    note,
-    prepare_kernels,
-    show,
-    tell,
-)
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
 from thzsync.folders import ANSWER, claim_folder
 
 
 def ask(
-    scenario: ScenarioArgument = "paper",
-    seeds: Annotated[int, typer.Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
+    scenario: output.ScenarioArgument = "paper",
+    seeds: Annotated[int, Option(min=1, help="Realisations, seeds 0 to N-1.")] = 5,
     iterations: Annotated[
-        int, typer.Option(min=2, help="Iterations per run; only the second half is averaged.")
+        int, Option(min=2, help="Iterations per run; only the second half is averaged.")
     ] = 8,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
-    ] = None,
-    changes: SetOption = None,
-    out: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Where to write the answer, its picture and its numbers."),
-    ] = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
+    workers: output.WorkersOption = None,
+    changes: output.SetOption = None,
+    pipelined: output.PipelinedOption = False,
+    out: output.OutOption = None,
+    force: output.ForceOption = False,
+    json: output.JsonOption = False,
 ) -> None:
     """Answer whether a THz overlay pays for a job: by how much, and under which assumptions.
 
@@ -53,27 +40,28 @@ def ask(
     from thzsync.answer.question import scenario_of
     from thzsync.answer.store import save
     from thzsync.answer.text import candidates_table, lines
-    from thzsync.studies.execution import Tally
+    from thzsync.experiments.runs import Tally
 
-    setting = change_scenario(scenario_of(scenario), changes, scenario)
+    setting = output.change_scenario(scenario_of(scenario), changes, scenario, pipelined)
+    told = [*(["--pipelined"] if pipelined else []), *(f'--set "{it}"' for it in changes or ())]
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
-        prepare_kernels(workers)
+        output.prepare_kernels(workers)
         answer = run_all(
             setting,
             effort,
             workers,
             lambda done, total: watch(Tally(done, total)),
-            source=" ".join([scenario, *(f'--set "{change}"' for change in changes or ())]),
+            source=" ".join([scenario, *told]),
         )
         if out is not None:
             save(answer, Path(out))
     if out is not None:
-        note(f"answer written to {out}")
+        output.note(f"answer written to {out}")
     if json:
         typer.echo(dump_json(answer.document() | {"answer": " ".join(lines(answer))}))
         return
     for line in lines(answer):
-        tell(line)
+        output.tell(line)
         typer.echo()
-    show(TerminalTable(candidates_table(answer)))
+    output.show(TerminalTable(candidates_table(answer)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument
 
 from thzsync.cli.output import JsonOption, emit, progress, results
 from thzsync.display.terminal import TerminalTable
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def audit(
-    folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="Folder that `thzsync run --out` wrote.")
-    ],
+    folder: Annotated[str, Argument(metavar="DIR", help="Folder that `thzsync run --out` wrote.")],
     json: JsonOption = False,
 ) -> None:
     """Re-check a recorded run from its records alone.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from thzsync.cli.output import note, notes, progress
 
 if TYPE_CHECKING:
-    from thzsync.studies.execution import Tally
+    from thzsync.experiments.runs import Tally
 
 LINE_EVERY_S = 60.0
 """Time between two lines where there is no terminal [s]."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 import thzsync
 from thzsync.display.labels import POLICY_LABELS, label
@@ -29,33 +30,34 @@ PRESETS = ", ".join(
 )
 """Read from the folder, since help should not wait for the models to be imported."""
 ScenarioArgument = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
+    str, Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set",
         metavar="KEY=VALUE",
         help="Change a key of the scenario, such as thz.subbands=8. Repeatable.",
     ),
 ]
+PipelinedOption = Annotated[
+    bool, Option("--pipelined", help="Use the pipelined mechanisms of the preset beyond.")
+]
 ForceOption = Annotated[
     bool,
-    typer.Option(
-        "--force", help="Replace what thzsync wrote to --out before. Files of others stay."
-    ),
+    Option("--force", help="Replace what thzsync wrote to --out before. Files of others stay."),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print the result as one JSON document on stdout.")
+    bool, Option("--json", help="Print the result as one JSON document on stdout.")
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
-IterationsOption = Annotated[int, typer.Option(min=1, help="Training iterations to simulate.")]
-OutOption = Annotated[str | None, typer.Option(metavar="DIR", help="Folder for the record.")]
+SeedOption = Annotated[int, Option(min=0, help="Seed of all random numbers.")]
+IterationsOption = Annotated[int, Option(min=1, help="Training iterations to simulate.")]
+OutOption = Annotated[str | None, Option(metavar="DIR", help="Folder for the record.")]
 WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Number of processes. Default: one per core.")
+    int | None, Option(min=1, help="Number of processes. Default: one per core.")
 ]
 SchedulerOption = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
+    str | None, Option(metavar="ADDRESS", help="Address of a Dask cluster for the runs.")
 ]
 POLICIES_HELP = "Names separated by commas, or all. The first is the reference."
 SEEDS_HELP = "Number of paired realisations (seeds 0 to N-1)."
@@ -66,23 +68,32 @@ PATIENCE_S = 1.0
 """How long a command may work before it shows a progress bar [s]."""
 
 
-def load_scenario(name: str, assignments: Sequence[str] | None = None) -> Scenario:
-    """The scenario that a command names, with its ``--set`` changes, if it can be run.
+def load_scenario(
+    name: str, assignments: Sequence[str] | None = None, pipelined: bool = False
+) -> Scenario:
+    """The scenario that a command names, as its options change it, if it can be run.
 
     Remarks go to stderr.
     """
     from thzsync.scenario import Scenario
 
-    return change_scenario(Scenario.load(name), assignments, name)
+    return change_scenario(Scenario.load(name), assignments, name, pipelined)
 
 
 def change_scenario(
-    scenario: Scenario, assignments: Sequence[str] | None, source: str = "scenario"
+    scenario: Scenario,
+    assignments: Sequence[str] | None,
+    source: str = "scenario",
+    pipelined: bool = False,
 ) -> Scenario:
-    """The scenario with the changes of ``--set`` options, if it can be run."""
+    """The scenario with pipelined mechanisms and ``--set`` changes, if it can be run."""
     from thzsync.feasibility import check_scenario
     from thzsync.scenario.changes import changed, parse_changes
 
+    if pipelined:
+        from thzsync.answer.question import pipelined as with_pipelining
+
+        scenario = with_pipelining(scenario)
     if assignments:
         scenario = changed(scenario, parse_changes(assignments), "--set")
     for remark in check_scenario(scenario, source):
@@ -135,8 +146,8 @@ def emit(
     """Print ``document`` as JSON, or ``table`` (or what it returns) for people."""
     if as_json:
         typer.echo(dump_json(document))
-        return
-    show(table() if callable(table) else table)
+    else:
+        show(table() if callable(table) else table)
 
 
 def emit_lines(document: object, as_json: bool, lines: Iterable[str]) -> None:
@@ -158,11 +169,6 @@ def tell(sentence: str) -> None:
     results().print(printable(sentence), markup=False)
 
 
-def with_interval(row: Mapping[str, Any], metric: str) -> Interval:
-    """A mean with its 95 % half-width, where there is one."""
-    return Interval(row[metric], row[f"ci95_{metric}"])
-
-
 def against(policy: str) -> str:
     """The heading of paired differences to a policy."""
     return f"against {label(POLICY_LABELS, policy)}"
@@ -180,21 +186,17 @@ def table(
     On a narrow terminal the columns of ``first_to_go`` are left out first, then the last ones;
     the first two always stay.
     """
-    described = tuple(
-        name if isinstance(name, Column) else _column(name, place, rows, first_to_go)
-        for place, name in enumerate(columns)
-    )
-    return TerminalTable(Table(title, described, rows, caption or ""))
-
-
-def _column(
-    name: str, place: int, rows: Sequence[Sequence[Any]], first_to_go: Sequence[str]
-) -> Column:
-    numeric = any(isinstance(row[place], (int, float, Interval)) for row in rows)
-    priority = place if place > 1 else 0
-    if name in first_to_go:
-        priority = 1000 - first_to_go.index(name)
-    return Column(name, left=not numeric, priority=priority)
+    described = []
+    for place, name in enumerate(columns):
+        if isinstance(name, Column):
+            described.append(name)
+            continue
+        numeric = any(isinstance(row[place], (int, float, Interval)) for row in rows)
+        priority = place if place > 1 else 0
+        if name in first_to_go:
+            priority = 1000 - first_to_go.index(name)
+        described.append(Column(name, left=not numeric, priority=priority))
+    return TerminalTable(Table(title, tuple(described), rows, caption or ""))
 
 
 @contextmanager
@@ -206,18 +208,12 @@ def progress(
     Yields ``advance(steps=1, description=None)``; without ``total`` the bar only pulses, and if it
     is not ``counted``, the description says how far things are.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as bars
 
     console = notes()
-    columns = (TextColumn("{task.description}", markup=False), BarColumn())
-    counts = (MofNCompleteColumn(), TimeRemainingColumn()) if counted and total else ()
-    bar = Progress(*columns, *counts, console=console, transient=True)
+    columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
+    counts = (bars.MofNCompleteColumn(), bars.TimeRemainingColumn()) if counted and total else ()
+    bar = bars.Progress(*columns, *counts, console=console, transient=True)
     task = bar.add_task(printable(description), total=total)
 
     def advance(steps: float = 1, description: str | None = None) -> None:

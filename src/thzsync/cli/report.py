@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from thzsync.cli.output import JsonOption, emit_lines, progress
 from thzsync.errors import ThzSyncError
@@ -13,22 +13,19 @@ from thzsync.errors import ThzSyncError
 
 def report(
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="DIR", help="A folder that one of our commands wrote with --out."),
+        Path, Argument(metavar="DIR", help="A folder that one of our commands wrote with --out.")
     ],
     out: Annotated[
-        Path | None, typer.Option(help="HTML file to write. Default: DIR/report.html.")
+        Path | None, Option(help="HTML file to write. Default: DIR/report.html.")
     ] = None,
     figures: Annotated[
-        bool, typer.Option("--figures", help="Also draw figures as DIR/figures/*.pdf and *.png.")
+        bool, Option("--figures", help="Also draw figures as DIR/figures/*.pdf and *.png.")
     ] = False,
     perfetto: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json.gz", help="Also write a timeline for Perfetto."),
+        Path | None, Option(metavar="FILE.json.gz", help="Also write a timeline for Perfetto.")
     ] = None,
     policy: Annotated[
-        str | None,
-        typer.Option(help="With --perfetto: policy of the timeline. Default: the first."),
+        str | None, Option(help="With --perfetto: policy of the timeline. Default: the first.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -3,73 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 
+from thzsync.cli import output
 from thzsync.cli.announcement import announcement, next_step
 from thzsync.cli.meter import watching
-from thzsync.cli.output import (
-    ForceOption,
-    JsonOption,
-    SetOption,
-    change_scenario,
-    note,
-    prepare_kernels,
-    tell,
-)
-from thzsync.cli.output import show as show_table
 from thzsync.display.terminal import TerminalTable
 from thzsync.files import dump_json
 from thzsync.folders import REPRODUCTION, claim_folder
-from thzsync.paper.catalogue import (
-    FIGURES,
-    QUICK_ITERATIONS,
-    all_figures,
-    reproduce,
-    seeds_of,
-)
+from thzsync.paper.catalogue import FIGURES, QUICK_ITERATIONS, all_figures, reproduce, seeds_of
 
 reproduce_app = typer.Typer(
     help="Reproduce the paper's figures side by side.", no_args_is_help=True, add_completion=False
 )
-
-QuickOption = Annotated[
-    bool, typer.Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
-]
-SeedsOption = Annotated[
-    int | None, typer.Option(min=1, help="Paired seeds; as in the paper when absent.")
-]
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Processes; as many as cores when absent.")
-]
-OutOption = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Where to write results for `thzsync report`.")
-]
+ALIASES: Final = {"ablation": "ladder", "interpretations": "readings"}
+"""Names in the field's words, and those that folders and documents have."""
 
 
 def _add_command(name: str, summary: str) -> None:
     def command(
-        seeds: SeedsOption = None,
-        quick: QuickOption = False,
-        workers: WorkersOption = None,
-        changes: SetOption = None,
-        out: OutOption = None,
-        force: ForceOption = False,
-        json: JsonOption = False,
+        seeds: Annotated[
+            int | None, Option(min=1, help="Paired seeds. Default: as in the paper.")
+        ] = None,
+        quick: Annotated[
+            bool, Option("--quick", help="Fewer seeds, sizes and iterations: a first look.")
+        ] = False,
+        workers: output.WorkersOption = None,
+        changes: output.SetOption = None,
+        out: output.OutOption = None,
+        force: output.ForceOption = False,
+        json: output.JsonOption = False,
     ) -> None:
-        names = all_figures(quick) if name == "all" else [name]
+        names = all_figures(quick) if name == "all" else [ALIASES.get(name, name)]
         _reproduce(names, seeds, quick, workers, changes, out, force, json)
 
-    reproduce_app.command(name, help=summary)(command)
+    reproduce_app.command(name, help=summary, hidden=name in ALIASES.values())(command)
 
 
 for _name, _figure in FIGURES.items():
     _add_command(_name, _figure.summary)
+for _name, _old in ALIASES.items():
+    _add_command(_name, FIGURES[_old].summary)
 _add_command(
     "all",
-    "Every figure (quick: without ladder and readings); what is finished is kept if you stop "
-    "early.",
+    "Every figure (quick: without ablation and interpretations); what is finished is kept if you "
+    "stop early.",
 )
 
 
@@ -83,17 +64,18 @@ def _reproduce(
     force: bool,
     as_json: bool,
 ) -> None:
+    from thzsync.experiments.runs import Tally
     from thzsync.paper.fabric import FabricFigure
     from thzsync.paper.figure import Request, add_part, made_from, refuse_other_parts
     from thzsync.paper.printed import PRINTED
     from thzsync.report.story import STORIES
     from thzsync.report.tables import marked
     from thzsync.scenario import Scenario
-    from thzsync.studies.execution import Tally
     from thzsync.workers import one_team
 
     settings = {
-        name: change_scenario(Scenario.preset(FIGURES[name].preset), changes) for name in names
+        name: output.change_scenario(Scenario.preset(FIGURES[name].preset), changes)
+        for name in names
     }
     counts = {name: seeds or seeds_of(name, quick) for name in names}
     documents, known = {}, None
@@ -101,8 +83,8 @@ def _reproduce(
     if out is not None and not force:
         refuse_other_parts(out, origins)
     with claim_folder(out, REPRODUCTION, force, extend=True), one_team():
-        note(announcement(counts, quick, workers))
-        prepare_kernels(workers)
+        output.note(announcement(counts, quick, workers))
+        output.prepare_kernels(workers)
         for name, count in counts.items():
             with watching(name) as watch:
 
@@ -116,13 +98,13 @@ def _reproduce(
             known = figure.comparison if isinstance(figure, FabricFigure) else known
             documents[name] = figure.document()
             if out is not None:  # its tables are on the page that `thzsync report` writes
-                note(f"{name} written to {add_part(out, name, figure, origins[name])}")
+                output.note(f"{name} written to {add_part(out, name, figure, origins[name])}")
             elif not as_json:
                 for made in PRINTED[name](documents[name]):
-                    show_table(TerminalTable(marked(made, quick)))
+                    output.show(TerminalTable(marked(made, quick)))
     if as_json:
         typer.echo(dump_json(documents if len(names) > 1 else documents[names[0]]))
         return
     for name in names:
-        tell(STORIES[name](documents[name]))
-    note(next_step(quick, out))
+        output.tell(STORIES[name](documents[name]))
+    output.note(next_step(quick, out))

@@ -1,73 +1,40 @@
-"""`thzsync run` and `thzsync compare`."""
+"""`thzsync run`: training iterations under one policy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Option
 
-from thzsync.cli.announcement import FLOWS, forewarning
-from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
-from thzsync.cli.meter import following, watching
-from thzsync.cli.output import (
-    FIRST_HELP,
-    POLICIES_HELP,
-    SEEDS_HELP,
-    ForceOption,
-    IterationsOption,
-    JsonOption,
-    OutOption,
-    ScenarioArgument,
-    SchedulerOption,
-    SeedOption,
-    SetOption,
-    WorkersOption,
-    against,
-    change_scenario,
-    emit,
-    load_scenario,
-    note,
-    policies_named,
-    prepare_kernels,
-    table,
-    with_interval,
-)
-from thzsync.cli.signals import Wish, patient_interruption
-from thzsync.display import Column, Interval, Table, counted, number, signed, sparkline
-from thzsync.display.labels import policy_name
-from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD
-from thzsync.display.table import Value
-from thzsync.display.terminal import TerminalTable
+from thzsync.cli import output
+from thzsync.cli.announcement import BEYOND_TOLERANCE, FLOWS, forewarning, tell_fidelity
+from thzsync.cli.meter import following
+from thzsync.display import number, sparkline
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
-from thzsync.folders import COMPARISON, RUN, claim_folder, refuse_folder
+from thzsync.folders import RUN, claim_folder, refuse_folder
 from thzsync.names import POLICIES
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from thzsync.coordinator import Policy
-    from thzsync.experiments.compare import Comparison
-    from thzsync.feasibility import Effort
+    from thzsync.feasibility import Asked, Effort
     from thzsync.records.journal import Journal, RunSpec
-    from thzsync.scenario import Scenario
     from thzsync.simulation import Run
     from thzsync.simulation.metrics import Progress
 
 COLUMNS = (
-    "completion_ms",
-    "energy_j",
-    "optical_energy_j",
-    "thz_energy_j",
-    "reward",
-    "makespan_ms",
-    "exposed_ms",
-    "thz_share",
-)
-COMPARED = (MAKESPAN, COMPLETION, ENERGY, REWARD, EXPOSED)
-"""What a comparison prints of every policy; the last are the first to go on a narrow terminal."""
+    "completion_ms", "energy_j", "optical_energy_j", "thz_energy_j", "reward", "makespan_ms",
+    "exposed_ms", "thz_share",
+)  # fmt: skip
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
 
@@ -77,42 +44,42 @@ WITH_RESUME = frozenset({"resume", "save", "json"})
 
 def run(
     context: typer.Context,
-    scenario: ScenarioArgument = "paper",
-    policy: Annotated[str, typer.Option(help=f"Policy: {', '.join(POLICIES)}.")] = "thz-sync",
-    iterations: IterationsOption = 20,
-    seed: SeedOption = 0,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
+    scenario: output.ScenarioArgument = "paper",
+    policy: Annotated[str, Option(help=f"Policy: {', '.join(POLICIES)}.")] = "thz-sync",
+    iterations: output.IterationsOption = 20,
+    seed: output.SeedOption = 0,
+    changes: output.SetOption = None,
+    pipelined: output.PipelinedOption = False,
+    out: output.OutOption = None,
+    force: output.ForceOption = False,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Continue the interrupted run in DIR, with its settings."),
+        Option(metavar="DIR", help="Continue the interrupted run in DIR, with its settings."),
     ] = None,
     trace: Annotated[
         str | None,
-        typer.Option(
-            "--trace", metavar="FILE", help="Replay this trace instead of the scenario's jobs."
-        ),
+        Option("--trace", metavar="FILE", help="Replay this trace instead of the scenario's jobs."),
     ] = None,
     load: Annotated[
         str | None,
-        typer.Option("--from", metavar="FILE", help="Start from a coordinator that --save wrote."),
+        Option("--from", metavar="FILE", help="Start from a coordinator that --save wrote."),
     ] = None,
     frozen: Annotated[
-        bool, typer.Option("--frozen", help="With --from: decide without learning or exploring.")
+        bool, Option("--frozen", help="With --from: decide without learning or exploring.")
     ] = False,
     save: Annotated[
-        str | None, typer.Option("--save", metavar="FILE", help="Save the trained coordinator.")
+        str | None, Option("--save", metavar="FILE", help="Save the trained coordinator.")
     ] = None,
-    json: JsonOption = False,
+    json: output.JsonOption = False,
 ) -> None:
-    """Simulate training iterations under one policy.
+    """Simulate a training job under one policy: time, energy and reward of every iteration.
 
     Ctrl-C ends the run early and keeps what is finished. With --out every finished iteration is
     written at once, and --resume continues an interrupted run to the same numbers. Exit status 3
     means that flow fidelity differs from packets by more than the tolerance.
     """
-    from thzsync.records.journal import Journal, refuse_to_drop
+    from thzsync.records.journal import Journal, RunSpec, refuse_to_drop
+    from thzsync.simulation.resuming import first_policy
 
     if resume is not None:
         _refuse_other_options(context)
@@ -123,17 +90,21 @@ def run(
     if out is not None and not force:
         refuse_to_drop(out)
     refuse_folder(out, RUN, force)
-    setting = load_scenario(scenario, changes)
+    setting = output.load_scenario(scenario, changes, pipelined)
     if trace is not None:
         from thzsync.scenario import Job
 
         setting = setting.model_copy(update={"jobs": (Job(trace=trace),)})
-        setting = change_scenario(setting, None, trace)
-    spec, chosen, decisions = _begin(setting, policy, iterations, seed, load, frozen, out)
-    if save is not None and not hasattr(chosen, "save"):
-        raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
+        setting = output.change_scenario(setting, None, trace)
+    if load is None and frozen:
+        raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
+    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
+    chosen = first_policy(spec)
     if save is not None:
+        if not hasattr(chosen, "save"):
+            raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
         prepare_file(save)
+    spec, decisions = _begin(spec, chosen, out)
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, spec) if out is not None else None
         _finish(chosen, written, spec, out, save, json, decisions)
@@ -141,54 +112,40 @@ def run(
 
 def _refuse_other_options(context: typer.Context) -> None:
     """With --resume, options would be ignored; whether one was given, only the context knows."""
-    given = [
-        name
-        for name in context.params
-        if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT"
-    ]
-    if not WITH_RESUME.issuperset(given):
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source and source.name != "DEFAULT"}
+    if given - WITH_RESUME:
         raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
 
 
 def _repeated(journal: Journal) -> int:
     """Decisions of an interrupted run, which repeats them all; how long it takes is told."""
-    from thzsync.feasibility import Asked, effort_of
+    from thzsync.feasibility import effort_of
     from thzsync.simulation.resuming import first_policy
 
-    begun = journal.spec
     with journal.reading():
-        policy = first_policy(begun)
-    effort = effort_of(
-        Asked.of(begun.scenario, policy, begun.iterations, True, begun.seed, begun.frozen)
-    )
+        policy = first_policy(journal.spec)
+    effort = effort_of(_asked(journal.spec, policy, kept=True))
     if warning := forewarning(effort, None):  # it cannot change to flows any more
-        note(warning)
-    prepare_kernels()
+        output.note(warning)
+    output.prepare_kernels()
     return effort.decisions
 
 
-def _begin(
-    setting: Scenario,
-    policy: str,
-    iterations: int,
-    seed: int,
-    load: str | None,
-    frozen: bool,
-    out: str | None,
-) -> tuple[RunSpec, Policy, int]:
-    """What is to be simulated, who decides and how often; all of it is possible."""
+def _asked(spec: RunSpec, policy: Policy, kept: bool) -> Asked:
+    from thzsync.feasibility import Asked
+
+    return Asked.of(spec.scenario, policy, spec.iterations, kept, spec.seed, spec.frozen)
+
+
+def _begin(spec: RunSpec, policy: Policy, out: str | None) -> tuple[RunSpec, int]:
+    """The run with its references, and how often its policy decides; all of it is possible."""
     from thzsync.coordinator import own_scenario
-    from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
-    from thzsync.records.journal import RunSpec
+    from thzsync.feasibility import check_memory, effort_of, scarce_disk
     from thzsync.scenario.fidelity import needs_packets
-    from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
 
-    if load is None and frozen:
-        raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
-    chosen = first_policy(spec)
-    asked = Asked.of(setting, chosen, iterations, out is not None, seed, frozen)
+    setting, asked = spec.scenario, _asked(spec, policy, kept=out is not None)
     effort = effort_of(asked)
     check_memory(asked, effort)
 
@@ -196,15 +153,15 @@ def _begin(
         return effort_of(replace(asked, scenario=asked.scenario.with_(FLOWS)))
 
     if warning := forewarning(effort, None if needs_packets(setting) else as_flows):
-        note(warning)
+        output.note(warning)
     if out is not None and (scarce := scarce_disk(effort, out)):
-        note(scarce)
-    prepare_kernels()
+        output.note(scarce)
+    output.prepare_kernels()
     one = REFERENCE_ITERATIONS / effort.reference_decisions
     with following("references: all-wired", total=REFERENCE_ITERATIONS) as advance:
-        references = checked_references(setting, seed, iterations, lambda: advance(one))
-    own = own_scenario(chosen, setting)
-    return replace(spec, scenario=own, references=references), chosen, effort.decisions
+        found = checked_references(setting, spec.seed, spec.iterations, lambda: advance(one))
+    own = own_scenario(policy, setting)
+    return replace(spec, scenario=own, references=found), effort.decisions
 
 
 def _finish(
@@ -217,30 +174,34 @@ def _finish(
     decisions: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
-    with patient_interruption() as wish:
-        record, policy = _simulate(policy, journal, spec, wish, decisions)
-        wish.finishing = True
+    with patient_interruption() as stopping:
+        record, policy = _simulate(policy, journal, spec, stopping, decisions)
+        stopping.finishing = True
         complete = not record.missing(spec.iterations)
         if out is not None:
-            note(f"record written to {record.save(out)}")
+            output.note(f"record written to {record.save(out)}")
         if save is not None and hasattr(policy, "save"):
             policy.save(save)
         if journal is not None and complete:
             journal.close()
-        emit(_run_document(record), json, lambda: _run_tables(record))
-        share = record.scenario.optical.replayed_share
-        beyond = tell_fidelity(record.certificate, share)
+        document = _document(record)
+        output.emit(document, json, lambda: _tables(record, document))
+        beyond = tell_fidelity(record.certificate, record.scenario)
     if not complete:
         more = f"; go on with `thzsync run --resume {out}`" if out is not None else ""
         finished = record.iterations["iteration"].n_unique()
-        note(f"interrupted after {finished} of {spec.iterations} iterations{more}")
+        output.note(f"interrupted after {finished} of {spec.iterations} iterations{more}")
         raise typer.Exit(130)
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
 
 
 def _simulate(
-    policy: Policy | None, journal: Journal | None, spec: RunSpec, wish: Wish, decisions: int
+    policy: Policy | None,
+    journal: Journal | None,
+    spec: RunSpec,
+    stopping: Stopping,
+    decisions: int,
 ) -> tuple[Run, Policy]:
     from thzsync.simulation import simulate
     from thzsync.simulation.simulator import resume
@@ -258,7 +219,7 @@ def _simulate(
 
         def stop() -> bool:
             advance(one)  # so that the bar moves, and the time left is known, in long iterations
-            return wish.asked()
+            return stopping.asked
 
         if policy is None:
             assert journal is not None
@@ -277,130 +238,57 @@ def _simulate(
         return record, policy
 
 
-def _run_document(record: Run) -> dict[str, Any]:
-    rows = record.iterations.select("iteration", *COLUMNS).to_dicts()
-    means = {name: record.summary[name] for name in COLUMNS}
-    return record.provenance() | {"rows": rows, "mean": means, "collectives": _collectives(record)}
-
-
-def _collectives(record: Run) -> list[dict[str, Any]]:
+def _document(record: Run) -> dict[str, Any]:
     from thzsync.simulation.bandwidth import by_collective
 
-    return by_collective(record.events)
+    return record.provenance() | {
+        "rows": record.iterations.select("iteration", *COLUMNS).to_dicts(),
+        "mean": {name: record.summary[name] for name in COLUMNS},
+        "collectives": by_collective(record.events),
+    }
 
 
-def _run_tables(record: Run) -> RenderableType:
+def _tables(record: Run, document: dict[str, Any]) -> RenderableType:
     from rich.console import Group
 
-    columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
-    rows = [list(row.values()) for row in _collectives(record)]
-    return Group(_run_table(record), "", table("by collective", columns, rows))
-
-
-def _run_table(record: Run) -> TerminalTable:
-    rows = [
-        list(row.values()) for row in record.iterations.select("iteration", *COLUMNS).to_dicts()
-    ]
-    rows.append(["mean", *(record.summary[name] for name in COLUMNS)])
+    rows = [list(row.values()) for row in document["rows"]]
+    rows.append(["mean", *document["mean"].values()])
     title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
     rewards = record.iterations["reward"].to_list()
     caption = f"reward by iteration {sparkline(rewards)}" if len(rewards) > 1 else None
-    return table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
+    iterations = output.table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
+    columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
+    by_kind = [list(row.values()) for row in document["collectives"]]
+    return Group(iterations, "", output.table("by collective", columns, by_kind))
 
 
-def compare(
-    scenario: ScenarioArgument = "paper",
-    policies: Annotated[str, typer.Option(help=POLICIES_HELP)] = "all",
-    seeds: Annotated[int, typer.Option(min=1, help=SEEDS_HELP)] = 5,
-    iterations: IterationsOption = 20,
-    first: Annotated[int, typer.Option(min=0, help=FIRST_HELP)] = 0,
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
-    changes: SetOption = None,
-    out: OutOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Compare policies on the same realisations, with paired 95 % intervals.
+@dataclass
+class Stopping:
+    """Whether the user has asked to stop."""
 
-    Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
-    """
-    from thzsync.experiments.compare import compare as run_all
-    from thzsync.experiments.compare import known_policies
-    from thzsync.studies.execution import Tally
+    asked: bool = False
+    finishing: bool = False
+    """Set once the work is done and only has to be written down: nothing interrupts that."""
 
-    refuse_folder(out, COMPARISON, force)
-    setting = load_scenario(scenario, changes)
-    if first >= iterations:
-        raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
-    names = known_policies(policies_named(policies))
-
-    def rescue(partial: Comparison) -> None:
-        if out is not None:
-            note(f"finished seeds written to {partial.save(out, partial.document(first))}")
-
-    if scheduler is None:
-        _announce_comparison(setting, names, seeds, iterations, workers)
-        prepare_kernels(workers)
-    with claim_folder(out, COMPARISON, force), watching("compare") as watch:
-        total = seeds * len(names)
-        result = run_all(
-            setting,
-            names,
-            seeds,
-            iterations,
-            workers,
-            lambda done, total: watch(Tally(done, total)),
-            rescue,
-            scheduler,
-            lambda done, most: watch(Tally(0, total, prepared=done, to_prepare=most)),
-        )
-        document = result.document(first)
-        if out is not None:
-            result.save(out, document)
-    if out is not None:
-        note(f"comparison written to {out}")
-    for failure in result.failures:
-        note(f"failed: {failure['policy']}, seed {failure['seed']}: {failure['error']}")
-    emit(document, json, lambda: _compare_table(result, document))
-    if tell_fidelity(result.fidelity, setting.optical.replayed_share):
-        raise typer.Exit(BEYOND_TOLERANCE)
+    def hear(self, number: int, frame: FrameType | None) -> None:
+        """The handler: the first signal is granted at the next decision, the second one now."""
+        if self.asked and not self.finishing:
+            raise KeyboardInterrupt
+        if not self.asked:
+            output.note("stopping at the next decision; what is finished is kept")
+        self.asked = True
 
 
-def _announce_comparison(
-    setting: Scenario, policies: Sequence[str], seeds: int, iterations: int, workers: int | None
-) -> None:
-    from thzsync.experiments.outlook import comparison_effort
-    from thzsync.scenario.fidelity import needs_packets
-    from thzsync.workers import default_workers
-
-    def effort(of: Scenario) -> Effort:
-        return comparison_effort(of, policies, seeds, iterations, workers or default_workers())
-
-    as_flows = None if needs_packets(setting) else lambda: effort(setting.with_(FLOWS))
-    if warning := forewarning(effort(setting), as_flows):
-        note(warning)
-
-
-def _compare_table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
-    from thzsync.assumptions import assumptions
-    from thzsync.experiments.statistics import paired_pct
-
-    first, reference = document["first_iteration"], document["against"]
-    columns = [
-        Column("Policy", left=True),
-        Column(against(reference), "%", show=signed),
-        *(Column(m.short, m.unit, priority=k) for k, m in enumerate(COMPARED)),
-    ]
-    theirs = result.seed_means(reference, MAKESPAN.key, first)
-    rows: list[list[Value]] = []
-    for row in document["rows"]:
-        ours = result.seed_means(row["policy"], MAKESPAN.key, first)
-        paired = None if row["policy"] == reference else Interval(*paired_pct(ours, theirs))
-        rows.append([policy_name(row), paired, *(with_interval(row, m.key) for m in COMPARED)])
-    title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
-    caption = (
-        "The difference is that of iteration times in the same seeds; below 0 is faster. "
-        f"Fibre: {assumptions(result.scenario)['Fibre']}."
-    )
-    return TerminalTable(Table(title, tuple(columns), rows, caption))
+@contextmanager
+def patient_interruption() -> Iterator[Stopping]:
+    """Ctrl-C and SIGTERM stop at the next decision for as long as the block lasts."""
+    stopping = Stopping()
+    if threading.current_thread() is not threading.main_thread():
+        yield stopping  # only the main thread may handle signals
+        return
+    before = {n: signal.signal(n, stopping.hear) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

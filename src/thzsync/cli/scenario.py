@@ -7,17 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from thzsync.cli.output import (
-    PRESETS,
-    JsonOption,
-    ScenarioArgument,
-    SetOption,
-    emit,
-    emit_lines,
-    load_scenario,
-    table,
-)
+from thzsync.cli import output
 from thzsync.errors import ThzSyncError
 from thzsync.files import dump_json
 
@@ -25,18 +17,18 @@ if TYPE_CHECKING:
     from thzsync.scenario import Scenario
 
 scenario_app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Show, describe and start scenarios.",
+    no_args_is_help=True, add_completion=False, help="Show, describe and start scenarios."
 )
 
 
 @scenario_app.command()
 def show(
-    scenario: ScenarioArgument = "paper", changes: SetOption = None, as_json: JsonOption = False
+    scenario: output.ScenarioArgument = "paper",
+    changes: output.SetOption = None,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes)
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:
@@ -58,7 +50,7 @@ def _facts(scenario: Scenario) -> Iterator[str]:
 
 
 @scenario_app.command()
-def schema(as_json: JsonOption = False) -> None:
+def schema(as_json: output.JsonOption = False) -> None:
     """Print the JSON schema of scenario files, for editors."""
     from thzsync.scenario.schema import json_schema
 
@@ -67,12 +59,12 @@ def schema(as_json: JsonOption = False) -> None:
 
 @scenario_app.command()
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="File to write.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="File to write.")],
     preset: Annotated[
-        str, typer.Option(help=f"Preset with the initial values: {PRESETS}.")
+        str, Option(help=f"Preset with the initial values: {output.PRESETS}.")
     ] = "paper",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    as_json: JsonOption = False,
+    force: Annotated[bool, Option("--force", help="Replace an existing file.")] = False,
+    as_json: output.JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""
     from thzsync.scenario.starter import starter
@@ -85,14 +77,14 @@ def new(
     except OSError as error:
         raise ThzSyncError(f"{file}: cannot be written ({error.strerror})") from None
     line = f"wrote {file}; edit it, then try `thzsync run {file}`"
-    emit_lines({"file": str(file), "preset": preset}, as_json, [line])
+    output.emit_lines({"file": str(file), "preset": preset}, as_json, [line])
 
 
 @scenario_app.command("list")
-def list_names(as_json: JsonOption = False) -> None:
+def list_names(as_json: output.JsonOption = False) -> None:
     """List every name that a scenario may use: presets, models, methods and policies."""
     from thzsync.feasibility import known_names
 
     names = known_names()
     rows = [(what, ", ".join(values)) for what, values in names.items()]
-    emit(names, as_json, lambda: table("Names", ("what", "names"), rows))
+    output.emit(names, as_json, lambda: output.table("Names", ("what", "names"), rows))

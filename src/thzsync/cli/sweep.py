@@ -5,37 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from thzsync.cli.announcement import FLOWS, forewarning
-from thzsync.cli.fidelity import BEYOND_TOLERANCE, tell_fidelity
-from thzsync.cli.meter import span, watching
-from thzsync.cli.output import (
-    FIRST_HELP,
-    POLICIES_HELP,
-    SEEDS_HELP,
-    ForceOption,
-    JsonOption,
-    SchedulerOption,
-    WorkersOption,
-    against,
-    emit,
-    note,
-    policies_named,
-    prepare_kernels,
-    table,
-)
+from thzsync.cli import output
+from thzsync.cli.announcement import BEYOND_TOLERANCE, tell_fidelity
+from thzsync.cli.compare import carry_out
+from thzsync.cli.meter import span
 from thzsync.display import counted
 from thzsync.display.terminal import TerminalTable
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import ThzSyncError
 
 if TYPE_CHECKING:
-    from thzsync.studies.estimate import Estimate
-    from thzsync.studies.plan import Plan, PlannedRun
+    from thzsync.experiments.runs import Task
+    from thzsync.experiments.store import Store
+    from thzsync.studies.plan import Plan
     from thzsync.studies.result import Sweep
-    from thzsync.studies.store import Store
 
 MOST_RUNS = 1000
 """Runs that a plan may have without --yes."""
@@ -44,14 +31,11 @@ MOST_RUNS = 1000
 def sweep(
     what: Annotated[
         str | None,
-        typer.Argument(
-            metavar="SPEC|SCENARIO",
-            help="TOML file of a sweep or a scenario, or a preset.",
-        ),
+        Argument(metavar="SPEC|SCENARIO", help="TOML file of a sweep or a scenario, or a preset."),
     ] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="KEY=A,B,C",
             help="Values of a key, such as thz.subbands=1,2,4. Repeatable.",
@@ -59,45 +43,44 @@ def sweep(
     ] = None,
     zipped: Annotated[
         list[str] | None,
-        typer.Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
+        Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
-    policies: Annotated[str | None, typer.Option(help=POLICIES_HELP)] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help=SEEDS_HELP)] = None,
-    iterations: Annotated[
-        int | None, typer.Option(min=1, help="Training iterations per run.")
-    ] = None,
-    first: Annotated[int | None, typer.Option(min=0, help=FIRST_HELP)] = None,
-    workers: WorkersOption = None,
-    scheduler: SchedulerOption = None,
+    pipelined: output.PipelinedOption = False,
+    policies: Annotated[str | None, Option(help=output.POLICIES_HELP)] = None,
+    seeds: Annotated[int | None, Option(min=1, help=output.SEEDS_HELP)] = None,
+    iterations: Annotated[int | None, Option(min=1, help="Training iterations per run.")] = None,
+    first: Annotated[int | None, Option(min=0, help=output.FIRST_HELP)] = None,
+    workers: output.WorkersOption = None,
+    scheduler: output.SchedulerOption = None,
     shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge."),
+        str | None, Option(metavar="I/N", help="Do only part I of N. Join the parts with --merge.")
     ] = None,
     parts: Annotated[
         list[str] | None,
-        typer.Option(
-            "--merge", metavar="DIR", help="Folder of a part to join in --out. Repeatable."
-        ),
+        Option("--merge", metavar="DIR", help="Folder of a part to join in --out. Repeatable."),
     ] = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder for finished runs.")
-    ] = None,
+    out: Annotated[str | None, Option(metavar="DIR", help="Folder for finished runs.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Do only the runs that are missing in --out.")
+        bool, Option("--resume", help="Do only the runs that are missing in --out.")
     ] = False,
-    force: ForceOption = False,
+    force: output.ForceOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan and its estimated cost, and stop.")
+        bool, Option("--dry-run", help="Print the plan and its estimated cost, and stop.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help=f"Allow more than {MOST_RUNS} runs.")] = False,
-    json: JsonOption = False,
+    yes: Annotated[bool, Option("--yes", help=f"Allow more than {MOST_RUNS} runs.")] = False,
+    json: output.JsonOption = False,
 ) -> None:
-    """Vary any keys of a scenario and compare policies at every point, with paired intervals.
+    """Compare policies at many values of scenario keys: who is faster where, and how surely.
 
-    With --out every finished run is written at once, and --resume continues after an interruption.
+    Differences are paired by seed and have 95 % intervals. With --out every finished run is
+    written at once, and --resume continues after an interruption.
     Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
-    from thzsync.studies.sweeping import merge, plan_sweep
+    from thzsync.answer.question import pipelined as with_pipelining
+    from thzsync.experiments.store import Store
+    from thzsync.studies.result import gather
+    from thzsync.studies.specification import read_assignments
+    from thzsync.studies.sweeping import finish, merge, plan_sweep, prepared
 
     if parts:
         found = merge(parts, _needed(out, "--merge"), resume, force)
@@ -105,11 +88,18 @@ def sweep(
         return
     if what is None:
         raise ThzSyncError("sweep: name a specification, a scenario file or a preset")
-    options = _options(changes or [], zipped or [], policies, seeds, iterations, first)
-    plan = plan_sweep(what, options)
+    options = read_assignments(changes or [], zipped or [])
+    given = {
+        "policies": None if policies is None else output.policies_named(policies),
+        "seeds": seeds, "iterations": iterations, "first": first,
+    }  # fmt: skip
+    options |= {key: value for key, value in given.items() if value is not None}
+    plan = plan_sweep(what, options, with_pipelining if pipelined else None)
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
     if dry_run:
-        _show_plan(plan, runs, _known(plan, out if resume else None), workers, json)
+        known = Store(Path(out) if out is not None and resume else None)
+        known.recall(plan.runs)  # looking changes nothing in the folder
+        _show_plan(plan, runs, known, workers, json)
         return
     if shard is not None:
         _needed(out, "--shard")
@@ -117,7 +107,16 @@ def sweep(
         raise ThzSyncError(
             f"the plan has {len(plan.keys)} runs; look at it with --dry-run, then add --yes"
         )
-    found = _carry_out(plan, runs, workers, scheduler, out, resume, force)
+    with prepared(plan, out, resume, force) as store:
+
+        def rescue() -> None:
+            kept = f"{store.count(plan.keys)} of {len(plan.keys)} runs are kept in {out}"
+            lost = "nothing is kept; with --out DIR a sweep can be resumed"
+            output.note(lost if out is None else f"{kept}; go on with --resume")
+
+        carry_out("sweep", runs, store, workers, scheduler, rescue)
+        found = gather(plan, store)
+        finish(found, store)
     _show(found, out, json)
 
 
@@ -127,24 +126,6 @@ def _needed(out: str | None, option: str) -> str:
     return out
 
 
-def _options(
-    changes: list[str],
-    zipped: list[str],
-    policies: str | None,
-    seeds: int | None,
-    iterations: int | None,
-    first: int | None,
-) -> dict[str, Any]:
-    """What the options say, in the words of a specification; what is absent stays as it is."""
-    from thzsync.studies.assignments import read_assignments
-
-    options = read_assignments(changes, zipped)
-    if policies is not None:
-        options["policies"] = policies_named(policies)
-    given = {"seeds": seeds, "iterations": iterations, "first": first}
-    return options | {key: value for key, value in given.items() if value is not None}
-
-
 def _shard(text: str) -> tuple[int, int]:
     part, slash, parts = text.partition("/")
     if not slash or not part.isdecimal() or not parts.isdecimal():
@@ -152,93 +133,27 @@ def _shard(text: str) -> tuple[int, int]:
     return int(part), int(parts)
 
 
-def _carry_out(
-    plan: Plan,
-    runs: Sequence[PlannedRun],
-    workers: int | None,
-    scheduler: str | None,
-    out: str | None,
-    resume: bool,
-    force: bool,
-) -> Sweep:
-    from thzsync.studies.result import gather
-    from thzsync.studies.sweeping import execute, finish, prepared
-
-    with prepared(plan, out, resume, force) as store:
-        if scheduler is None:
-            _announce(runs, store, workers)
-            prepare_kernels(workers)
-        try:
-            with watching("sweep") as watch:
-                execute(runs, store, workers, scheduler, watch)
-        except BaseException as error:
-            if interrupted(error):
-                note(_how_to_go_on(plan, store.count(plan.keys), out))
-            raise
-        found = gather(plan, store)
-        finish(found, store)
-    return found
-
-
-def _announce(runs: Sequence[PlannedRun], store: Store, workers: int | None) -> None:
-    """Say how long it takes, if it takes long."""
-    from thzsync.feasibility import Effort
-    from thzsync.scenario.fidelity import needs_packets
-    from thzsync.workers import default_workers
-
-    count = workers or default_workers()
-
-    def effort(changes: dict[str, Any] | None = None) -> Effort:
-        cost = _cost(runs, store, changes)
-        memory_bytes = min(count, cost.runs) * cost.memory_bytes
-        kept_bytes = cost.disk_bytes if store.folder is not None else 0
-        return Effort(1, 1, cost.wall_s(count), 0.0, memory_bytes, kept_bytes)
-
-    refused = any(needs_packets(run.realisation.scenario) for run in runs)
-    if warning := forewarning(effort(), None if refused else lambda: effort(FLOWS)):
-        note(warning)
-
-
-def _cost(
-    runs: Sequence[PlannedRun], store: Store, changes: dict[str, Any] | None = None
-) -> Estimate:
-    """What the runs take that the store does not hold."""
-    from thzsync.studies.estimate import estimate
-
-    missing = [run for run in runs if store.finished(run.key) is None]
-    places = {run.realisation.reference_key for run in missing}
-    known = [key for key in places if store.references(key) is not None]
-    return estimate(missing, known, changes)
-
-
-def _how_to_go_on(plan: Plan, done: int, out: str | None) -> str:
-    if out is None:
-        return "nothing is kept; with --out DIR a sweep can be resumed"
-    return f"{done} of {len(plan.keys)} runs are kept in {out}; go on with --resume"
-
-
 def _show(found: Sweep, out: str | None, as_json: bool) -> None:
     from thzsync.records.certificate import warn_beyond
 
     if out is not None:
-        note(f"sweep written to {out}")
-    emit(found.document(), as_json, lambda: _table(found))
+        output.note(f"sweep written to {out}")
+    output.emit(found.document(), as_json, lambda: _table(found))
     warn_beyond(found.fidelity)
-    beyond = tell_fidelity(found.fidelity, found.scenario.optical.replayed_share)
+    beyond = tell_fidelity(found.fidelity, found.scenario)
     for failure in found.failures[:3]:
-        note(f"failed: {_place(failure, found.axes)}, seed {failure['seed']}: {failure['error']}")
+        place = ", ".join([*(f"{key}={failure[key]}" for key in found.axes), failure["policy"]])
+        output.note(f"failed: {place}, seed {failure['seed']}: {failure['error']}")
     if found.failures:
         failed = counted(len(found.failures), "run")
-        note(f"{failed} failed; after mending, --resume does only what is missing")
+        output.note(
+            f"{failed} failed; when the cause is removed, --resume does only what is missing"
+        )
         raise typer.Exit(1)
     if found.missing:
-        note(f"not there yet: {counted(found.missing, 'run')}")
+        output.note(f"not there yet: {counted(found.missing, 'run')}")
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
-
-
-def _place(row: dict[str, Any], axes: tuple[str, ...]) -> str:
-    return ", ".join([*(f"{key}={row[key]}" for key in axes), row["policy"]])
 
 
 def _table(found: Sweep) -> TerminalTable:
@@ -250,7 +165,7 @@ def _table(found: Sweep) -> TerminalTable:
     made = point_table(found)
     place = len(found.axes) + 1
     columns = [replace(c, priority=k if k > place else 0) for k, c in enumerate(made.columns)]
-    columns[place] = replace(columns[place], name=against(found.policies[0]))
+    columns[place] = replace(columns[place], name=output.against(found.policies[0]))
     points = counted(len(found.points), "point")
     title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
     fibre = assumptions(*swept_scenarios(found))["Fibre"]
@@ -259,23 +174,14 @@ def _table(found: Sweep) -> TerminalTable:
     return TerminalTable(shown if len(found.policies) > 1 else shown.without([place]))
 
 
-def _known(plan: Plan, out: str | None) -> Store:
-    """What a folder holds of a plan; looking changes nothing there."""
-    from thzsync.studies.store import Store
-    from thzsync.studies.sweeping import recall
-
-    store = Store(None if out is None else Path(out))
-    recall(plan, store)
-    return store
-
-
 def _show_plan(
-    plan: Plan, runs: Sequence[PlannedRun], known: Store, workers: int | None, as_json: bool
+    plan: Plan, runs: Sequence[Task], known: Store, workers: int | None, as_json: bool
 ) -> None:
+    from thzsync.experiments.estimate import estimate
     from thzsync.feasibility.pace import pace
     from thzsync.workers import default_workers
 
-    cost = _cost(runs, known)
+    cost = estimate(runs, known)
     cost = replace(cost, cpu_s=cost.cpu_s / pace(1))
     count = workers or default_workers()
     total = len({run.key for run in runs})
@@ -298,20 +204,15 @@ def _show_plan(
         f"{counted(count, 'worker')} "
         f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
     )
-    emit(document, as_json, lambda: _plan_table(plan, caption))
+    output.emit(document, as_json, lambda: _plan_table(plan, caption))
 
 
 def _plan_table(plan: Plan, caption: str) -> TerminalTable:
-    specification = plan.specification
+    asked = plan.specification
+    axes = {" with ".join(group): next(iter(group.values())) for group in asked.groups}
+    axes |= {"policies": tuple(c.name for c in asked.all), "seeds": asked.seeds}
     rows: list[list[object]] = [
-        [" with ".join(group), len(next(iter(group.values()))), _list(next(iter(group.values())))]
-        for group in specification.groups
+        [name, len(values), ", ".join(map(str, values))] for name, values in axes.items()
     ]
-    rows.append(["policies", len(specification.all), _list([c.name for c in specification.all])])
-    rows.append(["seeds", len(specification.seeds), _list(specification.seeds)])
-    rows.append(["iterations", specification.iterations, ""])
-    return table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)
-
-
-def _list(values: Any) -> str:
-    return ", ".join(str(value) for value in values)
+    rows.append(["iterations", asked.iterations, ""])
+    return output.table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)

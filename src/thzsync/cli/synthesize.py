@@ -5,18 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from thzsync.cli.output import (
-    JsonOption,
-    SeedOption,
-    SetOption,
-    emit,
-    load_scenario,
-    note,
-    progress,
-    table,
-)
+from thzsync.cli import output
 from thzsync.display import quantity
 
 if TYPE_CHECKING:
@@ -30,69 +21,68 @@ MOST_ROWS = 40
 def synthesize(
     collective: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="COLLECTIVE",
             help="p2p, a2a, allreduce, all-gather, reduce-scatter, broadcast, reduce, gather, "
             "scatter, barrier, or one that a package registers.",
         ),
     ],
-    racks: Annotated[int, typer.Option(min=2, help="Number of racks that take part.")] = 12,
+    racks: Annotated[int, Option(min=2, help="Number of racks that take part.")] = 12,
     method: Annotated[
-        str, typer.Option(help="Synthesis method. A wrong name lists all methods.")
+        str, Option(help="Synthesis method. A wrong name lists all methods.")
     ] = "proposed",
     stragglers: Annotated[
-        bool, typer.Option("--stragglers", help="Delay max(1, N/8) racks by 50 to 100 ms.")
+        bool, Option("--stragglers", help="Delay max(1, N/8) racks by 50 to 100 ms.")
     ] = False,
     size: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="BYTES",
             help='Size such as "64 MiB": of the tensor; in All-to-All of what a rack sends; in '
             "P2P of a flow.",
         ),
     ] = None,
-    seed: SeedOption = 0,
+    seed: output.SeedOption = 0,
     scenario: Annotated[
-        str, typer.Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
+        str, Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
-    changes: SetOption = None,
+    changes: output.SetOption = None,
     draw: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw the rounds into this .svg or .png file."),
+        str | None, Option(metavar="FILE", help="Draw the rounds into this .svg or .png file.")
     ] = None,
-    json: JsonOption = False,
+    json: output.JsonOption = False,
 ) -> None:
-    """Synthesise one collective on THz and print its rounds and its bound."""
+    """Schedule one collective on THz: its rounds, its time, and the bound that none can beat."""
     from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
     from thzsync.feasibility import check_collective
     from thzsync.scenario.sizes import read_bytes
     from thzsync.synthesis import find_method
 
-    setting = load_scenario(scenario, changes)
+    setting = output.load_scenario(scenario, changes)
     find_collective(collective)
     find_method(collective, method)
     size_bytes = None if size is None else read_bytes(size, "--size")
     if size_bytes is not None:
         check_collective(setting, racks, size_bytes)
     instance = Instance(setting, collective, racks, stragglers, seed, size_bytes)
-    with progress(f"{collective} {method}"):
+    with output.progress(f"{collective} {method}"):
         schedule = instance.run(method)
         bound_ms = instance.bound_ms(method)
         changing = instance.gains_change(schedule.completion_ps)
     if draw is not None:
         from thzsync.report.ring import draw_rounds
 
-        note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
+        output.note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms, changing)
-    emit(document, json, lambda: _table(document))
+    output.emit(document, json, lambda: _table(document))
 
 
 def _document(
     instance: Instance, schedule: Schedule, bound_ms: float, changing: bool
 ) -> dict[str, Any]:
     """What is printed; ``changing`` gains may let a schedule end before the bound of the first."""
-    from thzsync.experiments.rounds import round_rows
+    from thzsync.experiments.single_ring import round_rows
 
     rounds = round_rows(schedule)
     completion_ms = schedule.completion_ps / 1e9
@@ -118,14 +108,14 @@ def _table(document: dict[str, Any]) -> Any:
     if len(rows) > MOST_ROWS:
         left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
         rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
-    late = ", stragglers" if document["stragglers"] else ""
+    stragglers = ", stragglers" if document["stragglers"] else ""
     title = (
-        f"{document['collective']} {document['method']}, {document['racks']} racks{late}, "
+        f"{document['collective']} {document['method']}, {document['racks']} racks{stragglers}, "
         f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     )
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
     caption = f"{done}; {quantity(document['energy_j'], 'J', 3)} sent"
-    return table(title, ROUND_COLUMNS, rows, caption)
+    return output.table(title, ROUND_COLUMNS, rows, caption)
 
 
 def _distance(document: dict[str, Any]) -> str:

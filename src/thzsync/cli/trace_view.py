@@ -82,17 +82,11 @@ def show_tables(title: str, document: dict[str, Any], trace: Trace) -> Renderabl
 
 
 def _kinds(title: str, document: dict[str, Any]) -> RenderableType:
-    rows = [
-        [
-            kind,
-            of["events"],
-            size_text(of["payload_bytes"]),
-            size_text(of["largest_event_bytes"]),
-            of["recorded_algbw_gb_s"],
-            of["recorded_busbw_gb_s"],
-        ]
-        for kind, of in document["kinds"].items()
-    ]
+    rows = []
+    for kind, of in document["kinds"].items():
+        sizes = [size_text(of[key]) for key in ("payload_bytes", "largest_event_bytes")]
+        rates = [of["recorded_algbw_gb_s"], of["recorded_busbw_gb_s"]]
+        rows.append([kind, of["events"], *sizes, *rates])
     columns = ["kind", "events", "payload", "largest event", "algbw [GB/s]", "busbw [GB/s]"]
     if all(row[-1] is None for row in rows):  # nothing was timed
         columns, rows = columns[:-2], [row[:-2] for row in rows]
@@ -105,17 +99,11 @@ def _kinds(title: str, document: dict[str, Any]) -> RenderableType:
 
 
 def _groups(document: dict[str, Any]) -> RenderableType:
-    rows = [
-        (
-            group["kind"],
-            racks_text(group["racks"]),
-            group["events"],
-            size_text(group["algorithm_bytes"]),
-            size_text(group["bus_bytes"]),
-            group["bus_factor"],
-        )
-        for group in document["groups"]
-    ]
+    rows = []
+    for group in document["groups"]:
+        sizes = [size_text(group[key]) for key in ("algorithm_bytes", "bus_bytes")]
+        racks = racks_text(group["racks"])
+        rows.append([group["kind"], racks, group["events"], *sizes, group["bus_factor"]])
     columns = ("kind", "racks", "events", "algorithm bytes", "bus bytes", "bus factor")
     caption = "busbw = algbw x bus factor, as nccl-tests counts; algbw = algorithm bytes / time"
     return table("by collective and group", columns, rows, caption)

@@ -14,7 +14,7 @@ import polars as pl
 from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.statistics import paired_row
+from thzsync.experiments.statistics import interval95, paired_row
 from thzsync.folders import COMPARISON, RUN, prepare_to_save
 from thzsync.records.certificate import Certificate
 from thzsync.records.folder import FILES, Record, with_marker, write_record
@@ -91,21 +91,16 @@ class Comparison:
             Column("exposed", "ms"),
             Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
         )
-        rows = [
-            [
-                row["policy"],
-                *(Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1]),
-                row["thz_share"],
-            ]
-            for row in self.rows(first)
-        ]
+        rows = []
+        for row in self.rows(first):
+            means = (Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1])
+            rows.append([row["policy"], *means, row["thz_share"]])
         return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
 
     def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
         """Mean of a metric over the iterations from ``first`` on, one value per seed."""
-        chosen = self.iterations.filter(
-            (pl.col("policy") == policy) & (pl.col("iteration") >= first)
-        )
+        counted = (pl.col("policy") == policy, pl.col("iteration") >= first)
+        chosen = self.iterations.filter(*counted)
         return chosen.group_by("seed").agg(pl.col(metric).mean()).sort("seed")[metric].to_numpy()
 
     def rows(self, first: int = 0, against: str | None = None) -> list[dict[str, Any]]:
@@ -113,27 +108,40 @@ class Comparison:
 
         A difference is the policy's value minus that of ``against`` in the same realisation.
         """
-        reference = against or self.policies[0]
+        means = {
+            policy: {metric: self.seed_means(policy, metric, first) for metric in METRICS}
+            for policy in {*self.policies, against or self.policies[0]}
+        }
+        theirs = means[against or self.policies[0]]
 
         def row(policy: str) -> dict[str, Any]:
-            def values(metric: str) -> np.ndarray[Any, Any]:
-                return self.seed_means(policy, metric, first)
-
-            def pairs(metric: str) -> np.ndarray[Any, Any]:
-                paired: np.ndarray[Any, Any] = values(metric) - self.seed_means(
-                    reference, metric, first
-                )
-                return paired
-
-            return {"policy": policy, **paired_row(METRICS, values, pairs)}
+            ours = means[policy]
+            figures = paired_row(METRICS, ours.__getitem__, lambda m: ours[m] - theirs[m])
+            return {"policy": policy, **figures}
 
         return [row(policy) for policy in self.policies]
 
     def plot(self, metric: str = "completion_ms") -> Figure:
         """A metric by iteration, with the 95 % band of every policy over the seeds."""
-        from thzsync.experiments.picture import draw_iterations
+        from thzsync.drawing import legend_above, look, new_figure, styled
 
-        return draw_iterations(self, metric)
+        if metric not in METRICS:
+            raise ThzSyncError(f"metric: found {metric!r}; use one of {', '.join(METRICS)}")
+        with styled():
+            figure, (axes,) = new_figure(1)
+            for position, policy in enumerate(self.policies):
+                mine = self.iterations.filter(pl.col("policy") == policy)
+                seeds = mine.group_by("iteration").agg(pl.col(metric)).sort("iteration")
+                found = [interval95(np.asarray(values)) for values in seeds[metric].to_list()]
+                mean, half = np.array(found).T
+                number, style = seeds["iteration"].to_numpy() + 1, look(position)
+                axes.plot(number, mean, label=policy, **style)
+                band = (mean - half, mean + half)
+                axes.fill_between(number, *band, color=style["color"], alpha=0.15, lw=0)
+            axes.set_xlabel("Iteration")
+            axes.set_ylabel(METRIC_TITLES[metric])
+            legend_above(figure, axes)
+        return figure
 
     def document(self, first: int = 0) -> dict[str, Any]:
         """The comparison as plain values."""

@@ -1,14 +1,15 @@
-"""A plain map over independent items, carried out by whatever executor there is."""
+"""A function of independent items, carried out by whatever executor there is."""
 
 from __future__ import annotations
 
 import pickle
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from thzsync.errors import ThzSyncError, interrupted
-from thzsync.workers import Answer, Call, Executor, followed, open_executor
+from thzsync.workers import Answer, Call, Executor, open_executor
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,6 +22,7 @@ class Failure:
     """What a run raised."""
 
     error: BaseException
+    traceback: str = ""
 
 
 def map_runs(
@@ -61,22 +63,24 @@ def stream_runs(
     """
     # Pickled for a pipe between two processes of ours; what is stored on disk never is.
     calls = [Call(_APPLY, pickle.dumps((function, item))) for item in items]
-    for position, answer in followed(executor, calls, watch):
+    for position, answer in executor.run(calls, watch):
         yield position, _result(answer)
 
 
 def apply_pickled(payload: bytes) -> bytes:
-    """Call a function with its item; an exception is a result, too."""
+    """Call a function with its item; an exception is a result, too, if it can be pickled."""
     function, item = pickle.loads(payload)
     try:
         return pickle.dumps(function(item))
     except Exception as error:
         if interrupted(error):
             raise
-        return pickle.dumps(Failure(error))
+        failure = pickle.dumps(Failure(error, traceback.format_exc()))
+        pickle.loads(failure)
+        return failure
 
 
 def _result(answer: Answer) -> Any:
     if answer.error is not None:
-        return Failure(ThzSyncError(answer.error))
+        return Failure(ThzSyncError(answer.error), answer.traceback)
     return pickle.loads(answer.payload)

@@ -1,10 +1,10 @@
-"""The synthesis experiment's setting: one ring, who talks to whom, and who is late."""
+"""The synthesis experiment's setting: one ring, its flows, and its stragglers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ RACKS_PER_LATE_RACK: Final = 8
 
 @dataclass(frozen=True)
 class Instance:
-    """One collective among the first racks of a ring: demand, channel and lateness of a seed.
+    """One collective among the first racks of a ring: demand, channel and stragglers of a seed.
 
     Everything but the method, so that all methods face the same instance.
     """
@@ -78,7 +78,7 @@ class Instance:
 
     @cached_property
     def late_s(self) -> FloatArray:
-        """How late every rack's data is [s]."""
+        """Delay of every rack's data [s]."""
         if not self.stragglers:
             return np.zeros(self.racks)
         return late_racks_s(self.racks, Streams(self.seed).generator("stragglers", self.racks))
@@ -154,7 +154,7 @@ def uneven_a2a(racks: int, bytes_per_rack: int, generator: np.random.Generator) 
 
 
 def late_racks_s(racks: int, generator: np.random.Generator) -> FloatArray:
-    """Lateness [s]: max(1, ceil(N / 8)) racks by 50 to 100 ms, the others by nothing."""
+    """Delays [s]: max(1, ceil(N / 8)) racks by 50 to 100 ms, the others by nothing."""
     count = max(1, -(-racks // RACKS_PER_LATE_RACK))
     late_s = np.zeros(racks)
     late_s[generator.choice(racks, count, replace=False)] = generator.uniform(*LATE_S, count)
@@ -181,3 +181,31 @@ def synthesize(
     setting = Scenario.of("single-ring" if scenario is None else scenario)
     size = None if size_bytes is None else read_bytes(size_bytes, "size_bytes")
     return Instance(setting, collective, racks, stragglers, seed, size).run(method)
+
+
+def round_rows(schedule: Schedule) -> list[dict[str, Any]]:
+    """One row per round; ``power_w`` is radiated by all racks, ``busiest_rack_w`` by one [W]."""
+    plan = schedule.plan
+    before = np.concatenate(([0], np.cumsum(plan.chunk_sizes)))
+    first = plan.first_chunk[schedule.flow] + schedule.first_chunk
+    size_bytes = before[first + schedule.chunks] - before[first]
+    rows = []
+    for number in range(schedule.rounds):
+        of = np.flatnonzero(schedule.round == number)
+        start_ps, end_ps = int(schedule.start_ps[of[0]]), int(schedule.end_ps[of[0]])
+        power_w = schedule.power_w[of]
+        per_rack_w = np.bincount(plan.src[schedule.flow[of]], power_w)
+        sending_s = (end_ps - start_ps - int(schedule.overhead_ps[of[0]])) / 1e12
+        rows.append(
+            {
+                "round": number + 1,
+                "start_ms": start_ps / 1e9,
+                "duration_ms": (end_ps - start_ps) / 1e9,
+                "links": len(of),
+                "mib": float(size_bytes[of].sum()) / 2**20,
+                "power_w": float(power_w.sum()),
+                "busiest_rack_w": float(per_rack_w.max()),
+                "energy_j": float(power_w.sum()) * sending_s,  # eq:thz_energy
+            }
+        )
+    return rows

@@ -22,9 +22,7 @@ def interval95(values: FloatArray) -> tuple[float, float]:
 
 
 def paired_row(
-    metrics: Sequence[str],
-    values: Callable[[str], FloatArray],
-    pairs: Callable[[str], FloatArray],
+    metrics: Sequence[str], values: Callable[[str], FloatArray], pairs: Callable[[str], FloatArray]
 ) -> dict[str, float]:
     """Per metric the mean of ``values`` and that of the paired differences, with intervals."""
     row: dict[str, float] = {}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from thzsync.feasibility.check import check_collective, check_scenario
-from thzsync.feasibility.effort import Asked, Effort, effort_of
-from thzsync.feasibility.names import known_names
-from thzsync.feasibility.room import check_memory, scarce_disk
+from thzsync.feasibility.check import check_collective, check_scenario, known_names
+from thzsync.feasibility.effort import Asked, Effort, check_memory, effort_of, scarce_disk
 
 __all__ = [
     "Asked",

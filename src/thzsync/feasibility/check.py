@@ -1,4 +1,4 @@
-"""Whether a scenario can be run here: names that other rooms know, files, and size.
+"""Whether a scenario can be run here: names that other packages know, files, and size.
 
 The models check what they can see. This is the one place for the rest: every command that takes a
 scenario asks here first, so that what ``scenario show`` accepts, ``run`` can start.
@@ -11,18 +11,34 @@ from pathlib import Path
 from typing import Final
 
 from thzsync.arrays import memory_bytes, size_text
+from thzsync.collectives import collective_names
+from thzsync.coordinator import policy_names
 from thzsync.errors import Problems, ThzSyncError
-from thzsync.feasibility.estimate import Load, collective_load, floor_bytes, graph_bytes, load_of
-from thzsync.feasibility.remarks import fibres, meant, remarks_on
-from thzsync.scenario import Scenario
+from thzsync.feasibility.estimate import (
+    Load,
+    bursts_per_s,
+    collective_load,
+    floor_bytes,
+    graph_bytes,
+    load_of,
+)
+from thzsync.scenario import Scenario, preset_names
+from thzsync.scenario.fidelity import in_flows
 from thzsync.scenario.units import rate_text
 from thzsync.streams import Streams
-from thzsync.synthesis import find_method
+from thzsync.synthesis import find_method, method_names
 from thzsync.topology import Topology
 from thzsync.workload import TrainingGraph, job_graph
+from thzsync.workload.zoo import ZOO
 
 LONGEST_TASK_S: Final = 1e4
 """As for every duration in a scenario [s]."""
+SLOW_BPS: Final = 1e6
+MANY_CHUNKS: Final = 1e7
+MANY_PACKET_HOPS: Final = 1e10
+MANY_BURSTS: Final = 1e9
+MANY_FIBRES: Final = 1e5
+"""With more of them their queues leave the processor's cache, and every burst takes longer."""
 
 
 def check_scenario(scenario: Scenario, source: str = "scenario", files: bool = True) -> list[str]:
@@ -37,10 +53,10 @@ def check_scenario(scenario: Scenario, source: str = "scenario", files: bool = T
         problems += [*_file_problems(scenario)] if files else []
         problems += _graph_problems(scenario, graphs, files)
     load = load_of(graphs, scenario)
-    problems += _load_problems(load)
+    problems += _too_large("jobs", _events_text(load), load.memory_bytes)
     if problems:
         raise Problems.of(f"{source}: {problem}" for problem in problems)
-    return [f"{source}: {remark}" for remark in remarks_on(scenario, load, graphs)]
+    return [f"{source}: {remark}" for remark in _remarks_on(scenario, load, graphs)]
 
 
 def check_collective(scenario: Scenario, racks: int, size_bytes: int) -> None:
@@ -52,9 +68,9 @@ def check_collective(scenario: Scenario, racks: int, size_bytes: int) -> None:
 
 def _method_problems(scenario: Scenario) -> Iterator[str]:
     collectives = scenario.collectives
-    named = {kind: name for kind, name in collectives if isinstance(name, str)}
-    further = {f"methods.{kind}": (kind, name) for kind, name in collectives.methods.items()}
-    for place, (kind, name) in {**{k: (k, n) for k, n in named.items()}, **further}.items():
+    named = [(kind, kind, name) for kind, name in collectives if isinstance(name, str)]
+    further = [(f"methods.{kind}", kind, name) for kind, name in collectives.methods.items()]
+    for place, kind, name in (*named, *further):
         try:
             find_method(kind, name)
         except ThzSyncError as error:
@@ -63,7 +79,7 @@ def _method_problems(scenario: Scenario) -> Iterator[str]:
 
 def _rate_problems(scenario: Scenario) -> Iterator[str]:
     optical, limit_s = scenario.optical, scenario.collectives.stall_limit_s
-    for key in fibres(scenario):
+    for key in _fibres(scenario):
         rate_bps = getattr(optical, key)
         packet_s = 8 * optical.packet_bytes / rate_bps + optical.switch_delay_s
         if packet_s >= limit_s:
@@ -71,7 +87,7 @@ def _rate_problems(scenario: Scenario) -> Iterator[str]:
             yield (
                 f"optical.{key}: at {at} one packet of {optical.packet_bytes} bytes "
                 f"is under way for {packet_s:.4g} s, and collectives.stall_limit_s gives up after "
-                f"{limit_s:g} s; {meant(rate_bps)}"
+                f"{limit_s:g} s; {_meant(rate_bps)}"
             )
 
 
@@ -80,10 +96,6 @@ def _size_problems(scenario: Scenario) -> Iterator[str]:
     for number, job in enumerate(scenario.jobs):
         what = "its training graph"
         yield from _too_large(f"jobs.{number}", what, graph_bytes(job, scenario.floor))
-
-
-def _load_problems(load: Load) -> Iterator[str]:
-    yield from _too_large("jobs", _events_text(load), load.memory_bytes)
 
 
 def _events_text(load: Load) -> str:
@@ -128,3 +140,86 @@ def _graph_problems(scenario: Scenario, graphs: list[TrainingGraph], files: bool
                 f"simulated is {LONGEST_TASK_S:g} s"
             )
         graphs.append(graph)
+
+
+def _remarks_on(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> Iterator[str]:
+    """One line each: the key, its value, and what was probably meant."""
+    yield from _slow_fibres(scenario)
+    yield from _odd_times(scenario, graphs)
+    yield from _heavy_load(scenario, load, graphs)
+
+
+def _meant(rate_bps: float) -> str:
+    """What a rate that is too low was probably meant to be."""
+    return f'did you mean "{rate_bps:g} Gb/s"?' if rate_bps < 1e4 else "is its unit right?"
+
+
+def _fibres(scenario: Scenario) -> list[str]:
+    """The keys of the fibres that this floor has."""
+    return ["access_bps", "inter_bps"] if scenario.floor.rings > 1 else ["access_bps"]
+
+
+def _slow_fibres(scenario: Scenario) -> Iterator[str]:
+    for key in _fibres(scenario):
+        rate_bps = getattr(scenario.optical, key)
+        if rate_bps < SLOW_BPS:
+            yield f"optical.{key} is {rate_text(rate_bps)}; {_meant(rate_bps)}"
+
+
+def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]:
+    thz, limit_s = scenario.thz, scenario.collectives.stall_limit_s
+    compute_s = max((graph.critical_path_s() for graph in graphs), default=float("inf"))
+    if thz.round_overhead_s > max(compute_s, 1e-3):
+        yield (
+            f"thz.round_overhead_s is {thz.round_overhead_s:g} s, longer than an iteration computes"
+            f" ({compute_s:.3g} s); it is owed by every round: did you mean us?"
+        )
+    if thz.fallback_timeout_s >= limit_s:
+        yield (
+            f"thz.fallback_timeout_s ({thz.fallback_timeout_s:g} s) is not below "
+            f"collectives.stall_limit_s ({limit_s:g} s): where THz links fail, the run will end "
+            f"before it falls back to fibre"
+        )
+
+
+def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> Iterator[str]:
+    if load.largest_chunks > MANY_CHUNKS:
+        yield (
+            f"collectives.chunk_bytes is {scenario.collectives.chunk_bytes}, which cuts an event "
+            f"into {load.largest_chunks:.2g} chunks; did you mean larger chunks or smaller events?"
+        )
+    if not in_flows(scenario) and load.packet_hops > MANY_PACKET_HOPS:
+        yield (
+            f"jobs: an iteration sends up to {load.packet_hops:.2g} packets over a fibre, which "
+            f'takes long; use optical.fidelity = "flow", or smaller events'
+        )
+    longest_s = _longest_s(scenario, graphs)
+    bursts = longest_s * bursts_per_s(scenario)
+    floor = scenario.floor
+    outputs = floor.racks + floor.rings * (floor.rings - 1)
+    if not in_flows(scenario) and bursts * max(1.0, outputs / MANY_FIBRES) > MANY_BURSTS:
+        yield (
+            f"optical.background: up to {bursts:.2g} bursts in the {longest_s:.3g} s of an "
+            f"iteration take long; use a lower load, larger bursts or shorter delays"
+        )
+
+
+def _longest_s(scenario: Scenario, graphs: list[TrainingGraph]) -> float:
+    """About how long an iteration may last if its stragglers delay every event [s]."""
+    stragglers = scenario.stragglers
+    delays_s = [slow.delay_s for slow in stragglers.slow_racks]
+    delay_s = max(delays_s, default=0.0) + (
+        stragglers.max_delay_s if stragglers.probability else 0.0
+    )
+    return max((g.critical_path_s() + len(g.events) * delay_s for g in graphs), default=0.0)
+
+
+def known_names() -> dict[str, list[str]]:
+    """Every name that a scenario or a command may use, by what it names."""
+    return {
+        "presets": preset_names(),
+        "models": list(ZOO),
+        "collectives": collective_names(),
+        **{f"{kind} methods": method_names(kind) for kind in collective_names()},
+        "policies": policy_names(),
+    }

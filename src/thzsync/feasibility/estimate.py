@@ -167,3 +167,13 @@ def _links(event: Event) -> int:
     if isinstance(event.demand, Tensor):
         return len(event.racks) ** 2
     return len(event.demand.src)
+
+
+def bursts_per_s(scenario: Scenario) -> float:
+    """Packets or bursts of background traffic per simulated second, on all fibres [1/s]."""
+    optical, floor = scenario.optical, scenario.floor
+    rate_bps = (
+        floor.racks * optical.access_bps + floor.rings * (floor.rings - 1) * optical.inter_bps
+    )
+    size_bytes = min(optical.background.burst_bytes, optical.packet_bytes)
+    return optical.background.load * rate_bps / (8 * size_bytes)

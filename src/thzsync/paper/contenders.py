@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from thzsync.drawing import save_picture
+from thzsync.experiments.runs import Tally, execute
 from thzsync.files import write_document
 from thzsync.paper.figure import Request, Row, facts
-from thzsync.studies.execution import Tally
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
-from thzsync.studies.sweeping import execute, plan_sweep, prepared
+from thzsync.studies.sweeping import plan_sweep, prepared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -17,12 +17,12 @@ import numpy as np
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand
 from thzsync.experiments.parallel import map_runs
+from thzsync.experiments.references import digest
 from thzsync.experiments.single_ring import Instance
 from thzsync.files import write_document
 from thzsync.paper.published import COLUMNS
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
-from thzsync.studies.plan import digest
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted
 from thzsync.synthesis.method import FlowMethod

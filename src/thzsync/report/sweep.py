@@ -13,8 +13,7 @@ from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.studies import Sweep
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
-from thzsync.studies.crossover import Crossover
-from thzsync.studies.curves import Curve, Panel, all_panels
+from thzsync.studies.curves import Crossover, Curve, Panel, all_panels
 
 DIFFERENCE = "makespan_diff_pct"
 """The paired difference of iteration times to the reference policy, in per cent of its time."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.display import number, with_unit
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from thzsync.studies.result import Sweep
 
 WIDE: Final = 8.0
@@ -89,22 +91,15 @@ def _descriptions(key: str) -> Iterator[str]:
     """Descriptions of the fields that a key may mean; positions and names in it are skipped."""
     from thzsync.scenario import Scenario
     from thzsync.scenario.described import describe
+    from thzsync.scenario.explain import models_in
 
     describe()
-    models: list[Any] = [Scenario]
+    models: list[type[BaseModel]] = [Scenario]
     *path, last = key.split(".")
     for part in path:
         inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
-        models = [model for kind in inner for model in _models(kind)] or models
+        models = [model for kind in inner for model in models_in(kind)] or models
     for model in models:
         field = model.model_fields.get(last)
         if field is not None and field.description:
             yield " ".join(field.description.split())
-
-
-def _models(annotation: Any) -> Iterator[Any]:
-    """The models inside an annotation such as ``tuple[Job, ...]``."""
-    if hasattr(annotation, "model_fields"):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _models(part)

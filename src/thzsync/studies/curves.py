@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thzsync.arrays import FloatArray
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95
 from thzsync.studies.axes import is_number, leading_axes
-from thzsync.studies.crossover import Crossover, find_crossovers
 
 if TYPE_CHECKING:
     from thzsync.studies.result import Row, Sweep
@@ -28,6 +28,21 @@ class Curve:
     mean: list[float]
     half: list[float]
     """Half-widths of the 95 % intervals; NaN of one seed."""
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """The place where the mean paired difference of two policies changes its sign."""
+
+    before: str
+    """The policy with the lower values up to here."""
+    behind: str
+    """The policy with the lower values from here on."""
+    x: float
+    low: float | None
+    """Least place at which the difference may be zero (95 %); ``None`` beyond the axis."""
+    high: float | None
+    """Greatest such place; ``None`` beyond the axis."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +65,10 @@ def panels(
     """A metric along ``axis``, one panel per value of ``split``; ``at`` holds the other axes."""
     if metric not in METRICS:
         raise ThzSyncError(f"metric: found {metric!r}; use one of {', '.join(METRICS)}")
-    axis, split = _choose_axes(sweep, axis, split, at or {})
-    held = _held_values(sweep, split, at or {})
-    found = [_panel(sweep, metric, axis, values) for values in held]
+    held = at or {}
+    axis, split = _choose_axes(sweep, axis, split, held)
+    shown = [held] if split is None else [held | part for part in _combinations(sweep, [split])]
+    found = [_panel(sweep, metric, axis, values) for values in shown]
     return [panel for panel in found if panel.curves]
 
 
@@ -92,21 +108,9 @@ def _choose_axes(
     return chosen, split
 
 
-def _held_values(sweep: Sweep, split: str | None, at: Row) -> list[Row]:
-    values = [None] if split is None else _values(sweep, split)
-    return [at if split is None else {**at, split: value} for value in values]
-
-
 def _combinations(sweep: Sweep, keys: Sequence[str]) -> list[Row]:
-    found: dict[str, Row] = {}
-    for point in sweep.points:
-        held = {key: point[key] for key in keys}
-        found[repr(held)] = held
-    return list(found.values())
-
-
-def _values(sweep: Sweep, key: str) -> list[Any]:
-    return list(dict.fromkeys(point[key] for point in sweep.points))
+    held = ({key: point[key] for key in keys} for point in sweep.points)
+    return list({repr(values): values for values in held}.values())
 
 
 def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
@@ -139,3 +143,31 @@ def _crossovers(sweep: Sweep, metric: str, axis: str, points: list[Row]) -> Iter
         means, halves = zip(*(interval95(values) for values in pairs), strict=True)
         x = np.array([point[axis] for point in points], dtype=np.float64)
         yield from find_crossovers(one, other, x, np.array(means), np.array(halves))
+
+
+def find_crossovers(
+    one: str, other: str, x: FloatArray, difference: FloatArray, half: FloatArray
+) -> Iterator[Crossover]:
+    """Crossovers of two policies; ``difference`` is ``one`` minus ``other`` at the places ``x``.
+
+    Between the places the difference and its 95 % band are taken as straight lines. Where the band
+    does not hold zero, the order is decided; the interval is what lies between decided places.
+    Without intervals, as from one seed, both its ends are unknown.
+    """
+    for a, b in pairwise(int(k) for k in np.flatnonzero(difference)):
+        if difference[a] * difference[b] > 0:
+            continue
+        centre = _zero(x, difference, a) if b == a + 1 else float(x[a + 1])
+        before, behind = (one, other) if difference[a] < 0 else (other, one)
+        rising = difference if difference[a] < 0 else -difference
+        # Where the band's upper edge last leaves the negative side up to the crossover, and where
+        # its lower edge first reaches the positive side from there on.
+        below = np.flatnonzero((rising + half)[: b + 1] < 0)
+        above = a + np.flatnonzero((rising - half)[a:] > 0)
+        low = _zero(x, rising + half, int(below[-1])) if len(below) else None
+        high = _zero(x, rising - half, int(above[0]) - 1) if len(above) else None
+        yield Crossover(before, behind, centre, low, high)
+
+
+def _zero(x: FloatArray, y: FloatArray, k: int) -> float:
+    return float(x[k] - y[k] * (x[k + 1] - x[k]) / (y[k + 1] - y[k]))

@@ -10,8 +10,7 @@ from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
 from thzsync.experiments.comparison import METRIC_TITLES
 from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
-from thzsync.studies.crossover import Crossover
-from thzsync.studies.curves import Panel, panels
+from thzsync.studies.curves import Crossover, Panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,14 @@ from thzsync.display import counted
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
+from thzsync.experiments.store import Store
 from thzsync.files import write_atomically, write_document
 from thzsync.records.certificate import Certificate, certify
 from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Scenario
-from thzsync.studies.plan import Plan, digest
+from thzsync.studies.plan import Plan
 from thzsync.studies.specification import Specification, specify
-from thzsync.studies.store import Store
-from thzsync.studies.task import read_fidelity, read_table
+from thzsync.workers.call import in_one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -89,16 +89,14 @@ class Sweep:
     @cached_property
     def rows(self) -> list[Row]:
         """One row per point and policy: axis values, means, paired differences, 95 % intervals."""
-        return list(self._rows(self.policies[0]))
-
-    def _rows(self, against: str) -> Iterator[Row]:
-        for point in self.points:
-            for policy in self.policies:
-                means = self.seed_means(point, policy)
-                pairs = self.differences(point, policy, against)
-                if means.height and pairs.height:
-                    figures = paired_row(METRICS, _column(means), _column(pairs))
-                    yield {**point, "policy": policy, "seeds": means.height, **figures}
+        found = []
+        for point, policy in product(self.points, self.policies):
+            means = self.seed_means(point, policy)
+            pairs = self.differences(point, policy, self.policies[0])
+            if means.height and pairs.height:
+                figures = paired_row(METRICS, _column(means), _column(pairs))
+                found.append({**point, "policy": policy, "seeds": means.height, **figures})
+        return found
 
     @property
     def seeds_text(self) -> str:
@@ -217,19 +215,21 @@ def gather(plan: Plan, store: Store) -> Sweep:
     """The sweep as far as the store has it; row by row in the plan's order."""
     tables, failures, replayed, missing = [], [], [], 0
     for run in plan.runs:
-        place = plan.points[run.point] | {"policy": run.contender.name, "seed": run.seed}
-        content = store.finished(run.key)
-        if content is not None:
+        place = plan.points[run.point] | {"policy": run.name, "seed": run.seed}
+        result = store.finished(run.key)
+        if result is not None:
             columns = [pl.lit(value).alias(name) for name, value in place.items()]
-            tables.append(read_table(content).select(*columns, pl.all()))
-            at = plan.points[run.point] | {"policy": run.contender.name}
-            replayed.append((at, read_fidelity(content)))
+            tables.append(result.iterations.select(*columns, pl.all()))
+            at = plan.points[run.point] | {"policy": run.name}
+            replayed.append((at, result.fidelity))
         elif run.key in store.failures:
-            failures.append(place | {"error": store.failures[run.key]})
+            failures.append(place | {"error": in_one_line(store.failures[run.key].error)})
         else:
             missing += 1
     if not tables:
-        raise ThzSyncError(_nothing(failures))
+        if failures:
+            raise ThzSyncError(f"every run failed; the first says: {failures[0]['error']}")
+        raise ThzSyncError("no run of the sweep is finished yet")
     frame = pl.concat(tables, how="vertical_relaxed")
     return Sweep(
         plan.specification,
@@ -242,16 +242,5 @@ def gather(plan: Plan, store: Store) -> Sweep:
     )
 
 
-def _nothing(failures: list[Row]) -> str:
-    if not failures:
-        return "no run of the sweep is finished yet"
-    return f"every run failed; the first says: {failures[0]['error']}"
-
-
 def _column(frame: pl.DataFrame) -> Any:
     return lambda metric: np.asarray(frame[metric], dtype=np.float64)
-
-
-def plan_digest(plan: Plan) -> str:
-    """Names a plan: equal plans, equal name."""
-    return digest(plan.specification.model_dump(mode="json"), plan.base.digest, plan.keys)

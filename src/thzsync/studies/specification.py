@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from thzsync.errors import Problems
+from thzsync.errors import Problems, ThzSyncError
 from thzsync.scenario.base import Count, Index, Model
+from thzsync.scenario.changes import parse_assignment, parse_value
 from thzsync.scenario.explain import explain
 
 
@@ -168,3 +169,44 @@ def read_specification(path: str | Path) -> Specification | None:
     beside = file.parent / specification.base
     found = beside.suffix == ".toml" and beside.is_file()
     return specification.model_copy(update={"base": str(beside)}) if found else specification
+
+
+def read_assignments(changes: Sequence[str], zipped: Sequence[str]) -> dict[str, Any]:
+    """The parts of a specification that the options say; empty parts are left out."""
+    values: dict[str, list[Any]] = {}
+    for text in changes:
+        key, value = parse_assignment(text)
+        if key in values:
+            raise ThzSyncError(f"--set: {key} is set twice; give all its values at once")
+        values[key] = [parse_value(part.strip()) for part in split_values(value)]
+    groups = [_group(text, values) for text in zipped]
+    parts = {
+        "set": {key: found[0] for key, found in values.items() if len(found) == 1},
+        "axes": {key: found for key, found in values.items() if len(found) > 1},
+        "zipped": groups,
+    }
+    return {name: part for name, part in parts.items() if part}
+
+
+def split_values(text: str) -> Iterator[str]:
+    """Cut at commas, but not inside brackets or quotes."""
+    depth, quote, start = 0, "", 0
+    for position, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign == "," and depth == 0:
+            yield text[start:position]
+            start = position + 1
+        else:
+            depth += (sign in "[{") - (sign in "]}")
+    yield text[start:]
+
+
+def _group(text: str, values: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    keys = [key.strip() for key in text.split(",")]
+    for key in keys:
+        if key not in values:
+            raise ThzSyncError(f"--zip: {key} has no values; give them with --set {key}=A,B,C")
+    return {key: values.pop(key) for key in keys}

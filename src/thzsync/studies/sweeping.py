@@ -1,24 +1,23 @@
-"""The front door: plan a sweep, do what is missing, and gather the result."""
+"""Plan a sweep, do what is missing, and gather the result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.runs import Watch, execute
+from thzsync.experiments.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.files import write_atomically, write_document
 from thzsync.folders import SWEEP, claim_folder
 from thzsync.records.certificate import warn_beyond
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.studies.execution import Watch, complete
-from thzsync.studies.plan import Plan, PlannedRun, make_plan
-from thzsync.studies.result import Sweep, gather, plan_digest, read_document
+from thzsync.studies.plan import Plan, make_plan
+from thzsync.studies.result import Sweep, gather, read_document
 from thzsync.studies.specification import Specification, read_specification, specify
-from thzsync.studies.store import FAILED, FINISHED, REFERENCES, Store
-from thzsync.workers import open_executor
 
 
 def sweep(
@@ -51,16 +50,28 @@ def sweep(
     return found
 
 
-def plan_sweep(what: str | Path | Scenario | Specification, options: Mapping[str, Any]) -> Plan:
-    """The plan of a sweep; ``options`` come on top of what a specification says."""
+def plan_sweep(
+    what: str | Path | Scenario | Specification,
+    options: Mapping[str, Any],
+    change: Callable[[Scenario], Scenario] | None = None,
+) -> Plan:
+    """The plan of a sweep; ``options`` come on top of what a specification says.
+
+    ``change`` is made to the base before anything is set or varied.
+    """
+    base, found = None, None
     if isinstance(what, Scenario):
-        return make_plan(specify({"base": what.name, **options}, "sweep"), what)
-    if not isinstance(what, Specification):
-        found = read_specification(what)
-        if found is None:
-            return make_plan(specify({"base": str(what), **options}, "sweep"))
-        what = found
-    return make_plan(what.overridden(options) if options else what)
+        base = what
+    else:
+        found = what if isinstance(what, Specification) else read_specification(what)
+    if found is None:
+        named = str(what) if base is None else base.name
+        found = specify({"base": named, **options}, "sweep")
+    elif options:
+        found = found.overridden(options)
+    if change is not None:
+        base = change(base or Scenario.load(found.base))
+    return make_plan(found, base)
 
 
 @contextmanager
@@ -74,14 +85,8 @@ def prepared(
             _begin(plan, folder, resume, force)
             if resume:
                 store.tidy()
-                recall(plan, store)
+                store.recall(plan.runs)
         yield store
-
-
-def recall(plan: Plan, store: Store) -> None:
-    """Let the store know what of a plan its folder holds."""
-    realisations = {run.realisation.reference_key for run in plan.runs}
-    store.recall(plan.keys, realisations, plan.specification.iterations)
 
 
 def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
@@ -96,24 +101,11 @@ def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:
         "format": 1,
         "complete": False,
         "specification": plan.specification.model_dump(mode="json"),
-        "plan_sha256": plan_digest(plan),
+        "plan_sha256": plan.digest,
         "environment": environment(),
     }
     write_atomically(folder / "scenario.toml", plan.base.to_toml().encode())
     write_document(folder / "sweep.json", document)
-
-
-def execute(
-    runs: Sequence[PlannedRun],
-    store: Store,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    watch: Watch | None = None,
-) -> None:
-    """Do what the store does not hold of some runs."""
-    missing = {run.key for run in runs if store.finished(run.key) is None}
-    with open_executor(workers, scheduler if missing else None, most=len(missing)) as executor:
-        complete(runs, store, executor, watch)
 
 
 def finish(found: Sweep, store: Store) -> None:
@@ -129,31 +121,25 @@ def merge(
     parts: Sequence[str | Path], out: str | Path, resume: bool = False, force: bool = False
 ) -> Sweep:
     """Join the folders of a sweep's shards in a new folder."""
-    plan = _common_plan([Path(part) for part in parts])
-    with prepared(plan, out, resume, force) as store:
-        for part in parts:
-            _copy(Path(part), store)
-        recall(plan, store)
-        store.recall_failures(plan.keys)
-        found = gather(plan, store)
+    folders = [Path(part) for part in parts]
+    plans = [_plan_of(folder) for folder in folders]
+    for folder, plan in zip(folders, plans, strict=True):
+        if plan.digest != plans[0].digest:
+            raise ThzSyncError(f"{folder}: is of another sweep than {folders[0]}; merge one sweep")
+    with prepared(plans[0], out, resume, force) as store:
+        assert store.folder is not None
+        for folder in folders:
+            for shelf in (FINISHED, REFERENCES, FAILED):
+                for file in sorted((folder / shelf).glob("[!.]*")):
+                    write_atomically(store.folder / shelf / file.name, file.read_bytes())
+        store.recall(plans[0].runs)
+        store.recall_failures(plans[0].keys)
+        found = gather(plans[0], store)
         finish(found, store)
     return found
 
 
-def _common_plan(parts: Sequence[Path]) -> Plan:
-    plans = []
-    for part in parts:
-        document = read_document(part)
-        specification = specify(document.get("specification", {}), str(part / "sweep.json"))
-        base = Scenario.load(part / "scenario.toml")
-        plans.append(make_plan(specification, base))
-        if plan_digest(plans[-1]) != plan_digest(plans[0]):
-            raise ThzSyncError(f"{part}: is of another sweep than {parts[0]}; merge parts of one")
-    return plans[0]
-
-
-def _copy(part: Path, store: Store) -> None:
-    assert store.folder is not None
-    for shelf in (FINISHED, REFERENCES, FAILED):
-        for file in sorted((part / shelf).glob("[!.]*")):
-            write_atomically(store.folder / shelf / file.name, file.read_bytes())
+def _plan_of(folder: Path) -> Plan:
+    document = read_document(folder)
+    specification = specify(document.get("specification", {}), str(folder / "sweep.json"))
+    return make_plan(specification, Scenario.load(folder / "scenario.toml"))

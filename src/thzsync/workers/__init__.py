@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from thzsync.workers.call import Answer, Call, carry_out
-from thzsync.workers.executor import Executor, default_workers, followed, one_team, open_executor
+from thzsync.workers.executor import Executor, default_workers, one_team, open_executor
 
 __all__ = [
     "Answer",
@@ -11,7 +11,6 @@ __all__ = [
     "Executor",
     "carry_out",
     "default_workers",
-    "followed",
     "one_team",
     "open_executor",
 ]

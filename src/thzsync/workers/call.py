@@ -1,21 +1,28 @@
-"""What crosses the border between processes: a call by name, and its answer."""
+"""What processes send each other: a call by name, how far it is, and its answer."""
 
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import cast
+from typing import Final, cast
 
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.version import __version__
 
 Function = Callable[[bytes], bytes]
+News = Callable[[int, float], object]
+"""Is told the position of a call, and which share of it is done."""
 
+NEWS_EVERY_S: Final = 0.5
+"""Time between two pieces of news, at least [s]."""
 _ONE_AT_A_TIME = threading.Lock()  # a Dask worker may have threads; captured warnings are global
+_listening: list[tuple[Callable[[float], object], list[float]]] = []
 
 
 @dataclass(frozen=True)
@@ -42,18 +49,14 @@ class Answer:
 def carry_out(call: Call) -> Answer:
     """Do what is asked, here. Whatever goes wrong becomes part of the answer."""
     with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
-        answer = _attempt(call)
+        try:
+            answer = Answer(_find(call)(call.payload))
+        except Exception as problem:
+            if interrupted(problem):
+                raise
+            answer = Answer(error=in_one_line(problem), traceback=traceback.format_exc())
     texts = dict.fromkeys(" ".join(str(found.message).split()) for found in caught)
-    return Answer(answer.payload, answer.error, answer.traceback, tuple(texts))
-
-
-def _attempt(call: Call) -> Answer:
-    try:
-        return Answer(_find(call)(call.payload))
-    except Exception as problem:
-        if interrupted(problem):
-            raise
-        return Answer(error=in_one_line(problem), traceback=traceback.format_exc())
+    return replace(answer, warnings=tuple(texts))
 
 
 def in_one_line(problem: BaseException) -> str:
@@ -70,3 +73,27 @@ def _find(call: Call) -> Function:
         )
     module, _, name = call.function.partition(":")
     return cast(Function, getattr(import_module(module), name))
+
+
+def heard() -> bool:
+    """Whether somebody listens to the call under way."""
+    return bool(_listening)
+
+
+def tell(share: float) -> None:
+    """Say which share of this call is done; it may be said as often as one likes."""
+    for hear, next_s in _listening[-1:]:
+        now_s = time.monotonic()
+        if now_s >= next_s[0]:
+            next_s[0] = now_s + NEWS_EVERY_S
+            hear(share)
+
+
+@contextmanager
+def hearing(hear: Callable[[float], object]) -> Iterator[None]:
+    """Listen to the shares that calls tell here; nothing is worth telling at once."""
+    _listening.append((hear, [time.monotonic() + NEWS_EVERY_S]))
+    try:
+        yield
+    finally:
+        _listening.pop()

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
-from thzsync.workers.call import Answer, Call, carry_out, in_one_line
-from thzsync.workers.news import News
+from thzsync.workers.call import Answer, Call, News, carry_out, in_one_line
 
 PATIENCE: Final = "10s"
 
@@ -23,7 +22,7 @@ class Cluster:
                 f"--scheduler: {address} has no workers; start some with `dask worker {address}`"
             )
 
-    def run(self, calls: Sequence[Call], news: News | None = None) -> Iterator[tuple[int, Answer]]:
+    def run(self, calls: Sequence[Call], news: News) -> Iterator[tuple[int, Answer]]:
         """Position and answer of every call, as they are finished; a cluster has no news of it."""
         from distributed import as_completed
 

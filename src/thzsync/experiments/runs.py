@@ -1,0 +1,190 @@
+"""Runs of policies in realisations: what is missing is done, what is finished is kept.
+
+A comparison is a sweep without an axis, so both go through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.experiments.references import digest, realisation_key, reference_key
+from thzsync.feasibility import Asked, effort_of
+from thzsync.records import Fidelity, References
+from thzsync.records.certificate import judged_together
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, reference_costs, simulate
+from thzsync.simulation.simulator import REFERENCE_ITERATIONS
+from thzsync.workers import Executor, open_executor
+from thzsync.workers.call import heard, tell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from thzsync.experiments.store import Store
+
+
+@dataclass(frozen=True)
+class Task:
+    """One simulation: a policy in a scenario and a seed."""
+
+    scenario: Scenario
+    policy: str
+    seed: int
+    iterations: int
+    point: int = 0
+    """Number of the point, or of the setting, that it belongs to."""
+    name: str = ""
+    """What its policy is called there."""
+    events: bool = False
+    """Whether the table of events is wanted, too."""
+    detailed: bool = False
+    """Whether the last iteration is recorded in detail."""
+
+    @cached_property
+    def realisation(self) -> str:
+        """Names the scenario in its seed: what the runs of all policies share."""
+        return realisation_key(self.scenario, self.seed)
+
+    @cached_property
+    def references(self) -> str:
+        """Names its references, which realisations share that differ in learning alone."""
+        return reference_key(self.scenario, self.seed)
+
+    @cached_property
+    def key(self) -> str:
+        """Names the result: scenario, policy, seed, iterations and version."""
+        return digest(self.realisation, self.policy, self.iterations)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is kept of a run."""
+
+    iterations: pl.DataFrame
+    fidelity: Fidelity | None = None
+    """What was replayed of a run in flow fidelity."""
+    events: pl.DataFrame | None = None
+    detail: Run | None = None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a comparison or a sweep is."""
+
+    done: float
+    """Runs that are done; those under way count by their shares."""
+    total: int
+    kept: int = 0
+    """Of those done: finished before this start."""
+    failed: int = 0
+    prepared: float = 0
+    """References found, of those that were unknown."""
+    to_prepare: int = 0
+    part: str = ""
+    """What is done at the moment, where there are several things to do."""
+
+
+Watch = Callable[[Tally], None]
+
+
+def execute(
+    tasks: Sequence[Task],
+    store: Store,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Do every run that the store does not hold; one that fails stops no other."""
+    wanted = list({task.key: task for task in tasks}.values())
+    missing = [task for task in wanted if store.finished(task.key) is None]
+    kept = len(wanted) - len(missing)
+    tally = Tally(kept, len(wanted), kept)
+
+    def show(**news: Any) -> None:
+        if watch is not None:
+            watch(replace(tally, failed=len(store.failures), **news))
+
+    show()
+    with open_executor(workers, scheduler if missing else None, most=len(missing)) as executor:
+        _find_references(missing, store, executor, show)
+        able = [task for task in missing if store.references(task.references) is not None]
+        items = [(_sent(task), store.references(task.references)) for task in able]
+        before = len(wanted) - len(able)
+        runs = stream_runs(executor, run_task, items, lambda done: show(done=before + done))
+        for position, result in runs:
+            store.keep(able[position].key, result)
+
+
+def _find_references(
+    tasks: Iterable[Task], store: Store, executor: Executor, show: Callable[..., None]
+) -> None:
+    """The runs of one realisation share their references, so these come first."""
+    needed = {task.references: task for task in tasks}
+    unknown = [task for key, task in needed.items() if store.references(key) is None]
+
+    def watch(prepared: float) -> None:
+        show(prepared=prepared, to_prepare=len(unknown))
+
+    asked = [(portable(task.scenario), task.seed) for task in unknown]
+    for position, found in stream_runs(executor, find_references, asked, watch):
+        key = unknown[position].references
+        if isinstance(found, Failure):
+            for task in (task for task in tasks if task.references == key):
+                store.keep(task.key, found)
+        else:
+            store.keep_references(key, found)
+
+
+def find_references(realisation: tuple[Scenario, int]) -> References:
+    """The references of a scenario in a seed."""
+    return reference_costs(*realisation, counting(realisation[0], REFERENCE_ITERATIONS))
+
+
+def run_task(item: tuple[Task, References | None]) -> Result:
+    """Simulate a task with the references of its realisation."""
+    task, references = item
+    work = (task.scenario, task.policy, task.iterations, task.seed, references)
+    with judged_together():
+        stop = counting(task.scenario, task.iterations)
+        run = simulate(*work, detailed=task.detailed, stop=stop)
+    events = run.events.drop("racks", "delay_ps", "power", "after") if task.events else None
+    detail = run.last_iteration() if task.detailed else None
+    return Result(run.iterations, run.fidelity, events, detail)
+
+
+def counting(scenario: Scenario, iterations: int) -> Callable[[], bool]:
+    """Is called before every decision of a run, tells which share is done, and never stops it."""
+    if not heard():
+        return lambda: False
+    whole = effort_of(Asked(scenario, iterations, learns=False, kept=False)).decisions
+    decided = 0
+
+    def step() -> bool:
+        nonlocal decided
+        decided += 1
+        tell(min(1.0, decided / whole))
+        return False
+
+    return step
+
+
+def _sent(task: Task) -> Task:
+    """As a worker gets it; a record in detail names files as the user did."""
+    return task if task.events else replace(task, scenario=portable(task.scenario))
+
+
+def portable(scenario: Scenario) -> Scenario:
+    """A scenario for a worker that may stand in another folder."""
+
+    def absolute(name: str | None) -> str | None:
+        return None if name is None else str(Path(name).absolute())
+
+    jobs = tuple(job.model_copy(update={"trace": absolute(job.trace)}) for job in scenario.jobs)
+    gains = {"gains_file": absolute(scenario.channel.gains_file)}
+    channel = scenario.channel.model_copy(update=gains)
+    return scenario.model_copy(update={"jobs": jobs, "channel": channel})
