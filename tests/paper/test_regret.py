@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from thzsync.experiments.comparison import Comparison
+from thzsync.paper.fabric import QUICKER, QUICKER_KEYS, regret_rows
 from thzsync.paper.oracle import Oracle
-from thzsync.paper.regret import QUICKER, QUICKER_KEYS, regret_rows
 from thzsync.paper.tables import regrets
 from thzsync.scenario import Scenario
 

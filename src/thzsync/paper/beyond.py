@@ -6,24 +6,20 @@ the plane are All-Wired and All-Wireless at their best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import hypot, inf, isnan
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from thzsync.experiments.statistics import interval95
 from thzsync.names import PUBLISHED_POLICIES
-from thzsync.paper.contenders import SweepFigure, run_contenders
-from thzsync.paper.figure import Request, Row
+from thzsync.paper.figure import Request, Row, SweepFigure, run_contenders
 from thzsync.paper.pictures import draw_plane
 from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import value_at
 from thzsync.studies.specification import Contender
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
 
 WEIGHTS: Final = ((0.9, 0.1), (0.7, 0.3), (0.5, 0.5), (0.3, 0.7), (0.1, 0.9))
 ENDS: Final = ("all-wired-best", "all-wireless-best")
@@ -89,6 +85,7 @@ class BeyondFigure(SweepFigure):
 
     kind = "beyond"
     picture = "delay_and_energy"
+    draw = staticmethod(draw_plane)
 
     def rows(self) -> list[Row]:
         """Published points first, then ours."""
@@ -117,23 +114,18 @@ class BeyondFigure(SweepFigure):
         seeds = sorted(self.sweep.frame["seed"].unique().to_list())
         return {"seeds": seeds, "rows": self.rows(), "claims": self.claims()}
 
-    def draw(self, document: Row) -> Picture:
-        """Energy against completion time."""
-        return draw_plane(document["rows"])
-
 
 def _published() -> Iterator[Row]:
     """What the paper reports with both coordinates."""
+    points = [(Point("published", p), partial(published_fabric, p)) for p in PUBLISHED_POLICIES]
+    points += [
+        (Point("published", "thz-sync", time), partial(published_weights, time))
+        for time in (0.7, 0.3)
+    ]
     nothing = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
-
-    def row(point: Point, find: Callable[[str], float | None]) -> Row:
+    for point, find in points:
         both = {"completion_ms": find("completion"), "energy_j": find("energy")}
-        return point.columns() | nothing | both
-
-    for policy in PUBLISHED_POLICIES:
-        yield row(Point("published", policy), partial(published_fabric, policy))
-    for time in (0.7, 0.3):
-        yield row(Point("published", "thz-sync", time), partial(published_weights, time))
+        yield point.columns() | nothing | both
 
 
 def _name(row: Row) -> str:
@@ -143,14 +135,12 @@ def _name(row: Row) -> str:
 def _below(ours: list[Row], other: Row) -> bool | None:
     """Whether a point of ours beats another in both coordinates beyond the intervals of both."""
     metrics = ("completion_ms", "energy_j")
-    leads = [[other[m] - row[m] for m in metrics] for row in ours]
-    doubts = [[hypot(_half(row, m), _half(other, m)) for m in metrics] for row in ours]
-    if any(
-        all(lead > doubt for lead, doubt in zip(*pair, strict=True))
-        for pair in zip(leads, doubts, strict=True)
-    ):
-        return True
-    return None if any(min(lead) > 0 for lead in leads) else False
+    below = None if any(all(row[m] < other[m] for m in metrics) for row in ours) else False
+    certain = any(
+        all(other[m] - row[m] > hypot(_half(row, m), _half(other, m)) for m in metrics)
+        for row in ours
+    )
+    return True if certain else below
 
 
 def _half(row: Row, metric: str) -> float:

@@ -8,7 +8,8 @@ that learn what a reckoning of the costs misses.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -16,14 +17,10 @@ import polars as pl
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95, paired_row
-from thzsync.paper.contenders import SweepFigure, run_contenders
-from thzsync.paper.figure import Request, Row
+from thzsync.paper.figure import Request, Row, SweepFigure, run_contenders
 from thzsync.paper.pictures import draw_ladder
 from thzsync.paper.published import COLUMNS, published_fabric
 from thzsync.studies.specification import Contender
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
 
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 """Policies, and where their own settings are."""
@@ -120,6 +117,7 @@ class LadderFigure(SweepFigure):
 
     kind = "ladder"
     picture = "ladder_by_rung"
+    draw = staticmethod(draw_ladder)
 
     @property
     def seeds(self) -> list[int]:
@@ -135,15 +133,9 @@ class LadderFigure(SweepFigure):
 
     def _row(self, learner: str, place: int) -> Row:
         name, below = (f"{learner} {RUNGS[p]}" for p in (place, max(0, place - 1)))
-
-        def values(metric: str) -> FloatArray:
-            return self._means(name, metric)
-
-        def pairs(metric: str) -> FloatArray:
-            return values(metric) - self._means(below, metric)
-
+        values, before = partial(self._means, name), partial(self._means, below)
         row: Row = {"policy": learner, "rung": RUNGS[place]}
-        row |= paired_row(METRICS, values, pairs)
+        row |= paired_row(METRICS, values, lambda metric: values(metric) - before(metric))
         first, settled = self._course(name)
         row["first_completion_ms"], row["ci95_first_completion_ms"] = interval95(first)
         row["settled_after"], row["ci95_settled_after"] = interval95(settled)
@@ -167,10 +159,6 @@ class LadderFigure(SweepFigure):
     def numbers(self) -> Row:
         """Rungs and rows."""
         return {"seeds": self.seeds, "rungs": list(RUNGS), "ours": OURS, "rows": self.rows()}
-
-    def draw(self, document: Row) -> Picture:
-        """Time, energy and reward, rung by rung."""
-        return draw_ladder(document)
 
 
 def settled_after(rewards: FloatArray) -> int:

@@ -68,7 +68,7 @@ class Oracle:
             kind: {"thz_share": share, "power": power}
             for kind, (share, power) in self.choices.items()
         }
-        return asdict(self) | {"choices": choices, "whole": list(self.whole)}
+        return asdict(self) | {"choices": choices}
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,8 @@ def _try(trial: _Trial) -> dict[str, float]:
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
     judged = run.iterations.filter(pl.col("iteration") >= trial.first)
-    means[WHOLE] = _mean(run.iterations["reward"])
-    return means | {m: _mean(judged[m]) for m in METRICS}
-
-
-def _mean(values: pl.Series) -> float:
-    return float(values.to_numpy().mean())
+    means[WHOLE] = float(run.iterations["reward"].to_numpy().mean())
+    return means | {metric: float(judged[metric].to_numpy().mean()) for metric in METRICS}
 
 
 def best_choices(
@@ -151,19 +147,18 @@ def judge(
 
     ``by_event``, and what every single event's true outcome would allow, beside.
     """
-    work: list[Callable[[], dict[str, float]]] = [
-        partial(_try, _Trial(scenario, choices, iterations, seed, known, first))
-        for seed, known in ((seed, known_references(scenario, seed)) for seed in seeds)
+    trials = [
+        _Trial(scenario, choices, iterations, seed, known_references(scenario, seed), first)
+        for seed in seeds
     ]
+    work = [partial(_try, trial) for trial in trials]
     if by_event:  # the longest, so it comes first
         work.insert(0, partial(per_event, scenario, choices, reference=references_of(scenario, 0)))
-    results = map_runs(_done, work, workers=workers, progress=progress)
+    results = map_runs(_done, work, workers, progress)
     single = results.pop(0) if by_event else None
-    reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
-        fmean(result[metric] for result in results) for metric in METRICS
-    )
+    means = {metric: fmean(result[metric] for result in results) for metric in METRICS}
     whole = tuple(result[WHOLE] for result in results)
-    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms, single, whole)
+    return Oracle(choices, **means, per_event=single, whole=whole)
 
 
 def _done(work: Callable[[], dict[str, float]]) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.single_ring import Instance
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically, write_document
-from thzsync.paper.figure import Request, Row, facts
+from thzsync.paper.figure import Figure, Request, Row, facts
 from thzsync.paper.published import published_ablation_pct, published_synthesis
 from thzsync.scenario import Scenario
 from thzsync.synthesis import find_method
@@ -29,28 +27,26 @@ Case = tuple[str, int, bool]
 
 
 @dataclass(frozen=True)
-class SynthesisFigure:
+class SynthesisFigure(Figure):
     """Completion times of all synthesis methods on one ring."""
 
     scenario: Scenario
     seeds: int
     rows: list[Row]
     quick: bool = False
+    kind = "synthesis"
 
     def document(self) -> Row:
         """The figure as plain values."""
-        return facts("synthesis", self.scenario, self.quick) | {
+        return facts(self.kind, self.scenario, self.quick) | {
             "seeds": self.seeds,
             "rows": self.rows,
             "ablations": ablation_rows(self.rows),
         }
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the rows with the scenario they were made from."""
-        target = Path(folder)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "synthesis.json", self.document())
-        return target
+    def files(self) -> list[tuple[str, bytes]]:
+        """The scenario."""
+        return [("scenario.toml", self.scenario.to_toml().encode())]
 
 
 def reproduce(request: Request) -> SynthesisFigure:
