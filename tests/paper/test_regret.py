@@ -53,4 +53,4 @@ def test_the_table_names_the_reckoned_start_beside_the_policies() -> None:
 
 def test_the_reckoned_start_is_a_variant_of_the_scenario() -> None:
     keys = Scenario.paper().with_(QUICKER_KEYS).coordinator
-    assert (keys.search, keys.bandit.warm_up) == ("reckoned-even", 0)
+    assert (keys.search, keys.bandit.warm_up) == ("model-based-even", 0)

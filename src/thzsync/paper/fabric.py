@@ -22,7 +22,7 @@ SAVED: Final = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "ex
 """What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
 QUICKER: Final = "thz-sync, reckoned start"
 """Name in tables of THz-SynC that learns the error of a cost model."""
-QUICKER_KEYS: Final = {"coordinator.search": "reckoned-even", "coordinator.bandit.warm_up": 0}
+QUICKER_KEYS: Final = {"coordinator.search": "model-based-even", "coordinator.bandit.warm_up": 0}
 """The keys that make it."""
 LAST: Final = 5
 """Iterations at the end that count as final."""

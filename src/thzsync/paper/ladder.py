@@ -76,10 +76,10 @@ DEPARTURES: Final = (
 """In the order in which they are taken; the values are the paper's, which they replace."""
 RECKONINGS: Final = (
     Departure(
-        "the residual of a reckoning", {"search": "reckoned"}, {"warm_up": 0}, learners=BANDITS
+        "the residual of a reckoning", {"search": "model-based"}, {"warm_up": 0}, learners=BANDITS
     ),
     Departure(
-        "even splits reckoned, too", {"search": "reckoned-even"}, {"warm_up": 0}, learners=BANDITS
+        "even splits reckoned, too", {"search": "model-based-even"}, {"warm_up": 0}, learners=BANDITS
     ),
 )
 """The last rungs: what our defaults do not do. Their values make them; a reckoning needs no first

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -16,7 +16,9 @@ from thzsync.scenario.base import Model
 from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
 from thzsync.scenario.fabric import Channel, Floor, Optical, Thz
 from thzsync.scenario.faults import Fault
-from thzsync.scenario.job import Collectives, Coordinator, Job, Reward, Stragglers
+from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Reward, Stragglers
+
+_OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 
 
 class Scenario(Model):
@@ -114,6 +116,9 @@ class Scenario(Model):
         ):
             if table[key] is not None:  # the content counts, not the path
                 table[key] = {"sha256": content_digest(table[key])}
+        # Values that were renamed count under their old names, so that older records stay valid.
+        search = values["coordinator"]["search"]
+        values["coordinator"]["search"] = _OLD_NAMES.get(search, search)
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
