@@ -20,7 +20,7 @@ from thzsync.paper.published import COLUMNS, published_fabric, published_gain_pc
 
 SAVED: Final = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
 """What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
-QUICKER: Final = "thz-sync, reckoned start"
+QUICKER: Final = "thz-sync, model-based start"
 """Name in tables of THz-SynC that learns the error of a cost model."""
 QUICKER_KEYS: Final = {"coordinator.search": "model-based-even", "coordinator.bandit.warm_up": 0}
 """The keys that make it."""

@@ -1,8 +1,7 @@
-"""The ladder: from the paper's coordinator to ours, one departure at a time.
+"""The ablation: from the paper's coordinator to ours, one departure at a time.
 
-The lowest rung is the paper to the letter. Every rung takes one departure more, for all learners
-alike, until no key is left that differs from our defaults. The rungs above leave these: bandits
-that learn what a reckoning of the costs misses.
+The first step is the faithful implementation. Every step adds one departure for all learners, until
+no key differs from our defaults. In the last steps, bandits learn the error of a cost model.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ from thzsync.studies.specification import Contender
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 """Policies, and where their own settings are."""
 BANDITS: Final = ("thz-sync", "shared-bandit")
-LETTER: Final = "to the letter"
-"""Name of the lowest rung."""
 NEAR: Final = 0.05
 """How near to its final reward a learner counts as converged, as a share of that."""
 FINAL: Final = 5
@@ -61,7 +58,7 @@ _FOUND: Final[dict[str, Any]] = {
     "units": 63, "exploration": 0.5, "ridge": 0.1,
 }  # fmt: skip
 SETTINGS: Final = {"thz-sync": _FOUND, "shared-bandit": _FOUND, "ddqn": {}}
-"""What the same search found best for each learner to the letter (``benchmarks/tune.py --letter``,
+"""What the same search found best for each faithful learner (``benchmarks/tune.py --letter``,
 docs/reproduction.md); the paper gives no values."""
 
 DEPARTURES: Final = (
@@ -74,28 +71,29 @@ DEPARTURES: Final = (
     Departure("spread first decisions", own={"warm_up": 0}, learners=BANDITS),
 )
 """In the order in which they are taken; the values are the paper's, which they replace."""
-RECKONINGS: Final = (
+MODEL_BASED: Final = (
+    Departure("cost model", {"search": "model-based"}, {"warm_up": 0}, learners=BANDITS),
     Departure(
-        "the residual of a reckoning", {"search": "model-based"}, {"warm_up": 0}, learners=BANDITS
-    ),
-    Departure(
-        "even splits reckoned, too", {"search": "model-based-even"}, {"warm_up": 0}, learners=BANDITS
+        "cost model with even splits",
+        {"search": "model-based-even"},
+        {"warm_up": 0},
+        learners=BANDITS,
     ),
 )
-"""The last rungs: what our defaults do not do. Their values make them; a reckoning needs no first
+"""The last steps: what our defaults do not do. The values are ours; a cost model needs no first
 decisions at random."""
-RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in (*DEPARTURES, *RECKONINGS)))
+RUNGS: Final = ("faithful", *(f"+ {departure.name}" for departure in (*DEPARTURES, *MODEL_BASED)))
 OURS: Final = RUNGS[len(DEPARTURES)]
-"""The rung of our defaults."""
+"""The step of our defaults."""
 
 
 def letter(learner: str, settings: bool = True) -> dict[str, Any]:
-    """The keys that take a learner back to the paper's letter, with the settings found for it."""
+    """The keys of a learner's faithful implementation, with the settings found for it."""
     return _changes(learner, 0 if settings else 1)
 
 
 def contenders() -> list[Contender]:
-    """Every learner on every rung, rung by rung."""
+    """Every learner in every step, step by step."""
     return [
         Contender(name=f"{learner} {rung}", policy=learner, set=_changes(learner, taken))
         for taken, rung in enumerate(RUNGS)
@@ -105,7 +103,7 @@ def contenders() -> list[Contender]:
 
 def _changes(learner: str, taken: int) -> dict[str, Any]:
     if taken > len(DEPARTURES):
-        return RECKONINGS[taken - len(DEPARTURES) - 1].keys(learner)
+        return MODEL_BASED[taken - len(DEPARTURES) - 1].keys(learner)
     changes: dict[str, Any] = {}
     for departure in DEPARTURES[taken:]:
         changes |= departure.keys(learner)
@@ -113,7 +111,7 @@ def _changes(learner: str, taken: int) -> dict[str, Any]:
 
 
 class LadderFigure(SweepFigure):
-    """Every learner on every rung, in the same realisations."""
+    """Every learner in every step, in the same realisations."""
 
     kind = "ladder"
     picture = "ladder_by_rung"
@@ -121,14 +119,14 @@ class LadderFigure(SweepFigure):
 
     @property
     def seeds(self) -> list[int]:
-        """Seeds that every learner has finished on every rung."""
+        """Seeds that every learner has finished in every step."""
         frame = self.sweep.frame
         counts = frame.group_by("seed").agg(pl.col("policy").n_unique())
         whole = counts.filter(pl.col("policy") == len(self.sweep.policies))
         return sorted(whole["seed"].to_list())
 
     def rows(self) -> list[Row]:
-        """Per learner and rung: means, what the rung's departure changed, and when it converged."""
+        """Per learner and step: means, what the departure changed, and when it converged."""
         return [self._row(learner, place) for learner in LEARNERS for place in range(len(RUNGS))]
 
     def _row(self, learner: str, place: int) -> Row:
@@ -157,7 +155,7 @@ class LadderFigure(SweepFigure):
         return first, np.array([settled_after(reward) for reward in rewards], dtype=np.float64)
 
     def numbers(self) -> Row:
-        """Rungs and rows."""
+        """Steps and rows."""
         return {"seeds": self.seeds, "rungs": list(RUNGS), "ours": OURS, "rows": self.rows()}
 
 
@@ -168,5 +166,5 @@ def settled_after(rewards: FloatArray) -> int:
 
 
 def reproduce(request: Request) -> LadderFigure:
-    """Run every learner on every rung."""
+    """Run every learner in every step."""
     return run_contenders(LadderFigure, contenders(), request)

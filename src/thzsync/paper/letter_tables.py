@@ -24,7 +24,7 @@ def ladder(document: Row) -> Table:
             Column("Policy", left=True),
             lambda row: policy_label(row) if row["rung"] == lowest else "",
         ),
-        Column("Rung", key="rung", left=True),
+        Column("Step", key="rung", left=True),
         Column("Completion", "ms", "completion_ms", show=digits(4)),
         (Column("change", "ms", show=signed, priority=4), partial(change, "completion_ms")),
         Column("Energy", "J", "energy_j", show=digits(4), priority=1),
@@ -37,10 +37,10 @@ def ladder(document: Row) -> Table:
     seeds, first = len(document["seeds"]), document["first_iteration"] + 1
     spread = f", ± 95 %, {seeds} paired seeds" if seeds > 1 else ", 1 seed"
     caption = (
-        f"Means from iteration {first} on{spread}. A change is against the rung "
+        f"Means from iteration {first} on{spread}. A change is against the step "
         "before. Settled: within 5 % of the last five iterations' reward."
     )
-    return tabulate("From the paper's letter to ours", document["rows"], columns, caption)
+    return tabulate("From the faithful implementation to ours", document["rows"], columns, caption)
 
 
 def letter(document: Row) -> Table:
@@ -49,14 +49,14 @@ def letter(document: Row) -> Table:
     seeds = len(document["seeds"])
     spread = f"± 95 % over {seeds} seeds" if seeds > 1 else "1 seed"
     caption = f"The paper's coordinator on our floor, {spread}."
-    return policies(lowest, caption, "To the letter", "To the letter")
+    return policies(lowest, caption, "Faithful implementation", "Faithful implementation")
 
 
 def readings(document: Row) -> Table:
-    """How near sets of readings come to all published numbers at once."""
+    """How near sets of interpretations come to all published numbers at once."""
     columns: Columns = [
         (
-            Column("Readings other than our defaults", left=True),
+            Column("Interpretations other than our defaults", left=True),
             lambda row: "; ".join(row["readings"]) or "none",
         ),
         (Column("fit", left=True), lambda row: f"{row['within']} of {row['count']}"),
@@ -67,11 +67,11 @@ def readings(document: Row) -> Table:
         "single collectives, on seeds that no figure uses. Fit: within 15 %, an ablation with all "
         "four increases in the published range."
     )
-    return tabulate("Readings and the published numbers", document["rows"], columns, caption)
+    return tabulate("Interpretations and the published numbers", document["rows"], columns, caption)
 
 
 def reading_numbers(document: Row) -> Table:
-    """Every published number under our defaults and under the nearest readings."""
+    """Every published number under our defaults and under the nearest interpretations."""
     columns: Columns = [
         Column("Figure", key="figure", left=True),
         Column("Series", key="series", left=True),

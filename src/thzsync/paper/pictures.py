@@ -1,4 +1,4 @@
-"""Pictures of the ladder, and of the plane of delay and energy."""
+"""Pictures of the ablation, and of the plane of delay and energy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PANELS: Final = {
 
 
 def draw_ladder(document: Row) -> Figure:
-    """Rungs from the paper's letter (left) to ours (right), ± 95 % where there are several seeds.
+    """Steps from the faithful implementation (left) to ours (right), ± 95 % with several seeds.
 
     A dashed line is what the paper reports for the learner of its colour.
     """

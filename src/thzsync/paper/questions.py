@@ -73,7 +73,7 @@ QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
         Answer("2.5 dB fluctuation", {"channel.fluctuation_db": 2.5}),
     ),
     "permutations": (
-        Answer("permutations held"),
+        Answer("permutations on sustained links"),
         Answer(
             "permutations in rounds of a chunk",
             methods={"a2a demand-sorted": "rounds", "a2a cyclic": "rounds"},
@@ -94,7 +94,7 @@ QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
     ),
     "coordinator": (
         Answer("our coordinator"),
-        Answer("coordinator to the letter"),
+        Answer("faithful coordinator"),
     ),
 }
 """What the paper leaves open; the first answer is our default."""

@@ -1,4 +1,4 @@
-"""What readings lead to: runs on the trace and collectives on one ring, each measured once.
+"""What interpretations lead to: runs on the trace and collectives on one ring, each measured once.
 
 A measurement is a function of plain values, and is kept under their digest as soon as it is there.
 """
@@ -39,7 +39,7 @@ UNPRICED: Final = dict.fromkeys(("p2p", "a2a", "allreduce"), (1.0, 1.0))
 
 @dataclass(frozen=True)
 class InRounds:
-    """A method whose pairs do not hold their links: every pair sends one chunk in each round."""
+    """A method without sustained links: every pair sends one chunk in each round."""
 
     inner: Cyclic | DemandSorted
 

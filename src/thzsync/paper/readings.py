@@ -1,4 +1,4 @@
-"""`thzsync reproduce readings`: every published number under every set of readings."""
+"""`thzsync reproduce readings`: the published numbers under sets of interpretations."""
 
 from __future__ import annotations
 
