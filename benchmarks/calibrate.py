@@ -57,7 +57,7 @@ def table(seeds: int) -> None:
 
 
 def _name(target: Target) -> str:
-    late = ", late racks" if target.stragglers else ""
+    late = ", stragglers" if target.stragglers else ""
     return f"{target.kind} {target.method}, N={target.racks}{late}"
 
 

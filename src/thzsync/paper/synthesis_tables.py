@@ -54,7 +54,7 @@ def ablations(rows: Iterable[Row], caption: str = "") -> Table:
 
 def _setting(row: Row) -> str:
     """A collective, and whether some racks are stragglers."""
-    return kind_look(row["collective"]).label + (", late racks" if row["stragglers"] else "")
+    return kind_look(row["collective"]).label + (", stragglers" if row["stragglers"] else "")
 
 
 def _method(row: Row) -> str:
