@@ -16,39 +16,21 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_folder
 
 RUN_TABLES: Final = (
-    "iterations",
-    "tasks",
-    "events",
-    "blocks",
-    "flows",
-    "chunks",
-    "rounds",
-    "transmissions",
+    "iterations", "tasks", "events", "blocks", "flows", "chunks", "rounds", "transmissions",
     "links",
-)
+)  # fmt: skip
 _RUN_FILES: Final = (
     "run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES), ".incoming/**/*",
     ".progress/**/*",
 )  # fmt: skip
 _COMPARE_FILES: Final = (
-    "compare.json",
-    "scenario.toml",
-    "iterations.parquet",
-    "events.parquet",
+    "compare.json", "scenario.toml", "iterations.parquet", "events.parquet",
     *(f"runs/*/{name}" for name in _RUN_FILES),
-)
+)  # fmt: skip
 _SWEEP_FILES: Final = (
-    "sweep.json",
-    "scenario.toml",
-    "table.parquet",
-    "finished/*.parquet",
-    "references/*.json",
-    "failed/*.json",
-    "figures/*_by_*.png",
-    "figures/*_by_*.svg",
-)
-
-
+    "sweep.json", "scenario.toml", "table.parquet", "finished/*.parquet", "references/*.json",
+    "failed/*.json", "figures/*_by_*.png", "figures/*_by_*.svg",
+)  # fmt: skip
 _PAGE: Final = "report.html"
 _WRITTEN_BY: Final = b"Written by thzsync"
 """Every page of ours says so."""

@@ -12,9 +12,8 @@ from functools import partial
 from math import hypot, inf, isnan
 from typing import Final
 
-from thzsync.experiments.statistics import interval95
 from thzsync.names import PUBLISHED_POLICIES
-from thzsync.paper.figure import Request, Row, SweepFigure, run_contenders
+from thzsync.paper.figure import Request, Row, SweepFigure, intervals, run_contenders
 from thzsync.paper.pictures import draw_plane
 from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
@@ -24,6 +23,7 @@ from thzsync.studies.specification import Contender
 WEIGHTS: Final = ((0.9, 0.1), (0.7, 0.3), (0.5, 0.5), (0.3, 0.7), (0.1, 0.9))
 ENDS: Final = ("all-wired-best", "all-wireless-best")
 MEASURED: Final = ("completion_ms", "energy_j", "makespan_ms", "exposed_ms")
+NOTHING: Final = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
 _MECHANISMS: Final = (
     "collectives.allreduce", "collectives.a2a", "collectives.p2p", "coordinator.search",
     "coordinator.bandit.warm_up", "coordinator.bandit.count_levels",
@@ -93,11 +93,9 @@ class BeyondFigure(SweepFigure):
 
     def _row(self, point: Point) -> Row:
         means = self.sweep.seed_means({}, point.name)
-        row = point.columns()
-        for metric in MEASURED:
-            found = (None, None) if means.is_empty() else interval95(means[metric].to_numpy())
-            row[metric], row[f"ci95_{metric}"] = found
-        return row
+        if means.is_empty():
+            return point.columns() | NOTHING
+        return point.columns() | intervals({m: means[m].to_numpy() for m in MEASURED})
 
     def claims(self) -> dict[str, bool | None]:
         """Whether some point of ours is at once faster and thriftier than each other point.
@@ -122,10 +120,9 @@ def _published() -> Iterator[Row]:
         (Point("published", "thz-sync", time), partial(published_weights, time))
         for time in (0.7, 0.3)
     ]
-    nothing = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
     for point, find in points:
         both = {"completion_ms": find("completion"), "energy_j": find("energy")}
-        yield point.columns() | nothing | both
+        yield point.columns() | NOTHING | both
 
 
 def _name(row: Row) -> str:

@@ -12,13 +12,15 @@ import polars as pl
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.statistics import interval95, verdict
+from thzsync.experiments.statistics import verdict
 from thzsync.names import POLICIES, PUBLISHED_POLICIES
-from thzsync.paper.figure import Figure, Request, Row
+from thzsync.paper.figure import Figure, Request, Row, intervals
 from thzsync.paper.oracle import SHARES, Oracle, best_choices, judge
 from thzsync.paper.published import COLUMNS, published_fabric, published_gain_pct
 
-SAVED: Final = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
+SAVED: Final = {
+    "gain": "completion_ms", "makespan_gain": "makespan_ms", "exposed_gain": "exposed_ms",
+}  # fmt: skip
 """What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
 QUICKER: Final = "thz-sync, model-based start"
 """Name in tables of THz-SynC that learns the error of a cost model."""
@@ -54,16 +56,17 @@ class FabricFigure(Figure):
         return [self._gain(policy) for policy in self.comparison.policies[1:]]
 
     def _gain(self, policy: str) -> Row:
-        row: Row = {"policy": policy, "paper_pct": published_gain_pct(policy)}
-        for name, metric in SAVED.items():
+        def saved_pct(metric: str) -> FloatArray:
             ours, theirs = (
                 self.comparison.seed_means(p, metric, self.first) for p in ("thz-sync", policy)
             )
             # Where a rival exposes nothing, nothing can be saved.
-            spent = np.where(theirs > 0, theirs, np.nan)
-            saved = interval95(100 * (spent - ours) / spent)
-            row[f"{name}gain_pct"], row[f"ci95_{name}gain_pct"] = saved
-        return row
+            spent: FloatArray = np.where(theirs > 0, theirs, np.nan)
+            saved: FloatArray = 100 * (spent - ours) / spent
+            return saved
+
+        row = {"policy": policy, "paper_pct": published_gain_pct(policy)}
+        return row | intervals({f"{name}_pct": saved_pct(m) for name, m in SAVED.items()})
 
     def claims(self) -> Iterator[tuple[str, bool | None]]:
         """What the paper's text says of THz-SynC, and whether it holds beyond paired intervals.
@@ -133,16 +136,14 @@ def regret_row(name: str, runs: Comparison, policy: str, oracle: Oracle) -> Row:
     times_ms = _by_iteration(runs, policy, "completion_ms")
     first_ms, final_ms = times_ms[:, 0], times_ms[:, -LAST:].mean(axis=1)
     final = _by_iteration(runs, policy, "reward")[:, -LAST:].mean(axis=1)
-    row: Row = {"policy": name}
-    for key, values in {
+    values = {
         "regret_pct": 100 * (best - rewards) / -best,
         "first_completion_ms": first_ms,
         "final_completion_ms": final_ms,
         "first_above_final_pct": 100 * (first_ms - final_ms) / final_ms,
         "final_reward": final,
-    }.items():
-        row[key], row[f"ci95_{key}"] = interval95(values)
-    return row
+    }
+    return {"policy": name} | intervals(values)
 
 
 def _by_iteration(runs: Comparison, policy: str, metric: str) -> FloatArray:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from thzsync.arrays import FloatArray
 from thzsync.drawing import save_picture
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import Comparison
+from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
@@ -81,6 +83,14 @@ class Figure:
             write_atomically(target / name, content)
         write_document(target / f"{self.kind}.json", self.document())
         return target
+
+
+def intervals(values: Mapping[str, FloatArray]) -> Row:
+    """Means over the seeds, each with the half-width of its 95 % interval."""
+    row: Row = {}
+    for key, of_seeds in values.items():
+        row[key], row[f"ci95_{key}"] = interval95(of_seeds)
+    return row
 
 
 def facts(kind: str, scenario: Scenario, quick: bool) -> Row:

@@ -15,8 +15,8 @@ import polars as pl
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import METRICS
-from thzsync.experiments.statistics import interval95, paired_row
-from thzsync.paper.figure import Request, Row, SweepFigure, run_contenders
+from thzsync.experiments.statistics import paired_row
+from thzsync.paper.figure import Request, Row, SweepFigure, intervals, run_contenders
 from thzsync.paper.pictures import draw_ladder
 from thzsync.paper.published import COLUMNS, published_fabric
 from thzsync.studies.specification import Contender
@@ -135,8 +135,7 @@ class LadderFigure(SweepFigure):
         row: Row = {"policy": learner, "rung": RUNGS[place]}
         row |= paired_row(METRICS, values, lambda metric: values(metric) - before(metric))
         first, settled = self._course(name)
-        row["first_completion_ms"], row["ci95_first_completion_ms"] = interval95(first)
-        row["settled_after"], row["ci95_settled_after"] = interval95(settled)
+        row |= intervals({"first_completion_ms": first, "settled_after": settled})
         for metric, column in COLUMNS.items():
             row[f"paper_{column}"] = published_fabric(learner, metric)
         return row

@@ -71,24 +71,19 @@ class Oracle:
         return asdict(self) | {"choices": choices}
 
 
-@dataclass(frozen=True)
-class _Trial:
-    scenario: Scenario
-    choices: dict[str, Choice]
-    iterations: int
-    seed: int
-    references: References | None = None
-    first: int = 0
-
-
-def _try(trial: _Trial) -> dict[str, float]:
+def _try(
+    scenario: Scenario,
+    choices: dict[str, Choice],
+    iterations: int,
+    seed: int,
+    references: References | None,
+    first: int = 0,
+) -> dict[str, float]:
     """Mean reward per collective type, and means over the iterations from ``first`` on."""
-    policy = FixedPerType(trial.choices)
-    work = (trial.scenario, policy, trial.iterations, trial.seed, trial.references)
-    run = simulate(*work, detailed=False)
+    run = simulate(scenario, FixedPerType(choices), iterations, seed, references, detailed=False)
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
-    judged = run.iterations.filter(pl.col("iteration") >= trial.first)
+    judged = run.iterations.filter(pl.col("iteration") >= first)
     means[WHOLE] = float(run.iterations["reward"].to_numpy().mean())
     return means | {metric: float(judged[metric].to_numpy().mean()) for metric in METRICS}
 
@@ -111,8 +106,8 @@ def best_choices(
     levels = scenario.coordinator.power_levels
 
     def pick(candidates: list[dict[str, Choice]]) -> dict[str, Choice]:
-        trials = [_Trial(scenario, c, iterations, seed, reference) for c in candidates]
-        results = map_runs(_try, trials, workers=workers, progress=progress)
+        trials = [partial(_try, scenario, c, iterations, seed, reference) for c in candidates]
+        results = map_runs(_done, trials, workers, progress)
         best = {}
         for kind in kinds:
             rewards = [result[f"kind:{kind}"] for result in results]
@@ -122,15 +117,11 @@ def best_choices(
     best = pick([dict.fromkeys(kinds, (share, power)) for share in shares for power in levels])
     for step in REFINED:
         near = [
-            {k: (share + by, power) for k, (share, power) in best.items()} for by in (-step, step)
+            {k: (min(1.0, max(0.0, share + by)), power) for k, (share, power) in best.items()}
+            for by in (-step, step)
         ]
-        best = pick([best, *({k: _within(c) for k, c in choice.items()} for choice in near)])
+        best = pick([best, *near])
     return best
-
-
-def _within(choice: Choice) -> Choice:
-    share, power = choice
-    return min(1.0, max(0.0, share)), power
 
 
 def judge(
@@ -147,11 +138,10 @@ def judge(
 
     ``by_event``, and what every single event's true outcome would allow, beside.
     """
-    trials = [
-        _Trial(scenario, choices, iterations, seed, known_references(scenario, seed), first)
-        for seed in seeds
+    work = [
+        partial(_try, scenario, choices, iterations, s, known_references(scenario, s), first)
+        for s in seeds
     ]
-    work = [partial(_try, trial) for trial in trials]
     if by_event:  # the longest, so it comes first
         work.insert(0, partial(per_event, scenario, choices, reference=references_of(scenario, 0)))
     results = map_runs(_done, work, workers, progress)

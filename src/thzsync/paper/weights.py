@@ -9,8 +9,7 @@ from typing import Final
 import polars as pl
 
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.statistics import interval95
-from thzsync.paper.figure import Figure, Request, Row, facts
+from thzsync.paper.figure import Figure, Request, Row, facts, intervals
 from thzsync.paper.published import published_weights
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Reward, Scenario
@@ -34,16 +33,15 @@ class WeightsFigure(Figure):
     def rows(self) -> list[Row]:
         """One row per pair of weights."""
         first = max(self.iterations - LAST, self.iterations // 2)
-        rows = []
-        for (time, energy), comparison in self.comparisons.items():
-            row: Row = {"time_weight": time, "energy_weight": energy}
-            for metric in METRICS:
-                values = comparison.seed_means(POLICY, metric, first)
-                row[metric], row[f"ci95_{metric}"] = interval95(values)
-            row["paper_completion_ms"] = published_weights(time, "completion")
-            row["paper_energy_j"] = published_weights(time, "energy")
-            rows.append(row)
-        return rows
+        return [
+            {"time_weight": time, "energy_weight": energy}
+            | intervals({m: comparison.seed_means(POLICY, m, first) for m in METRICS})
+            | {
+                "paper_completion_ms": published_weights(time, "completion"),
+                "paper_energy_j": published_weights(time, "energy"),
+            }
+            for (time, energy), comparison in self.comparisons.items()
+        ]
 
     def document(self) -> Row:
         """The figure as plain values."""

@@ -122,7 +122,7 @@ class Journal:
             spec, parts = _spec(begun), list(_complete_parts(place))
         if _is_strange(place, parts):
             reason = "finished iterations lie in other files"
-            raise StartedElsewhere.because(place.parent, version, reason)
+            raise _started_elsewhere(place.parent, version, reason)
         return cls(place, spec, parts, version)
 
     def reading(self) -> AbstractContextManager[None]:
@@ -226,19 +226,15 @@ def _marked(folder: Path) -> Record | None:
     return record
 
 
-class StartedElsewhere(ThzSyncError):
-    """Another version began a run, and this one cannot go on with it."""
-
-    @classmethod
-    def because(cls, folder: Path, version: str, reason: str) -> StartedElsewhere:
-        """With the remedy, as for every error; ``version`` began the run."""
-        who = "another version of thzsync"
-        if version != __version__:
-            who = f"thzsync {version}, and this is {__version__}"
-        return cls(
-            f"{folder}: was started by {who} ({reason}); go on with that version, or start anew "
-            f"with `thzsync run ... --out {folder} --force`"
-        )
+def _started_elsewhere(folder: Path, version: str, reason: str) -> ThzSyncError:
+    """Another version started the run, and this one cannot go on with it."""
+    who = "another version of thzsync"
+    if version != __version__:
+        who = f"thzsync {version}, and this is {__version__}"
+    return ThzSyncError(
+        f"{folder}: was started by {who} ({reason}); go on with that version, or start anew "
+        f"with `thzsync run ... --out {folder} --force`"
+    )
 
 
 def _version_of(document: Mapping[str, Any]) -> str:
@@ -250,17 +246,15 @@ def _version_of(document: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _blaming(folder: Path, version: str) -> Iterator[None]:
-    """Let errors name the version that began a run, if it is another: its files look damaged."""
+    """Let errors name the version that started a run, if it is another: its files look damaged."""
     try:
         yield
-    except StartedElsewhere:
-        raise
     except ThzSyncError as error:
         if version == __version__:
             raise
         found = error.lines[0].removeprefix(f"{folder}: ")
         what, _, _remedy = found.rpartition("; ")
-        raise StartedElsewhere.because(folder, version, what or found) from None
+        raise _started_elsewhere(folder, version, what or found) from None
 
 
 def _spec(record: Record) -> RunSpec:
