@@ -47,8 +47,8 @@ class InRounds:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """The same stages, in rounds."""
-        held = self.inner.plan(demand, racks, chunk_bytes, setting)
-        return replace(held, bundled=np.zeros_like(held.bundled))
+        graph = self.inner.plan(demand, racks, chunk_bytes, setting)
+        return replace(graph, bundled=np.zeros_like(graph.bundled))
 
 
 VARIANTS: Final[dict[tuple[str, str], Method]] = {

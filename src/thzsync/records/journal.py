@@ -58,7 +58,7 @@ LARGEST_POLICY_BYTES: Final = 2**34
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All that a run needs to begin again."""
+    """All that a run needs to start again."""
 
     scenario: Scenario
     policy: str
@@ -111,15 +111,15 @@ class Journal:
     def open(cls, folder: str | Path) -> Journal:
         """The journal that an interrupted run left behind."""
         place = Path(folder) / PROGRESS
-        begun = _marked(place)
-        if begun is None:
+        started = _marked(place)
+        if started is None:
             raise ThzSyncError(
                 f"{folder}: no interrupted run here; --resume takes a folder in which "
                 "`thzsync run --out` was interrupted"
             )
-        version = _version_of(begun.document)
+        version = _version_of(started.document)
         with _blaming(place.parent, version):
-            spec, parts = _spec(begun), list(_complete_parts(place))
+            spec, parts = _spec(started), list(_complete_parts(place))
         if _is_strange(place, parts):
             reason = "finished iterations lie in other files"
             raise _started_elsewhere(place.parent, version, reason)
@@ -165,7 +165,7 @@ class Journal:
         """The finished iterations as a run."""
         import polars as pl
 
-        begun = self.spec
+        spec = self.spec
         if not self._parts:
             raise ThzSyncError(
                 f"{self.folder.parent}: was interrupted before an iteration was finished; "
@@ -177,7 +177,7 @@ class Journal:
                 for name in TABLES
             }
         whole = until_last_iteration(tables)
-        return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
+        return Run(spec.scenario, spec.policy, spec.seed, spec.references, whole)
 
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
