@@ -7,7 +7,7 @@ the plane are All-Wired and All-Wireless at their best.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import hypot, inf, isnan
 from typing import Final
@@ -55,22 +55,15 @@ class Point:
 
     def columns(self) -> Row:
         """What a row of tables says of it."""
-        return {
-            "config": self.config,
-            "policy": self.policy,
-            "time_weight": self.time_weight,
-            "energy_weight": self.energy_weight,
-        }
+        return asdict(self) | {"energy_weight": self.energy_weight}
 
     def contender(self) -> Contender:
         """How it differs from preset `beyond`."""
         paper = Scenario.paper()
         changes = {k: value_at(paper, k) for k in _MECHANISMS} if self.config == "paper" else {}
         if self.time_weight is not None:
-            changes |= {
-                "reward.time_weight": self.time_weight,
-                "reward.energy_weight": self.energy_weight,
-            }
+            weights = {"time_weight": self.time_weight, "energy_weight": self.energy_weight}
+            changes |= {f"reward.{key}": value for key, value in weights.items()}
         return Contender(name=self.name, policy=self.policy, set=changes)
 
 

@@ -61,16 +61,11 @@ def reproduce(request: Request) -> SynthesisFigure:
     return SynthesisFigure(request.scenario, request.seeds, rows, request.quick)
 
 
-@dataclass(frozen=True)
-class _Task:
-    instance: Instance
-    methods: tuple[str, ...]
-
-
-def _measure(task: _Task) -> tuple[dict[str, float], float]:
+def _measure(task: tuple[Instance, tuple[str, ...]]) -> tuple[dict[str, float], float]:
     """Completion times of all methods on one instance, and the bound [ms]."""
-    completion_ms = {m: task.instance.run(m).completion_ps / 1e9 for m in task.methods}
-    return completion_ms, task.instance.bound_ms()
+    instance, methods = task
+    completion_ms = {method: instance.run(method).completion_ps / 1e9 for method in methods}
+    return completion_ms, instance.bound_ms()
 
 
 def synthesis_rows(
@@ -92,18 +87,17 @@ def synthesis_rows(
     cases = [(kind, n, late) for kind in chosen for late in (False, True) for n in racks]
     # The largest instances first, so that no worker is left with one at the end.
     tasks = [
-        _Task(Instance(scenario, *case, seed), tuple(chosen[case[0]]))
+        (Instance(scenario, *case, seed), tuple(chosen[case[0]]))
         for case in sorted(cases, key=lambda case: -case[1])
         for seed in range(seeds)
     ]
     found: dict[Case, list[tuple[dict[str, float], float]]] = {case: [] for case in cases}
-    for task, measured in zip(tasks, map_runs(_measure, tasks, workers, progress), strict=True):
-        instance = task.instance
+    results = map_runs(_measure, tasks, workers, progress)
+    for (instance, _), measured in zip(tasks, results, strict=True):
         found[instance.kind, instance.racks, instance.stragglers].append(measured)
     return [
-        _row(case, method, [times_ms[method] for times_ms, _ in instances], bounds_ms)
+        _row(case, method, [t[method] for t, _ in instances], [bound for _, bound in instances])
         for case, instances in found.items()
-        for bounds_ms in ([bound_ms for _, bound_ms in instances],)
         for method in chosen[case[0]]
     ]
 
