@@ -1,6 +1,6 @@
 """Fit noise figure, fluctuation and round overhead; print the fit and every figure's sensitivity.
 
-Run once; the presets hold the result. ``python benchmarks/calibrate.py [--seeds N] [--table]``
+Run once; the presets hold the result. ``python -m benchmarks.calibrate [--seeds N] [--table]``
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from thzsync.paper.calibration import TARGETS, Radio, Target, calibrate, times_ms
+from benchmarks.calibration import TARGETS, Radio, Target, calibrate, times_ms
 from thzsync.paper.published import PUBLISHED, published_ablation_pct
 from thzsync.paper.synthesis import ABLATIONS
 from thzsync.scenario import Scenario
@@ -57,7 +57,7 @@ def table(seeds: int) -> None:
 
 
 def _name(target: Target) -> str:
-    late = ", late racks" if target.stragglers else ""
+    late = ", stragglers" if target.stragglers else ""
     return f"{target.kind} {target.method}, N={target.racks}{late}"
 
 

@@ -16,39 +16,21 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_folder
 
 RUN_TABLES: Final = (
-    "iterations",
-    "tasks",
-    "events",
-    "blocks",
-    "flows",
-    "chunks",
-    "rounds",
-    "transmissions",
+    "iterations", "tasks", "events", "blocks", "flows", "chunks", "rounds", "transmissions",
     "links",
-)
+)  # fmt: skip
 _RUN_FILES: Final = (
     "run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES), ".incoming/**/*",
     ".progress/**/*",
 )  # fmt: skip
 _COMPARE_FILES: Final = (
-    "compare.json",
-    "scenario.toml",
-    "iterations.parquet",
-    "events.parquet",
+    "compare.json", "scenario.toml", "iterations.parquet", "events.parquet",
     *(f"runs/*/{name}" for name in _RUN_FILES),
-)
+)  # fmt: skip
 _SWEEP_FILES: Final = (
-    "sweep.json",
-    "scenario.toml",
-    "table.parquet",
-    "finished/*.parquet",
-    "references/*.json",
-    "failed/*.json",
-    "figures/*_by_*.png",
-    "figures/*_by_*.svg",
-)
-
-
+    "sweep.json", "scenario.toml", "table.parquet", "finished/*.parquet", "references/*.json",
+    "failed/*.json", "figures/*_by_*.png", "figures/*_by_*.svg",
+)  # fmt: skip
 _PAGE: Final = "report.html"
 _WRITTEN_BY: Final = b"Written by thzsync"
 """Every page of ours says so."""
@@ -160,10 +142,10 @@ def refuse_folder(
     """Raise if `claim_folder` would find something that must not be replaced."""
     if force or path is None or not Path(path).is_dir() or _continues(Path(path), record, extend):
         return
-    if held := _held(Path(path)):
+    if content := _content(Path(path)):
         others = any(other.lives_in(Path(path)) for other in RECORDS)
         remedy = "replace it with" if others else "write beside them with"
-        raise ThzSyncError(f"{path}: holds {held}; name an empty folder, or {remedy} --force")
+        raise ThzSyncError(f"{path}: holds {content}; name an empty folder, or {remedy} --force")
 
 
 def _continues(folder: Path, record: Record, extend: bool) -> bool:
@@ -174,8 +156,8 @@ def _continues(folder: Path, record: Record, extend: bool) -> bool:
 def prepare_to_save(path: str | Path, record: Record) -> None:
     """Refuse a folder that is not absent, empty or of this kind; pages of an older record go."""
     folder = Path(path)
-    if folder.is_dir() and not record.lives_in(folder) and (held := _held(folder)):
-        raise ThzSyncError(f"{folder}: holds {held}; name an empty folder")
+    if folder.is_dir() and not record.lives_in(folder) and (content := _content(folder)):
+        raise ThzSyncError(f"{folder}: holds {content}; name an empty folder")
     remove_pages(folder, record)
 
 
@@ -202,7 +184,7 @@ def _remove(folder: Path, files: Iterable[Path]) -> None:
                 (folder / above).rmdir()
 
 
-def _held(folder: Path) -> str | None:
+def _content(folder: Path) -> str | None:
     """What a folder holds that nobody may overwrite by accident."""
     strangers = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     if not strangers and not any(other.started_in(folder) for other in RECORDS):

@@ -1,4 +1,4 @@
-"""Names that several rooms share, without anything heavy behind them."""
+"""Names that several packages share, without anything heavy behind them."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_outcomes_tell_when_each_fabric_was_done() -> None:
 
 
 def test_a_model_based_policy_of_two_shapes_keeps_what_it_has_learnt(tmp_path: Path) -> None:
-    keys = {"coordinator.search": "reckoned-even", "coordinator.bandit.warm_up": 0}
+    keys = {"coordinator.search": "model-based-even", "coordinator.bandit.warm_up": 0}
     scenario = Scenario.preset("tiny").with_(keys)
     policy = make_policy("thz-sync", scenario, Streams(0))
     assert isinstance(policy, ModelBasedBandits)

@@ -32,7 +32,7 @@ def test_every_departure_has_a_key_a_reason_and_an_effect(row: list[str]) -> Non
 def test_every_rung_stands_in_the_table_with_the_papers_value(departure: Departure) -> None:
     row = next(row for row in ROWS if row[0] == departure.name)
     if departure.each:
-        assert "#settings-for-the-letter" in row[2]
+        assert "#settings-of-the-faithful-implementation" in row[2]
         return
     shown = {key: tomllib.loads(f"v = {value}")["v"] for key, value in KEY.findall(row[2])}
     for key, value in departure.keys("thz-sync").items():

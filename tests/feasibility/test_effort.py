@@ -88,7 +88,7 @@ QUICKEST = {
     "collectives.a2a": "sustained",
     "collectives.allreduce": "streamed-and-ring",
     "collectives.p2p": "striped",
-    "coordinator.search": "reckoned",
+    "coordinator.search": "model-based",
 }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from thzsync.paper.questions import (
+    PLACES,
     QUESTIONS,
+    RANGES,
+    VALUES,
     Numbers,
     defaults,
-    interval,
-    places,
-    published,
 )
 from thzsync.paper.readings import Assembly, ReadingsFigure
 from thzsync.scenario import Scenario
@@ -17,10 +17,8 @@ from thzsync.scenario import Scenario
 def as_published(factor: float = 1.0) -> Numbers:
     """Every number so many times the published one; ablations in the middle of their ranges."""
     return {
-        place: (sum(interval(place)) / 2,) * 4
-        if place[3] == "increase"
-        else factor * published(place)
-        for place in places()
+        place: (sum(RANGES[place]) / 2,) * 4 if place in RANGES else factor * VALUES[place]
+        for place in PLACES
     }
 
 

@@ -71,7 +71,7 @@ def test_the_figure_is_saved_shown_and_told(tmp_path: Path) -> None:
 
 
 def test_the_picture_names_every_point_and_near_ones_together() -> None:
-    (axes,) = draw_plane(made_up(2).rows()).axes
+    (axes,) = draw_plane(made_up(2).document()).axes
     texts = [text.get_text() for text in axes.texts]
     named = [name for text in texts for name in text.split("\n")]
     assert {f"{time:g}/{energy:g}" for time, energy in WEIGHTS} <= set(named)

@@ -40,11 +40,11 @@ def changes(policy: str) -> list[dict[str, Any]]:
     return [c.set for c in contenders() if c.policy == policy]
 
 
-def test_the_lowest_rung_is_the_letter_and_above_ours_are_the_reckonings() -> None:
+def test_the_first_step_is_faithful_and_the_last_ones_have_a_cost_model() -> None:
     _, letter, *_, ours, best_first, even_too = changes("thz-sync")
     assert RUNGS[-3] == OURS
-    assert best_first == {"coordinator.search": "reckoned", "coordinator.bandit.warm_up": 0}
-    assert even_too == best_first | {"coordinator.search": "reckoned-even"}
+    assert best_first == {"coordinator.search": "model-based", "coordinator.bandit.warm_up": 0}
+    assert even_too == best_first | {"coordinator.search": "model-based-even"}
     assert letter == {
         "coordinator.encoder": "flat",
         "coordinator.search": "partial",

@@ -13,6 +13,7 @@ from thzsync.files import dump_json
 from thzsync.paper import reading_runs
 from thzsync.paper.questions import (
     LETTER,
+    PLACES,
     QUESTIONS,
     Readings,
     defaults,
@@ -20,7 +21,6 @@ from thzsync.paper.questions import (
     every_set,
     fit,
     log_distance,
-    places,
     score,
 )
 from thzsync.paper.reading_runs import VARIANTS, Found, RingRun, TraceRun, complete
@@ -31,7 +31,7 @@ from thzsync.report.story import STORIES
 from thzsync.report.tables import page_tables
 from thzsync.scenario import Scenario
 
-NO_CHANNEL = next(place for place in places() if place[1] == "no-channel")
+NO_CHANNEL = next(place for place in PLACES if place[1] == "no-channel")
 
 
 def never(task: object) -> None:
@@ -44,7 +44,7 @@ def with_answer(question: str, number: int) -> Readings:
 
 
 def test_the_paper_has_thirty_numbers_and_hits_them_all_itself() -> None:
-    assert len(places()) == 30
+    assert len(PLACES) == 30
     judged = score(as_published())
     assert (judged.within, judged.count) == (30, 30)
     assert judged.deviation_pct == pytest.approx(0.0)
@@ -128,7 +128,7 @@ def test_numbers_are_put_together_from_measurements() -> None:
             found = {name: float(number) for name in names}
             made.found[task] = found | {f"last {name}": -1.0 for name in names}
     ours = made.numbers(defaults())
-    assert set(ours) == set(places())
+    assert set(ours) == set(PLACES)
     assert all(isinstance(ours[p], tuple) == (p[3] == "increase") for p in ours)
     assert all(value == -1.0 for place, value in ours.items() if place[0] == "weights")
     assert len(made.numbers(defaults(), learners=False)) == 20

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from thzsync.experiments.comparison import Comparison
+from thzsync.paper.fabric import QUICKER, QUICKER_KEYS, regret_rows
 from thzsync.paper.oracle import Oracle
-from thzsync.paper.regret import QUICKER, QUICKER_KEYS, regret_rows
 from thzsync.paper.tables import regrets
 from thzsync.scenario import Scenario
 
@@ -43,14 +43,14 @@ def test_without_an_oracle_of_the_same_seeds_there_is_no_regret() -> None:
     assert alone["policy"] == "thz-sync"
 
 
-def test_the_table_names_the_reckoned_start_beside_the_policies() -> None:
+def test_the_table_names_the_model_based_start_beside_the_policies() -> None:
     gaps = [{"policy": "thz-sync", "oracle_gap_pct": 1.0}]
     rows = regret_rows(SLOW, QUICK, ORACLE)
     table = regrets({"rows": gaps, "regrets": rows})
-    assert [row[0] for row in table.rows] == ["THz-SynC", "THz-SynC, reckoned start"]
+    assert [row[0] for row in table.rows] == ["THz-SynC", "THz-SynC, model-based start"]
     assert len(regrets({"rows": gaps}).rows) == 1
 
 
-def test_the_reckoned_start_is_a_variant_of_the_scenario() -> None:
+def test_the_model_based_start_is_a_variant_of_the_scenario() -> None:
     keys = Scenario.paper().with_(QUICKER_KEYS).coordinator
-    assert (keys.search, keys.bandit.warm_up) == ("reckoned-even", 0)
+    assert (keys.search, keys.bandit.warm_up) == ("model-based-even", 0)

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.calibration import TARGETS, Radio, misfit
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance, late_racks_s, round_rows, uneven_a2a
-from thzsync.paper.calibration import TARGETS, Radio, misfit
 from thzsync.paper.synthesis import ablation_rows, synthesis_rows
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed

@@ -31,7 +31,7 @@ from thzsync.records.journal import (
     in_progress,
     part_name,
 )
-from thzsync.records.packed import PackedRecord, write_packed
+from thzsync.records.parts import PackedRecord, write_packed
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate

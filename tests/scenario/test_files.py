@@ -56,8 +56,8 @@ def test_a_file_may_start_from_a_preset_and_list_only_what_differs() -> None:
 
 
 def test_the_digest_tells_scenarios_apart() -> None:
-    digests = {Scenario.preset(name).digest for name in preset_names()}
-    assert len(digests) == len(preset_names())
+    names = [name for name in preset_names() if name != "pipelined"]  # another name of "beyond"
+    assert len({Scenario.preset(name).digest for name in names}) == len(names)
 
 
 @pytest.mark.parametrize(

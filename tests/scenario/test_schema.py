@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from thzsync.scenario import Scenario, preset_names
-from thzsync.scenario.schema import json_schema
+from thzsync.scenario.described import json_schema
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:

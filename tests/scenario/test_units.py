@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from thzsync.cli import main
 from thzsync.scenario import Scenario, preset_names
 from thzsync.scenario.changes import changed
+from thzsync.scenario.described import json_schema
 from thzsync.scenario.files import parse_scenario
-from thzsync.scenario.schema import json_schema
 from thzsync.scenario.units import UNITS, Quantity, rate_text
 
 TINY = Scenario.preset("tiny")

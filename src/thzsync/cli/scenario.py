@@ -52,7 +52,7 @@ def _facts(scenario: Scenario) -> Iterator[str]:
 @scenario_app.command()
 def schema(as_json: output.JsonOption = False) -> None:
     """Print the JSON schema of scenario files, for editors."""
-    from thzsync.scenario.schema import json_schema
+    from thzsync.scenario.described import json_schema
 
     typer.echo(dump_json(json_schema()))
 

@@ -56,7 +56,7 @@ def synthesize(
     from thzsync.collectives import find_collective
     from thzsync.experiments.single_ring import Instance
     from thzsync.feasibility import check_collective
-    from thzsync.scenario.sizes import read_bytes
+    from thzsync.scenario.base import read_bytes
     from thzsync.synthesis import find_method
 
     setting = output.load_scenario(scenario, changes)

@@ -177,5 +177,5 @@ def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
 def _kind(scenario: Scenario) -> type[BanditPolicy]:
     from thzsync.coordinator.model_based import ModelBasedBandits  # a subclass
 
-    modelled = scenario.coordinator.search in ("reckoned", "reckoned-even")
+    modelled = scenario.coordinator.search in ("model-based", "model-based-even")
     return ModelBasedBandits if modelled else BanditPolicy

@@ -37,7 +37,7 @@ class ModelBasedBandits(BanditPolicy):
         self, name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
     ) -> None:
         super().__init__(name, scenario, settings, streams, shared)
-        even_too = scenario.coordinator.search == "reckoned-even"
+        even_too = scenario.coordinator.search == "model-based-even"
         self.cost_model = CostModel(settings.count_levels, even_too)
 
     def decide(self, situation: Situation) -> Action:

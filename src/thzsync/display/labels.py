@@ -15,7 +15,8 @@ POLICY_LABELS: Final = {
     "all-wireless": "All-wireless",
     "all-wired-best": "All-wired, best",
     "all-wireless-best": "All-wireless, best",
-    "thz-sync, reckoned start": "THz-SynC, reckoned start",
+    "thz-sync, model-based start": "THz-SynC, model-based start",
+    "thz-sync, reckoned start": "THz-SynC, model-based start",  # its name until 0.3
 }
 METHOD_LABELS: Final = {
     "proposed": "Proposed",

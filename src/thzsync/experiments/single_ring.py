@@ -13,7 +13,7 @@ from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, Transfer, collective_names, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, ScenarioLike
-from thzsync.scenario.sizes import read_bytes
+from thzsync.scenario.base import read_bytes
 from thzsync.streams import Streams
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology

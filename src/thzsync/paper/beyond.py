@@ -6,28 +6,24 @@ the plane are All-Wired and All-Wireless at their best.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import hypot, inf, isnan
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from thzsync.experiments.statistics import interval95
 from thzsync.names import PUBLISHED_POLICIES
-from thzsync.paper.contenders import SweepFigure, run_contenders
-from thzsync.paper.figure import Request, Row
+from thzsync.paper.figure import Request, Row, SweepFigure, intervals, run_contenders
 from thzsync.paper.pictures import draw_plane
 from thzsync.paper.published import published_fabric, published_weights
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import value_at
 from thzsync.studies.specification import Contender
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
-
 WEIGHTS: Final = ((0.9, 0.1), (0.7, 0.3), (0.5, 0.5), (0.3, 0.7), (0.1, 0.9))
 ENDS: Final = ("all-wired-best", "all-wireless-best")
 MEASURED: Final = ("completion_ms", "energy_j", "makespan_ms", "exposed_ms")
+NOTHING: Final = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
 _MECHANISMS: Final = (
     "collectives.allreduce", "collectives.a2a", "collectives.p2p", "coordinator.search",
     "coordinator.bandit.warm_up", "coordinator.bandit.count_levels",
@@ -59,22 +55,15 @@ class Point:
 
     def columns(self) -> Row:
         """What a row of tables says of it."""
-        return {
-            "config": self.config,
-            "policy": self.policy,
-            "time_weight": self.time_weight,
-            "energy_weight": self.energy_weight,
-        }
+        return asdict(self) | {"energy_weight": self.energy_weight}
 
     def contender(self) -> Contender:
         """How it differs from preset `beyond`."""
         paper = Scenario.paper()
         changes = {k: value_at(paper, k) for k in _MECHANISMS} if self.config == "paper" else {}
         if self.time_weight is not None:
-            changes |= {
-                "reward.time_weight": self.time_weight,
-                "reward.energy_weight": self.energy_weight,
-            }
+            weights = {"time_weight": self.time_weight, "energy_weight": self.energy_weight}
+            changes |= {f"reward.{key}": value for key, value in weights.items()}
         return Contender(name=self.name, policy=self.policy, set=changes)
 
 
@@ -89,6 +78,7 @@ class BeyondFigure(SweepFigure):
 
     kind = "beyond"
     picture = "delay_and_energy"
+    draw = staticmethod(draw_plane)
 
     def rows(self) -> list[Row]:
         """Published points first, then ours."""
@@ -96,11 +86,9 @@ class BeyondFigure(SweepFigure):
 
     def _row(self, point: Point) -> Row:
         means = self.sweep.seed_means({}, point.name)
-        row = point.columns()
-        for metric in MEASURED:
-            found = (None, None) if means.is_empty() else interval95(means[metric].to_numpy())
-            row[metric], row[f"ci95_{metric}"] = found
-        return row
+        if means.is_empty():
+            return point.columns() | NOTHING
+        return point.columns() | intervals({m: means[m].to_numpy() for m in MEASURED})
 
     def claims(self) -> dict[str, bool | None]:
         """Whether some point of ours is at once faster and thriftier than each other point.
@@ -117,23 +105,17 @@ class BeyondFigure(SweepFigure):
         seeds = sorted(self.sweep.frame["seed"].unique().to_list())
         return {"seeds": seeds, "rows": self.rows(), "claims": self.claims()}
 
-    def draw(self, document: Row) -> Picture:
-        """Energy against completion time."""
-        return draw_plane(document["rows"])
-
 
 def _published() -> Iterator[Row]:
     """What the paper reports with both coordinates."""
-    nothing = {key: None for metric in MEASURED for key in (metric, f"ci95_{metric}")}
-
-    def row(point: Point, find: Callable[[str], float | None]) -> Row:
+    points = [(Point("published", p), partial(published_fabric, p)) for p in PUBLISHED_POLICIES]
+    points += [
+        (Point("published", "thz-sync", time), partial(published_weights, time))
+        for time in (0.7, 0.3)
+    ]
+    for point, find in points:
         both = {"completion_ms": find("completion"), "energy_j": find("energy")}
-        return point.columns() | nothing | both
-
-    for policy in PUBLISHED_POLICIES:
-        yield row(Point("published", policy), partial(published_fabric, policy))
-    for time in (0.7, 0.3):
-        yield row(Point("published", "thz-sync", time), partial(published_weights, time))
+        yield point.columns() | NOTHING | both
 
 
 def _name(row: Row) -> str:
@@ -143,14 +125,12 @@ def _name(row: Row) -> str:
 def _below(ours: list[Row], other: Row) -> bool | None:
     """Whether a point of ours beats another in both coordinates beyond the intervals of both."""
     metrics = ("completion_ms", "energy_j")
-    leads = [[other[m] - row[m] for m in metrics] for row in ours]
-    doubts = [[hypot(_half(row, m), _half(other, m)) for m in metrics] for row in ours]
-    if any(
-        all(lead > doubt for lead, doubt in zip(*pair, strict=True))
-        for pair in zip(leads, doubts, strict=True)
-    ):
-        return True
-    return None if any(min(lead) > 0 for lead in leads) else False
+    below = None if any(all(row[m] < other[m] for m in metrics) for row in ours) else False
+    certain = any(
+        all(other[m] - row[m] > hypot(_half(row, m), _half(other, m)) for m in metrics)
+        for row in ours
+    )
+    return True if certain else below
 
 
 def _half(row: Row, metric: str) -> float:

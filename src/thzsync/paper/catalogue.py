@@ -44,7 +44,7 @@ FIGURES: Final = {
         5, 4.0, 1, 0.8, preset="beyond", in_all=False,
     ),
     "readings": Entry(
-        "Which readings of the paper come nearest to all its numbers; goes on where it stopped.",
+        "Which interpretations come nearest to all numbers of the paper; goes on where it stopped.",
         2, 5.0, 1, 2.5, in_quick_look=False,
     ),
 }  # fmt: skip

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from thzsync.display import Column
+from thzsync.display import Column, Table
 from thzsync.display.columns import Row, digits, mean, published
+from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.metrics import Metric
 from thzsync.display.numbers import DASH, MINUS
 from thzsync.display.table import Value
 
 NEAR_PCT: Final = 5.0
 FAIR_PCT: Final = 15.0
+
+Columns = Iterable[Column | tuple[Column, Callable[[Row], Value]]]
+"""Columns; one whose values do not stand in a row under its key has a function that finds them."""
+
+
+def tabulate(
+    title: str, rows: Iterable[Row], columns: Columns, caption: str = "", marks: Sequence[int] = ()
+) -> Table:
+    """The table of some rows; means have their intervals."""
+    found = [column if isinstance(column, tuple) else (column, None) for column in columns]
+    body = [
+        [read(row) if read else _value(row, column.key) for column, read in found] for row in rows
+    ]
+    return Table(title, tuple(column for column, _ in found), body, caption, marks)
+
+
+def _value(row: Row, key: str) -> Value:
+    return mean(row, key) if f"ci95_{key}" in row else row.get(key)
+
+
+def policy_label(row: Row) -> str:
+    """The policy of a row, as tables call it."""
+    return label(POLICY_LABELS, row["policy"])
 
 
 def deviation_pct(ours: Any, published: Any) -> float | None:
@@ -41,24 +66,20 @@ def deviation_tone(percent: float) -> str:
     return "near" if size <= NEAR_PCT else "fair" if size <= FAIR_PCT else "far"
 
 
-def beside_paper(metric: Metric, rank: int, judged: bool = True) -> list[Column]:
+def beside_paper(metric: Metric, rank: int, judged: bool = True) -> Columns:
     """Ours, the paper's and the deviation, under one heading."""
-    key, unit, group = metric.key, metric.unit, metric.short
+    key, paper, unit, group = metric.key, f"paper_{metric.key}", metric.unit, metric.short
     better = metric.better if judged else ""
-    ours = Column("ours", unit, key, show=digits(metric.digits), better=better, group=group)
-    paper = Column("paper", unit, f"paper_{key}", show=published(4), group=group, priority=5 + rank)
-    deviation = Column(
-        "deviation",
-        key=f"deviation_{key}",
-        show=deviation_text,
-        group=group,
-        tone=deviation_tone,
-        priority=10 + rank,
+    yield Column("ours", unit, key, show=digits(metric.digits), better=better, group=group)
+    yield Column("paper", unit, paper, show=published(4), group=group, priority=5 + rank)
+    yield (
+        Column(
+            "deviation",
+            key=f"deviation_{key}",
+            show=deviation_text,
+            group=group,
+            tone=deviation_tone,
+            priority=10 + rank,
+        ),
+        lambda row: deviation_pct(row.get(key), row.get(paper)),
     )
-    return [ours, paper, deviation]
-
-
-def triple(row: Row, metric: Metric) -> tuple[Value, ...]:
-    """The cells of `beside_paper`."""
-    paper = row.get(f"paper_{metric.key}")
-    return mean(row, metric.key), paper, deviation_pct(row.get(metric.key), paper)

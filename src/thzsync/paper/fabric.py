@@ -8,21 +8,30 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+import polars as pl
 
+from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.statistics import interval95, verdict
+from thzsync.experiments.statistics import verdict
 from thzsync.names import POLICIES, PUBLISHED_POLICIES
-from thzsync.paper.figure import Request, Row
+from thzsync.paper.figure import Figure, Request, Row, intervals
 from thzsync.paper.oracle import SHARES, Oracle, best_choices, judge
 from thzsync.paper.published import COLUMNS, published_fabric, published_gain_pct
-from thzsync.paper.regret import QUICKER_KEYS, regret_rows
 
-SAVED: Final = {"": "completion_ms", "makespan_": "makespan_ms", "exposed_": "exposed_ms"}
+SAVED: Final = {
+    "gain": "completion_ms", "makespan_gain": "makespan_ms", "exposed_gain": "exposed_ms",
+}  # fmt: skip
 """What can be saved: the sum of event times, the iteration, what compute does not hide of it."""
+QUICKER: Final = "thz-sync, model-based start"
+"""Name in tables of THz-SynC that learns the error of a cost model."""
+QUICKER_KEYS: Final = {"coordinator.search": "model-based-even", "coordinator.bandit.warm_up": 0}
+"""The keys that make it."""
+LAST: Final = 5
+"""Iterations at the end that count as final."""
 
 
 @dataclass(frozen=True)
-class FabricFigure:
+class FabricFigure(Figure):
     """The comparison, the hindsight oracle, and both beside the published numbers."""
 
     comparison: Comparison
@@ -30,7 +39,7 @@ class FabricFigure:
     first: int
     quick: bool = False
     quicker: Comparison | None = None
-    """THz-SynC with a reckoned start, in the same realisations."""
+    """THz-SynC that starts from a cost model, in the same realisations."""
 
     def rows(self) -> list[Row]:
         """One row per policy with intervals and published values."""
@@ -47,16 +56,17 @@ class FabricFigure:
         return [self._gain(policy) for policy in self.comparison.policies[1:]]
 
     def _gain(self, policy: str) -> Row:
-        row: Row = {"policy": policy, "paper_pct": published_gain_pct(policy)}
-        for name, metric in SAVED.items():
+        def saved_pct(metric: str) -> FloatArray:
             ours, theirs = (
                 self.comparison.seed_means(p, metric, self.first) for p in ("thz-sync", policy)
             )
             # Where a rival exposes nothing, nothing can be saved.
-            spent = np.where(theirs > 0, theirs, np.nan)
-            saved = interval95(100 * (spent - ours) / spent)
-            row[f"{name}gain_pct"], row[f"ci95_{name}gain_pct"] = saved
-        return row
+            spent: FloatArray = np.where(theirs > 0, theirs, np.nan)
+            saved: FloatArray = 100 * (spent - ours) / spent
+            return saved
+
+        row = {"policy": policy, "paper_pct": published_gain_pct(policy)}
+        return row | intervals({f"{name}_pct": saved_pct(m) for name, m in SAVED.items()})
 
     def claims(self) -> Iterator[tuple[str, bool | None]]:
         """What the paper's text says of THz-SynC, and whether it holds beyond paired intervals.
@@ -106,11 +116,48 @@ def _both(one: bool | None, other: bool | None) -> bool | None:
     return None if one is None or other is None else True
 
 
+def regret_rows(runs: Comparison, quicker: Comparison | None, oracle: Oracle) -> list[Row]:
+    """Every policy's regret, and that of the model-based start where it ran in the same seeds."""
+    if len(oracle.whole) != len(runs.seeds):
+        return []
+    rows = [regret_row(policy, runs, policy, oracle) for policy in runs.policies]
+    if quicker is not None and quicker.seeds == runs.seeds:
+        rows.append(regret_row(QUICKER, quicker, "thz-sync", oracle))
+    return rows
+
+
+def regret_row(name: str, runs: Comparison, policy: str, oracle: Oracle) -> Row:
+    """Regret of all iterations [%], and the first iteration beside the final ones.
+
+    The oracle is the best fixed choice per collective type in hindsight, in the same seeds.
+    """
+    best = np.asarray(oracle.whole)
+    rewards = runs.seed_means(policy, "reward")
+    times_ms = _by_iteration(runs, policy, "completion_ms")
+    first_ms, final_ms = times_ms[:, 0], times_ms[:, -LAST:].mean(axis=1)
+    final = _by_iteration(runs, policy, "reward")[:, -LAST:].mean(axis=1)
+    values = {
+        "regret_pct": 100 * (best - rewards) / -best,
+        "first_completion_ms": first_ms,
+        "final_completion_ms": final_ms,
+        "first_above_final_pct": 100 * (first_ms - final_ms) / final_ms,
+        "final_reward": final,
+    }
+    return {"policy": name} | intervals(values)
+
+
+def _by_iteration(runs: Comparison, policy: str, metric: str) -> FloatArray:
+    """Values by (seed, iteration)."""
+    frame = runs.iterations.filter(pl.col("policy") == policy).sort("seed", "iteration")
+    values: FloatArray = frame[metric].to_numpy().astype(np.float64)
+    return values.reshape(len(runs.seeds), -1)
+
+
 def reproduce(request: Request) -> FabricFigure:
     """Run all policies and the oracle on the same trace and realisations.
 
     A quick look searches the oracle on a coarse grid and leaves its per-event part and the
-    reckoned start out. Finished comparisons are kept at once, should the rest be interrupted.
+    model-based start out. Finished comparisons are kept at once, should the rest be interrupted.
     """
     scenario, workers, quick = request.scenario, request.workers, request.quick
     settings = [(scenario, POLICIES)]

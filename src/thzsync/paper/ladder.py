@@ -1,35 +1,29 @@
-"""The ladder: from the paper's coordinator to ours, one departure at a time.
+"""The ablation: from the paper's coordinator to ours, one departure at a time.
 
-The lowest rung is the paper to the letter. Every rung takes one departure more, for all learners
-alike, until no key is left that differs from our defaults. The rungs above leave these: bandits
-that learn what a reckoning of the costs misses.
+The first step is the faithful implementation. Every step adds one departure for all learners, until
+no key differs from our defaults. In the last steps, bandits learn the error of a cost model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.comparison import METRICS
-from thzsync.experiments.statistics import interval95, paired_row
-from thzsync.paper.contenders import SweepFigure, run_contenders
-from thzsync.paper.figure import Request, Row
+from thzsync.experiments.statistics import paired_row
+from thzsync.paper.figure import Request, Row, SweepFigure, intervals, run_contenders
 from thzsync.paper.pictures import draw_ladder
 from thzsync.paper.published import COLUMNS, published_fabric
 from thzsync.studies.specification import Contender
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Picture
-
 LEARNERS: Final = {"thz-sync": "bandit", "shared-bandit": "shared_bandit", "ddqn": "ddqn"}
 """Policies, and where their own settings are."""
 BANDITS: Final = ("thz-sync", "shared-bandit")
-LETTER: Final = "to the letter"
-"""Name of the lowest rung."""
 NEAR: Final = 0.05
 """How near to its final reward a learner counts as converged, as a share of that."""
 FINAL: Final = 5
@@ -64,7 +58,7 @@ _FOUND: Final[dict[str, Any]] = {
     "units": 63, "exploration": 0.5, "ridge": 0.1,
 }  # fmt: skip
 SETTINGS: Final = {"thz-sync": _FOUND, "shared-bandit": _FOUND, "ddqn": {}}
-"""What the same search found best for each learner to the letter (``benchmarks/tune.py --letter``,
+"""What the same search found best for each faithful learner (``benchmarks/tune.py --letter``,
 docs/reproduction.md); the paper gives no values."""
 
 DEPARTURES: Final = (
@@ -77,28 +71,29 @@ DEPARTURES: Final = (
     Departure("spread first decisions", own={"warm_up": 0}, learners=BANDITS),
 )
 """In the order in which they are taken; the values are the paper's, which they replace."""
-RECKONINGS: Final = (
+MODEL_BASED: Final = (
+    Departure("cost model", {"search": "model-based"}, {"warm_up": 0}, learners=BANDITS),
     Departure(
-        "the residual of a reckoning", {"search": "reckoned"}, {"warm_up": 0}, learners=BANDITS
-    ),
-    Departure(
-        "even splits reckoned, too", {"search": "reckoned-even"}, {"warm_up": 0}, learners=BANDITS
+        "cost model with even splits",
+        {"search": "model-based-even"},
+        {"warm_up": 0},
+        learners=BANDITS,
     ),
 )
-"""The last rungs: what our defaults do not do. Their values make them; a reckoning needs no first
+"""The last steps: what our defaults do not do. The values are ours; a cost model needs no first
 decisions at random."""
-RUNGS: Final = (LETTER, *(f"+ {departure.name}" for departure in (*DEPARTURES, *RECKONINGS)))
+RUNGS: Final = ("faithful", *(f"+ {departure.name}" for departure in (*DEPARTURES, *MODEL_BASED)))
 OURS: Final = RUNGS[len(DEPARTURES)]
-"""The rung of our defaults."""
+"""The step of our defaults."""
 
 
 def letter(learner: str, settings: bool = True) -> dict[str, Any]:
-    """The keys that take a learner back to the paper's letter, with the settings found for it."""
+    """The keys of a learner's faithful implementation, with the settings found for it."""
     return _changes(learner, 0 if settings else 1)
 
 
 def contenders() -> list[Contender]:
-    """Every learner on every rung, rung by rung."""
+    """Every learner in every step, step by step."""
     return [
         Contender(name=f"{learner} {rung}", policy=learner, set=_changes(learner, taken))
         for taken, rung in enumerate(RUNGS)
@@ -108,7 +103,7 @@ def contenders() -> list[Contender]:
 
 def _changes(learner: str, taken: int) -> dict[str, Any]:
     if taken > len(DEPARTURES):
-        return RECKONINGS[taken - len(DEPARTURES) - 1].keys(learner)
+        return MODEL_BASED[taken - len(DEPARTURES) - 1].keys(learner)
     changes: dict[str, Any] = {}
     for departure in DEPARTURES[taken:]:
         changes |= departure.keys(learner)
@@ -116,37 +111,31 @@ def _changes(learner: str, taken: int) -> dict[str, Any]:
 
 
 class LadderFigure(SweepFigure):
-    """Every learner on every rung, in the same realisations."""
+    """Every learner in every step, in the same realisations."""
 
     kind = "ladder"
     picture = "ladder_by_rung"
+    draw = staticmethod(draw_ladder)
 
     @property
     def seeds(self) -> list[int]:
-        """Seeds that every learner has finished on every rung."""
+        """Seeds that every learner has finished in every step."""
         frame = self.sweep.frame
         counts = frame.group_by("seed").agg(pl.col("policy").n_unique())
         whole = counts.filter(pl.col("policy") == len(self.sweep.policies))
         return sorted(whole["seed"].to_list())
 
     def rows(self) -> list[Row]:
-        """Per learner and rung: means, what the rung's departure changed, and when it converged."""
+        """Per learner and step: means, what the departure changed, and when it converged."""
         return [self._row(learner, place) for learner in LEARNERS for place in range(len(RUNGS))]
 
     def _row(self, learner: str, place: int) -> Row:
         name, below = (f"{learner} {RUNGS[p]}" for p in (place, max(0, place - 1)))
-
-        def values(metric: str) -> FloatArray:
-            return self._means(name, metric)
-
-        def pairs(metric: str) -> FloatArray:
-            return values(metric) - self._means(below, metric)
-
+        values, before = partial(self._means, name), partial(self._means, below)
         row: Row = {"policy": learner, "rung": RUNGS[place]}
-        row |= paired_row(METRICS, values, pairs)
+        row |= paired_row(METRICS, values, lambda metric: values(metric) - before(metric))
         first, settled = self._course(name)
-        row["first_completion_ms"], row["ci95_first_completion_ms"] = interval95(first)
-        row["settled_after"], row["ci95_settled_after"] = interval95(settled)
+        row |= intervals({"first_completion_ms": first, "settled_after": settled})
         for metric, column in COLUMNS.items():
             row[f"paper_{column}"] = published_fabric(learner, metric)
         return row
@@ -165,12 +154,8 @@ class LadderFigure(SweepFigure):
         return first, np.array([settled_after(reward) for reward in rewards], dtype=np.float64)
 
     def numbers(self) -> Row:
-        """Rungs and rows."""
+        """Steps and rows."""
         return {"seeds": self.seeds, "rungs": list(RUNGS), "ours": OURS, "rows": self.rows()}
-
-    def draw(self, document: Row) -> Picture:
-        """Time, energy and reward, rung by rung."""
-        return draw_ladder(document)
 
 
 def settled_after(rewards: FloatArray) -> int:
@@ -180,5 +165,5 @@ def settled_after(rewards: FloatArray) -> int:
 
 
 def reproduce(request: Request) -> LadderFigure:
-    """Run every learner on every rung."""
+    """Run every learner in every step."""
     return run_contenders(LadderFigure, contenders(), request)

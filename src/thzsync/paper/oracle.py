@@ -68,33 +68,24 @@ class Oracle:
             kind: {"thz_share": share, "power": power}
             for kind, (share, power) in self.choices.items()
         }
-        return asdict(self) | {"choices": choices, "whole": list(self.whole)}
+        return asdict(self) | {"choices": choices}
 
 
-@dataclass(frozen=True)
-class _Trial:
-    scenario: Scenario
-    choices: dict[str, Choice]
-    iterations: int
-    seed: int
-    references: References | None = None
-    first: int = 0
-
-
-def _try(trial: _Trial) -> dict[str, float]:
+def _try(
+    scenario: Scenario,
+    choices: dict[str, Choice],
+    iterations: int,
+    seed: int,
+    references: References | None,
+    first: int = 0,
+) -> dict[str, float]:
     """Mean reward per collective type, and means over the iterations from ``first`` on."""
-    policy = FixedPerType(trial.choices)
-    work = (trial.scenario, policy, trial.iterations, trial.seed, trial.references)
-    run = simulate(*work, detailed=False)
+    run = simulate(scenario, FixedPerType(choices), iterations, seed, references, detailed=False)
     by_kind = run.events.group_by("kind").agg(pl.col("reward").mean())
     means = {f"kind:{kind}": reward for kind, reward in by_kind.iter_rows()}
-    judged = run.iterations.filter(pl.col("iteration") >= trial.first)
-    means[WHOLE] = _mean(run.iterations["reward"])
-    return means | {m: _mean(judged[m]) for m in METRICS}
-
-
-def _mean(values: pl.Series) -> float:
-    return float(values.to_numpy().mean())
+    judged = run.iterations.filter(pl.col("iteration") >= first)
+    means[WHOLE] = float(run.iterations["reward"].to_numpy().mean())
+    return means | {metric: float(judged[metric].to_numpy().mean()) for metric in METRICS}
 
 
 def best_choices(
@@ -115,8 +106,8 @@ def best_choices(
     levels = scenario.coordinator.power_levels
 
     def pick(candidates: list[dict[str, Choice]]) -> dict[str, Choice]:
-        trials = [_Trial(scenario, c, iterations, seed, reference) for c in candidates]
-        results = map_runs(_try, trials, workers=workers, progress=progress)
+        trials = [partial(_try, scenario, c, iterations, seed, reference) for c in candidates]
+        results = map_runs(_done, trials, workers, progress)
         best = {}
         for kind in kinds:
             rewards = [result[f"kind:{kind}"] for result in results]
@@ -126,15 +117,11 @@ def best_choices(
     best = pick([dict.fromkeys(kinds, (share, power)) for share in shares for power in levels])
     for step in REFINED:
         near = [
-            {k: (share + by, power) for k, (share, power) in best.items()} for by in (-step, step)
+            {k: (min(1.0, max(0.0, share + by)), power) for k, (share, power) in best.items()}
+            for by in (-step, step)
         ]
-        best = pick([best, *({k: _within(c) for k, c in choice.items()} for choice in near)])
+        best = pick([best, *near])
     return best
-
-
-def _within(choice: Choice) -> Choice:
-    share, power = choice
-    return min(1.0, max(0.0, share)), power
 
 
 def judge(
@@ -151,19 +138,17 @@ def judge(
 
     ``by_event``, and what every single event's true outcome would allow, beside.
     """
-    work: list[Callable[[], dict[str, float]]] = [
-        partial(_try, _Trial(scenario, choices, iterations, seed, known, first))
-        for seed, known in ((seed, known_references(scenario, seed)) for seed in seeds)
+    work = [
+        partial(_try, scenario, choices, iterations, s, known_references(scenario, s), first)
+        for s in seeds
     ]
     if by_event:  # the longest, so it comes first
         work.insert(0, partial(per_event, scenario, choices, reference=references_of(scenario, 0)))
-    results = map_runs(_done, work, workers=workers, progress=progress)
+    results = map_runs(_done, work, workers, progress)
     single = results.pop(0) if by_event else None
-    reward, completion_ms, energy_j, makespan_ms, exposed_ms = (
-        fmean(result[metric] for result in results) for metric in METRICS
-    )
+    means = {metric: fmean(result[metric] for result in results) for metric in METRICS}
     whole = tuple(result[WHOLE] for result in results)
-    return Oracle(choices, reward, completion_ms, energy_j, makespan_ms, exposed_ms, single, whole)
+    return Oracle(choices, **means, per_event=single, whole=whole)
 
 
 def _done(work: Callable[[], dict[str, float]]) -> dict[str, float]:

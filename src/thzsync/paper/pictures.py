@@ -1,4 +1,4 @@
-"""Pictures of the ladder, and of the plane of delay and energy."""
+"""Pictures of the ablation, and of the plane of delay and energy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PANELS: Final = {
 
 
 def draw_ladder(document: Row) -> Figure:
-    """Rungs from the paper's letter (left) to ours (right), ± 95 % where there are several seeds.
+    """Steps from the faithful implementation (left) to ours (right), ± 95 % with several seeds.
 
     A dashed line is what the paper reports for the learner of its colour.
     """
@@ -61,20 +61,23 @@ _SETS: Final = {
     "beyond": ("mechanisms beyond", {"color": COLOURS[0], "marker": "D", "ls": "-"}),
 }
 
-NEAR: Final = (0.09, 0.07)
+NEAR: Final = {"completion_ms": 0.09, "energy_j": 0.07}
 """Shares of the plane's width and height within which names would overlap."""
 
 
-def draw_plane(rows: list[Row]) -> Figure:
+def draw_plane(document: Row) -> Figure:
     """Energy against completion time; lower left is better."""
     with styled():
         figure, (axes,) = new_figure(1)
         drawn: list[Row] = []
         for config, (title, style) in _SETS.items():
-            mine = [r for r in rows if r["config"] == config and r["energy_j"] is not None]
-            _draw(axes, [r for r in mine if _joined(r)], title, style)
+            known = (row for row in document["rows"] if row["energy_j"] is not None)
+            mine = [row for row in known if row["config"] == config]
+            # Points that lie on no curve of weights stand alone.
+            alone = [r for r in mine if config != "published" and r["time_weight"] is None]
+            _draw(axes, [r for r in mine if r not in alone], title, style)
             loose = style | {"ls": "none"} | ({"marker": "x"} if config == "beyond" else {})
-            _draw(axes, [r for r in mine if not _joined(r)], None, loose)
+            _draw(axes, alone, None, loose)
             drawn += mine
         axes.set_xlabel("Sum of event completion times per iteration [ms], less is better")
         axes.set_ylabel("Energy per iteration [J],\nless is better")
@@ -84,11 +87,6 @@ def draw_plane(rows: list[Row]) -> Figure:
             _name(axes, neighbours)
         legend_above(figure, axes)
     return figure
-
-
-def _joined(row: Row) -> bool:
-    """Whether a point lies on a curve of weights."""
-    return row["config"] == "published" or row["time_weight"] is not None
 
 
 def _draw(axes: Axes, rows: list[Row], title: str | None, style: dict[str, Any]) -> None:
@@ -107,16 +105,11 @@ def _draw(axes: Axes, rows: list[Row], title: str | None, style: dict[str, Any])
 
 def _neighbours(rows: list[Row]) -> list[list[Row]]:
     """Points so near to each other that their names would overlap."""
-    far = [max(row[key] for row in rows) for key in ("completion_ms", "energy_j")]
+    far = {key: share * max(row[key] for row in rows) for key, share in NEAR.items()}
     groups: list[list[Row]] = []
     for row in rows:
-        place = row["completion_ms"] / far[0], row["energy_j"] / far[1]
         for group in groups:
-            last = group[-1]
-            if (
-                abs(last["completion_ms"] / far[0] - place[0]) < NEAR[0]
-                and abs(last["energy_j"] / far[1] - place[1]) < NEAR[1]
-            ):
+            if all(abs(group[-1][key] - row[key]) < limit for key, limit in far.items()):
                 group.append(row)
                 break
         else:
@@ -127,9 +120,8 @@ def _neighbours(rows: list[Row]) -> list[list[Row]]:
 def _name(axes: Axes, rows: list[Row]) -> None:
     """One text for all of them, beside the first."""
     first = rows[0]
-    names = [_told(row) for row in rows]
     axes.annotate(
-        "\n".join(dict.fromkeys(name for name in names if name)),
+        "\n".join(dict.fromkeys(map(_told, rows))),
         (first["completion_ms"], first["energy_j"]),
         xytext=(6, 2),
         textcoords="offset points",

@@ -47,20 +47,14 @@ def _oracle(document: Row) -> str:
     )
 
 
-def _beyond(document: Row) -> list[Table]:
-    claims = tables.claims(document["claims"].items(), len(document["seeds"]))
-    return [tables.beyond(document["rows"]), claims]
-
-
-def _readings(document: Row) -> list[Table]:
-    return [letter_tables.readings(document), letter_tables.reading_numbers(document)]
-
-
 PRINTED: Final[dict[str, Callable[[Row], list[Table]]]] = {
     "synthesis": _synthesis,
     "fabric": _fabric,
-    "weights": lambda document: [tables.weights(document["rows"])],
-    "beyond": _beyond,
-    "ladder": lambda document: [letter_tables.ladder(document)],
-    "readings": _readings,
+    "weights": lambda d: [tables.weights(d["rows"])],
+    "beyond": lambda d: [
+        tables.beyond(d["rows"]),
+        tables.claims(d["claims"].items(), len(d["seeds"])),
+    ],
+    "ladder": lambda d: [letter_tables.ladder(d)],
+    "readings": lambda d: [letter_tables.readings(d), letter_tables.reading_numbers(d)],
 }

@@ -1,14 +1,12 @@
-"""Readings: where the paper's words leave a choice, and which choices come nearest to its numbers.
+"""Interpretations: questions that the paper's words leave open, and how near their answers come.
 
 Every question has answers, ours first. A set of readings answers them all. Our defaults follow the
-paper's words; this search only says which consistent set lies nearest to all published numbers at
-once, and how near. Static policies and single collectives are measured for every answer, on seeds
-that no figure uses; learners, which cost minutes, for a few sets.
+paper's words. The search only says which consistent set is nearest to all published numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from math import exp, log
@@ -24,6 +22,21 @@ Numbers = Mapping[Place, float | tuple[float, ...]]
 
 NEAR: Final = 0.15
 """A number this near to the published one fits."""
+
+
+def _place(row: Published) -> Place:
+    metric = "increase" if row.unit == "%" else row.metric
+    return row.figure, row.series, row.setting, metric
+
+
+PLACES: Final = tuple(dict.fromkeys(map(_place, PUBLISHED)))
+"""Places of all published numbers; a range is one of them."""
+RANGES: Final = {
+    place: found for place in PLACES if (found := published_ablation_pct(place[1])) is not None
+}
+"""Least and most increase that the paper reports for an ablation [%]."""
+VALUES: Final = {_place(row): row.value for row in PUBLISHED if _place(row) not in RANGES}
+"""Every other published number."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +61,7 @@ QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
     ),
     "power": (
         Answer("four power levels"),
-        Answer("one power for all", {"coordinator.power_levels": [1.0]}),
+        Answer("one power for all", {"coordinator.power_levels": (1.0,)}),
     ),
     "background": (
         Answer("15 % background"),
@@ -60,7 +73,7 @@ QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
         Answer("2.5 dB fluctuation", {"channel.fluctuation_db": 2.5}),
     ),
     "permutations": (
-        Answer("permutations held"),
+        Answer("permutations on sustained links"),
         Answer(
             "permutations in rounds of a chunk",
             methods={"a2a demand-sorted": "rounds", "a2a cyclic": "rounds"},
@@ -81,7 +94,7 @@ QUESTIONS: Final[dict[str, tuple[Answer, ...]]] = {
     ),
     "coordinator": (
         Answer("our coordinator"),
-        Answer("coordinator to the letter"),
+        Answer("faithful coordinator"),
     ),
 }
 """What the paper leaves open; the first answer is our default."""
@@ -130,60 +143,26 @@ class Score:
 
 def score(ours: Numbers) -> Score:
     """Judge the numbers that are there; of a range, those parts that lie outside count."""
-    fits, off = 0, []
-    for place, value in ours.items():
-        distance = log_distance(place, value)
-        off.append(distance)
-        fits += fit(place, value)
-    return Score(fits, len(off), 100 * (exp(sum(off) / len(off)) - 1) if off else float("nan"))
+    off = [log_distance(place, value) for place, value in ours.items()]
+    fits = sum(fit(place, value) for place, value in ours.items())
+    return Score(fits, len(off), 100 * (exp(sum(off) / len(off)) - 1))
 
 
 def fit(place: Place, value: float | tuple[float, ...]) -> bool:
     """Whether one of our numbers counts as the paper's."""
     if isinstance(value, tuple):
-        least, most = interval(place)
+        least, most = RANGES[place]
         return all(least <= increase <= most for increase in value)
-    return abs(value / published(place) - 1) <= NEAR
+    return abs(value / VALUES[place] - 1) <= NEAR
 
 
 def log_distance(place: Place, value: float | tuple[float, ...]) -> float:
     """|log(ours / paper)|; of times without a part, against the nearest that was published."""
     if not isinstance(value, tuple):
-        return abs(log(value / published(place)))
-    least, most = interval(place)
+        return abs(log(value / VALUES[place]))
+    least, most = RANGES[place]
     nearest = [min(max(increase, least), most) for increase in value]
     parts = [
         abs(log((100 + ours) / (100 + paper))) for ours, paper in zip(value, nearest, strict=True)
     ]
     return sum(parts) / len(parts)
-
-
-def places() -> list[Place]:
-    """All published numbers; a range is one of them."""
-    found = [_place(row) for row in PUBLISHED]
-    return list(dict.fromkeys(found))
-
-
-def published(place: Place) -> float:
-    """What the paper says there."""
-    return next(row.value for row in PUBLISHED if _place(row) == place)
-
-
-def _place(row: Published) -> Place:
-    metric = "increase" if row.unit == "%" else row.metric
-    return row.figure, row.series, row.setting, metric
-
-
-def interval(place: Place) -> tuple[float, float]:
-    """Least and most increase that the paper reports for an ablation [%]."""
-    found = published_ablation_pct(place[1])
-    assert found is not None
-    return found
-
-
-def keys_of(readings: Readings, questions: Iterable[str]) -> dict[str, Any]:
-    """The scenario's keys under some of the answers."""
-    found: dict[str, Any] = {}
-    for question in questions:
-        found |= readings[question].keys
-    return found

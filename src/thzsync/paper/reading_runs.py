@@ -1,4 +1,4 @@
-"""What readings lead to: runs on the trace and collectives on one ring, each measured once.
+"""What interpretations lead to: runs on the trace and collectives on one ring, each measured once.
 
 A measurement is a function of plain values, and is kept under their digest as soon as it is there.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ UNPRICED: Final = dict.fromkeys(("p2p", "a2a", "allreduce"), (1.0, 1.0))
 
 @dataclass(frozen=True)
 class InRounds:
-    """A method whose pairs do not hold their links: every pair sends one chunk in each round."""
+    """A method without sustained links: every pair sends one chunk in each round."""
 
     inner: Cyclic | DemandSorted
 
@@ -47,8 +47,8 @@ class InRounds:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """The same stages, in rounds."""
-        held = self.inner.plan(demand, racks, chunk_bytes, setting)
-        return replace(held, bundled=np.zeros_like(held.bundled))
+        graph = self.inner.plan(demand, racks, chunk_bytes, setting)
+        return replace(graph, bundled=np.zeros_like(graph.bundled))
 
 
 VARIANTS: Final[dict[tuple[str, str], Method]] = {
@@ -150,38 +150,25 @@ def complete(
 ) -> None:
     """Measure what is neither found nor in the folder; every measurement is kept at once."""
     asked = list(dict.fromkeys(tasks))
-    for task in asked:
-        if task not in found and (known := _recall(task, folder)) is not None:
-            found[task] = known
+    ring = Scenario.preset("single-ring").digest  # another preset, another measurement
+    files = {
+        task: folder / "measured" / f"{digest(type(task).__name__, asdict(task), ring)}.json"
+        for task in asked
+        if folder is not None
+    }
+    for task, file in files.items():
+        if task not in found:
+            # What is not there, or damaged, is measured anew.
+            with suppress(OSError, ValueError, KeyError, TypeError):
+                found[task] = dict(json.loads(file.read_text("utf-8"))["measured"])
     missing = [task for task in asked if task not in found]
     kept = len(asked) - len(missing)
     progress(kept, len(asked))
 
     def keep(task: Task, result: dict[str, float]) -> None:
         found[task] = result
-        if folder is not None:
-            write_document(_path(task, folder), {"task": asdict(task), "measured": result})
+        if task in files:
+            write_document(files[task], {"task": asdict(task), "measured": result})
 
     if missing:
         map_runs(measure, missing, workers, lambda done, _: progress(kept + done, len(asked)), keep)
-
-
-def _recall(task: Task, folder: Path | None) -> dict[str, float] | None:
-    if folder is None:
-        return None
-    try:
-        known = json.loads(_path(task, folder).read_text("utf-8"))["measured"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # not there, or damaged: measured anew
-    return known if isinstance(known, dict) else None
-
-
-def _path(task: Task, folder: Path) -> Path:
-    name = digest(type(task).__name__, asdict(task), _ring())
-    return folder / "measured" / f"{name}.json"
-
-
-@cache
-def _ring() -> str:
-    """What was measured with another preset counts as missing."""
-    return Scenario.preset("single-ring").digest

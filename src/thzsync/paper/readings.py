@@ -1,20 +1,21 @@
-"""`thzsync reproduce readings`: every published number under every set of readings."""
+"""`thzsync reproduce readings`: the published numbers under sets of interpretations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from thzsync.files import write_document
-from thzsync.paper.figure import Request, Row, facts, first_averaged
+from thzsync.paper.figure import Figure, Request, Row, facts, first_averaged
 from thzsync.paper.ladder import LEARNERS, letter
 from thzsync.paper.questions import (
     LETTER,
+    PLACES,
     QUESTIONS,
+    RANGES,
     READERS,
+    VALUES,
     Numbers,
     Place,
     Readings,
@@ -22,17 +23,12 @@ from thzsync.paper.questions import (
     departures,
     every_set,
     fit,
-    interval,
-    keys_of,
-    places,
-    published,
     score,
 )
 from thzsync.paper.reading_runs import FIRST_SEED, Found, RingRun, Task, TraceRun, complete
 from thzsync.scenario import Scenario
 
 STATIC_ITERATIONS: Final = 2
-ABLATED: Final = ("no-channel", "equal-power")
 _TRACE: Final = READERS["thz-sync"][:-1]
 """The questions that decide how the trace runs, whoever coordinates it."""
 
@@ -57,12 +53,13 @@ class Assembly:
     def trace(self, policy: str, readings: Readings, time_weight: float = 0.7) -> list[Task]:
         """A policy's runs on the trace."""
         learns = policy in LEARNERS
-        keys = keys_of(readings, _TRACE if learns else READERS[policy])
+        questions = _TRACE if learns else READERS[policy]
+        keys = {key: value for q in questions for key, value in readings[q].keys.items()}
         if learns and readings["coordinator"] is LETTER:
             keys |= letter(policy)
         if time_weight != 0.7:
             keys |= {"reward.time_weight": time_weight, "reward.energy_weight": 1 - time_weight}
-        asked = tuple(sorted(_plain(keys).items()))
+        asked = tuple(sorted(keys.items()))
         count = max(1, self.seeds // 2) if learns else self.seeds
         last = self.iterations if learns else STATIC_ITERATIONS
         first = first_averaged(last) if learns else 0
@@ -77,7 +74,7 @@ class Assembly:
 
     def tasks(self, readings: Readings, learners: bool) -> Iterator[Task]:
         """Everything that a set's numbers are made of."""
-        for place in places():
+        for place in PLACES:
             if _learnt(place) == learners:
                 yield from self._tasks(place, readings)
 
@@ -85,53 +82,35 @@ class Assembly:
         """Ours by place, with or without those of the learners."""
         return {
             place: self._number(place, readings)
-            for place in places()
+            for place in PLACES
             if learners or not _learnt(place)
         }
 
     def _tasks(self, place: Place, readings: Readings) -> list[Task]:
+        """What a number is made of; for an ablation, runs without a part before whole ones."""
         figure, series, setting, _ = place
-        if figure == "weights":
-            return self.trace(series, readings, float(setting.split("/")[0]))
-        if figure == "fabric":
-            return self.trace(series, readings)
-        if series in ABLATED:
-            return [run for pair in self._ablated(series, readings) for run in pair]
-        return [self._ring(series, setting, readings)]
-
-    def _number(self, place: Place, readings: Readings) -> float | tuple[float, ...]:
-        figure, series, setting, metric = place
         if figure != "synthesis":
-            name = f"last {metric}" if figure == "weights" else metric
-            found = [self.found[task][name] for task in self._tasks(place, readings)]
-            return sum(found) / len(found)
-        if series not in ABLATED:
-            return self.found[self._ring(series, setting, readings)]["completion"]
-        counted = "since data" if readings["ablations"].methods else "completion"
-        return tuple(
-            100 * (self.found[without][counted] / self.found[whole][counted] - 1)
-            for without, whole in self._ablated(series, readings)
-        )
-
-    def _ring(self, series: str, setting: str, readings: Readings) -> RingRun:
-        racks, late = int(setting.split(maxsplit=1)[0][2:]), "no stragglers" not in setting
-        return self.ring(series, racks, late, readings)
-
-    def _ablated(self, series: str, readings: Readings) -> list[tuple[RingRun, RingRun]]:
-        """Without a part, and whole, in the four settings."""
+            weights = {"time_weight": float(setting.split("/")[0])} if figure == "weights" else {}
+            return self.trace(series, readings, **weights)
+        if place not in RANGES:
+            racks, late = int(setting.split(maxsplit=1)[0][2:]), "no stragglers" not in setting
+            return [self.ring(series, racks, late, readings)]
         return [
-            (
-                self.ring(f"{kind} {series}", 12, late, readings),
-                self.ring(f"{kind} proposed", 12, late, readings),
-            )
+            self.ring(f"{kind} {method}", 12, late, readings)
             for kind in ("a2a", "allreduce")
             for late in (False, True)
+            for method in (series, "proposed")
         ]
 
-
-def _plain(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists as tuples, so that tasks can be compared."""
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in keys.items()}
+    def _number(self, place: Place, readings: Readings) -> float | tuple[float, ...]:
+        figure, _, _, metric = place
+        results = [self.found[task] for task in self._tasks(place, readings)]
+        if place in RANGES:
+            counted = "since data" if readings["ablations"].methods else "completion"
+            times = [result[counted] for result in results]
+            return tuple(100 * (a / b - 1) for a, b in zip(times[::2], times[1::2], strict=True))
+        name = f"last {metric}" if figure == "weights" else metric
+        return sum(result[name] for result in results) / len(results)
 
 
 def _learnt(place: Place) -> bool:
@@ -139,7 +118,7 @@ def _learnt(place: Place) -> bool:
 
 
 @dataclass(frozen=True)
-class ReadingsFigure:
+class ReadingsFigure(Figure):
     """Sets of readings, and how near each comes."""
 
     sets: list[tuple[Readings, Numbers]]
@@ -148,42 +127,31 @@ class ReadingsFigure:
     """How many were compared on static policies and single collectives."""
     made: Assembly
     quick: bool = False
+    kind = "readings"
 
     def rows(self) -> list[Row]:
         """One row per set, in the order in which they were chosen."""
-        return [
-            {
-                "readings": departures(readings),
-                "within": judged.within,
-                "count": judged.count,
-                "deviation_pct": judged.deviation_pct,
-            }
-            for readings, ours in self.sets
-            for judged in (score(ours),)
-        ]
+        return [{"readings": departures(r)} | asdict(score(ours)) for r, ours in self.sets]
 
     def numbers(self) -> list[Row]:
         """Every published number beside that of our defaults and that of the nearest set."""
-        best = min(range(len(self.sets)), key=lambda k: score(self.sets[k][1]).deviation_pct)
-        ours, nearest = self.sets[0][1], self.sets[best][1]
+        every = [numbers for _, numbers in self.sets]
+        ours, nearest = every[0], min(every, key=lambda numbers: score(numbers).deviation_pct)
         return [
-            {
-                "figure": place[0],
-                "series": place[1],
-                "setting": place[2],
-                "metric": place[3],
-                "paper": interval(place) if isinstance(ours[place], tuple) else published(place),
+            dict(zip(("figure", "series", "setting", "metric"), place, strict=True))
+            | {
+                "paper": RANGES[place] if place in RANGES else VALUES[place],
                 "ours": ours[place],
                 "ours_fits": fit(place, ours[place]),
                 "nearest": nearest[place],
                 "nearest_fits": fit(place, nearest[place]),
             }
-            for place in places()
+            for place in PLACES
         ]
 
     def document(self) -> Row:
         """The figure as plain values."""
-        return facts("readings", self.made.scenario, self.quick) | {
+        return facts(self.kind, self.made.scenario, self.quick) | {
             "seeds": list(range(FIRST_SEED, FIRST_SEED + self.made.seeds)),
             "iterations": self.made.iterations,
             "ring_seeds": self.made.ring_seeds,
@@ -192,12 +160,6 @@ class ReadingsFigure:
             "rows": self.rows(),
             "numbers": self.numbers(),
         }
-
-    def save(self, folder: str | Path) -> Path:
-        """Write the summary."""
-        target = Path(folder)
-        write_document(target / "readings.json", self.document())
-        return target
 
 
 def reproduce(request: Request) -> ReadingsFigure:

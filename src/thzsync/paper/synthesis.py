@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,8 +11,7 @@ import numpy as np
 from thzsync.experiments.parallel import map_runs
 from thzsync.experiments.single_ring import Instance
 from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically, write_document
-from thzsync.paper.figure import Request, Row, facts
+from thzsync.paper.figure import Figure, Request, Row, facts
 from thzsync.paper.published import published_ablation_pct, published_synthesis
 from thzsync.scenario import Scenario
 from thzsync.synthesis import find_method
@@ -29,28 +27,26 @@ Case = tuple[str, int, bool]
 
 
 @dataclass(frozen=True)
-class SynthesisFigure:
+class SynthesisFigure(Figure):
     """Completion times of all synthesis methods on one ring."""
 
     scenario: Scenario
     seeds: int
     rows: list[Row]
     quick: bool = False
+    kind = "synthesis"
 
     def document(self) -> Row:
         """The figure as plain values."""
-        return facts("synthesis", self.scenario, self.quick) | {
+        return facts(self.kind, self.scenario, self.quick) | {
             "seeds": self.seeds,
             "rows": self.rows,
             "ablations": ablation_rows(self.rows),
         }
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the rows with the scenario they were made from."""
-        target = Path(folder)
-        write_atomically(target / "scenario.toml", self.scenario.to_toml().encode())
-        write_document(target / "synthesis.json", self.document())
-        return target
+    def files(self) -> list[tuple[str, bytes]]:
+        """The scenario."""
+        return [("scenario.toml", self.scenario.to_toml().encode())]
 
 
 def reproduce(request: Request) -> SynthesisFigure:
@@ -65,16 +61,11 @@ def reproduce(request: Request) -> SynthesisFigure:
     return SynthesisFigure(request.scenario, request.seeds, rows, request.quick)
 
 
-@dataclass(frozen=True)
-class _Task:
-    instance: Instance
-    methods: tuple[str, ...]
-
-
-def _measure(task: _Task) -> tuple[dict[str, float], float]:
+def _measure(task: tuple[Instance, tuple[str, ...]]) -> tuple[dict[str, float], float]:
     """Completion times of all methods on one instance, and the bound [ms]."""
-    completion_ms = {m: task.instance.run(m).completion_ps / 1e9 for m in task.methods}
-    return completion_ms, task.instance.bound_ms()
+    instance, methods = task
+    completion_ms = {method: instance.run(method).completion_ps / 1e9 for method in methods}
+    return completion_ms, instance.bound_ms()
 
 
 def synthesis_rows(
@@ -96,18 +87,17 @@ def synthesis_rows(
     cases = [(kind, n, late) for kind in chosen for late in (False, True) for n in racks]
     # The largest instances first, so that no worker is left with one at the end.
     tasks = [
-        _Task(Instance(scenario, *case, seed), tuple(chosen[case[0]]))
+        (Instance(scenario, *case, seed), tuple(chosen[case[0]]))
         for case in sorted(cases, key=lambda case: -case[1])
         for seed in range(seeds)
     ]
     found: dict[Case, list[tuple[dict[str, float], float]]] = {case: [] for case in cases}
-    for task, measured in zip(tasks, map_runs(_measure, tasks, workers, progress), strict=True):
-        instance = task.instance
+    results = map_runs(_measure, tasks, workers, progress)
+    for (instance, _), measured in zip(tasks, results, strict=True):
         found[instance.kind, instance.racks, instance.stragglers].append(measured)
     return [
-        _row(case, method, [times_ms[method] for times_ms, _ in instances], bounds_ms)
+        _row(case, method, [t[method] for t, _ in instances], [bound for _, bound in instances])
         for case, instances in found.items()
-        for bounds_ms in ([bound_ms for _, bound_ms in instances],)
         for method in chosen[case[0]]
     ]
 

@@ -1,30 +1,23 @@
 """Tables of policies on the training trace, beside what the paper reports.
 
-``synthesis_tables`` has those of collectives alone, ``letter_tables`` those of the ladder and of
-readings.
+``synthesis_tables`` has those of collectives alone, ``letter_tables`` those of the ablation and of
+interpretations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import itemgetter
 
 from thzsync.display import Column, Table, signed
-from thzsync.display.columns import (
-    Row,
-    digits,
-    felt,
-    felt_columns,
-    mean,
-    published,
-    with_sign,
-)
+from thzsync.display.columns import Row, digits, felt_columns, published, with_sign
 from thzsync.display.kinds import kind_look
-from thzsync.display.labels import POLICY_LABELS, label, styles
+from thzsync.display.labels import POLICY_LABELS, styles
 from thzsync.display.metrics import COMPLETION, ENERGY, METRICS
 from thzsync.display.numbers import DASH
-from thzsync.display.table import Value
 from thzsync.experiments.statistics import undecided
-from thzsync.paper.deviation import beside_paper, triple
+from thzsync.paper.deviation import Columns, beside_paper, policy_label, tabulate
 
 
 def policies(
@@ -36,107 +29,58 @@ def policies(
 ) -> Table:
     """Every policy's means beside the published ones."""
     marks = styles(POLICY_LABELS, [row["policy"] for row in rows])
-    columns = [Column(heading, key="policy", left=True)]
-    for rank, metric in enumerate(METRICS):
-        columns += beside_paper(metric, rank, judged)
-    columns += [
+    columns: Columns = [
+        (Column(heading, key="policy", left=True), policy_label),
+        *chain(*(beside_paper(metric, rank, judged) for rank, metric in enumerate(METRICS))),
         *felt_columns(),
         Column("on THz", key="thz_share", show=_share, priority=21),
-        Column("regret", key="regret", show=with_sign(1, " %"), priority=19),
+        (
+            Column("regret", key="regret", show=with_sign(1, " %"), priority=19),
+            lambda row: row.get("oracle_gap_pct"),
+        ),
     ]
-    return Table(
-        title,
-        tuple(columns),
-        [
-            [
-                label(POLICY_LABELS, row["policy"]),
-                *(cell for metric in METRICS for cell in triple(row, metric)),
-                *felt(row),
-                row.get("thz_share"),
-                row.get("oracle_gap_pct"),
-            ]
-            for row in rows
-        ],
-        caption,
-        [mark["style"] for mark in marks],
-    )
+    return tabulate(title, rows, columns, caption, [mark["style"] for mark in marks])
 
 
 def weights(rows: Iterable[Row]) -> Table:
     """The operating point at each pair of reward weights."""
-    columns = [Column("Time / energy weight", left=True)]
-    for rank, metric in enumerate((COMPLETION, ENERGY)):
+    columns: Columns = [
+        (Column("Time / energy weight", left=True), _weights),
         # Neither end of a trade-off is better than the other.
-        columns += beside_paper(metric, rank, judged=False)
-    columns += felt_columns()
-    return Table(
-        "The reward's weights, published and ours",
-        tuple(columns),
-        [
-            [
-                f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *triple(row, COMPLETION),
-                *triple(row, ENERGY),
-                *felt(row),
-            ]
-            for row in rows
-        ],
-    )
+        *beside_paper(COMPLETION, 0, judged=False),
+        *beside_paper(ENERGY, 1, judged=False),
+        *felt_columns(),
+    ]
+    return tabulate("The reward's weights, published and ours", rows, columns)
 
 
 def beyond(rows: Iterable[Row]) -> Table:
     """The plane of delay and energy, point by point."""
-    columns = (
-        Column("Mechanisms", left=True),
-        Column("Policy", left=True),
-        Column("Time / energy weight", left=True),
-        Column("completion", "ms", show=digits(4)),
-        Column("± completion", "ms", show=digits(2)),
-        Column("energy", "J", show=digits(4)),
-        Column("± energy", "J", show=digits(2)),
-        Column("iteration time", "ms", key="makespan_ms", show=digits(4)),
-        Column("exposed", "ms", show=digits(4)),
-    )
-    values = (
-        "completion_ms", "ci95_completion_ms", "energy_j", "ci95_energy_j", "makespan_ms",
-        "exposed_ms",
-    )  # fmt: skip
-    return Table(
-        "Delay and energy: published, the paper's mechanisms under our coordinator, and ours",
-        columns,
-        [
-            [
-                row["config"],
-                label(POLICY_LABELS, row["policy"]),
-                "" if row["time_weight"] is None
-                else f"{row['time_weight']:g} / {row['energy_weight']:g}",
-                *(row[key] for key in values),
-            ]
-            for row in rows
-        ],
-    )  # fmt: skip
+    columns: Columns = [
+        Column("Mechanisms", key="config", left=True),
+        (Column("Policy", left=True), policy_label),
+        (Column("Time / energy weight", left=True), _weights),
+        (Column("completion", "ms", show=digits(4)), itemgetter("completion_ms")),
+        Column("± completion", "ms", "ci95_completion_ms", show=digits(2)),
+        (Column("energy", "J", show=digits(4)), itemgetter("energy_j")),
+        Column("± energy", "J", "ci95_energy_j", show=digits(2)),
+        (Column("iteration time", "ms", show=digits(4)), itemgetter("makespan_ms")),
+        (Column("exposed", "ms", show=digits(4)), itemgetter("exposed_ms")),
+    ]
+    title = "Delay and energy: published, the paper's mechanisms under our coordinator, and ours"
+    return tabulate(title, rows, columns)
 
 
 def gains(rows: Iterable[Row]) -> Table:
     """By how much THz-SynC completes earlier than each rival."""
-    columns = (
-        Column("THz-SynC is faster than", left=True),
-        Column("ours", "%", show=digits(3)),
-        Column("paper", "%", show=published(3)),
-        Column("shorter iteration", "%", show=digits(3), priority=1),
-        Column("less exposed", "%", show=digits(3), priority=2),
-    )
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, row["policy"]),
-            mean(row, "gain_pct"),
-            row["paper_pct"],
-            mean(row, "makespan_gain_pct"),
-            mean(row, "exposed_gain_pct"),
-        ]
-        for row in rows
+    columns: Columns = [
+        (Column("THz-SynC is faster than", left=True), policy_label),
+        Column("ours", "%", "gain_pct", show=digits(3)),
+        Column("paper", "%", "paper_pct", show=published(3)),
+        Column("shorter iteration", "%", "makespan_gain_pct", show=digits(3), priority=1),
+        Column("less exposed", "%", "exposed_gain_pct", show=digits(3), priority=2),
     ]
-    return Table("Completion time saved", columns, body)
+    return tabulate("Completion time saved", rows, columns)
 
 
 def claims(verdicts: Iterable[tuple[str, bool | None]], seeds: int) -> Table:
@@ -149,40 +93,30 @@ def claims(verdicts: Iterable[tuple[str, bool | None]], seeds: int) -> Table:
 
 def choices(chosen: dict[str, Row]) -> Table:
     """The best fixed choice per collective type in hindsight."""
-    columns = (
-        Column("Collective", left=True),
-        Column("on THz", show="{:.1%}".format),
-        Column("power", show="{:.0%}".format),
-    )
-    body: list[list[Value]] = [
-        [kind_look(kind).label, choice["thz_share"], choice["power"]]
-        for kind, choice in chosen.items()
+    columns: Columns = [
+        (Column("Collective", left=True), lambda row: kind_look(row["kind"]).label),
+        Column("on THz", key="thz_share", show="{:.1%}".format),
+        Column("power", key="power", show="{:.0%}".format),
     ]
-    return Table("The best fixed choice in hindsight", columns, body)
+    rows = ({"kind": kind, **choice} for kind, choice in chosen.items())
+    return tabulate("The best fixed choice in hindsight", rows, columns)
 
 
 def regrets(document: Row) -> Table:
     """Every policy's distance from the best fixed choice: at the end, and from the first event."""
-    columns = (
-        Column("Policy", left=True),
-        Column("cost above the oracle", show=with_sign(1, " %")),
-        Column("from the first iteration on", "%", show=signed, priority=1),
-        Column("first iteration", "ms", show=digits(4), priority=2),
-        Column("last five", "ms", show=digits(4), priority=3),
-        Column("first above last", "%", show=signed, priority=4),
-    )
-    gaps = {row["policy"]: row["oracle_gap_pct"] for row in document["rows"]}
-    whole = {row["policy"]: row for row in document.get("regrets", ())}
-    keys = ("regret_pct", "first_completion_ms", "final_completion_ms", "first_above_final_pct")
-    body: list[list[Value]] = [
-        [
-            label(POLICY_LABELS, policy),
-            gaps.get(policy),
-            *(mean(whole.get(policy, {}), key) for key in keys),
-        ]
-        for policy in dict.fromkeys((*gaps, *whole))
+    found = {row["policy"]: {"gap": row["oracle_gap_pct"]} for row in document["rows"]}
+    for row in document.get("regrets", ()):
+        found[row["policy"]] = found.get(row["policy"], {}) | row
+    columns: Columns = [
+        (Column("Policy", left=True), policy_label),
+        Column("cost above the oracle", key="gap", show=with_sign(1, " %")),
+        Column("from the first iteration on", "%", "regret_pct", show=signed, priority=1),
+        Column("first iteration", "ms", "first_completion_ms", show=digits(4), priority=2),
+        Column("last five", "ms", "final_completion_ms", show=digits(4), priority=3),
+        Column("first above last", "%", "first_above_final_pct", show=signed, priority=4),
     ]
-    return Table("Distance from the best fixed choice", columns, body)
+    rows = ({**row, "policy": policy} for policy, row in found.items())
+    return tabulate("Distance from the best fixed choice", rows, columns)
 
 
 def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
@@ -193,6 +127,12 @@ def policy_keys(paper: bool = True, deviation: bool = True) -> list[str]:
         keys += [f"paper_{metric.key}"] if paper else []
         keys += [f"deviation_{metric.key}"] if deviation else []
     return keys
+
+
+def _weights(row: Row) -> str:
+    if row["time_weight"] is None:
+        return ""
+    return f"{row['time_weight']:g} / {row['energy_weight']:g}"
 
 
 def _share(value: float | None) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
 from thzsync.experiments.compare import Comparison, compare_settings
-from thzsync.experiments.statistics import interval95
-from thzsync.files import write_atomically, write_document
-from thzsync.paper.figure import Request, Row, facts
+from thzsync.paper.figure import Figure, Request, Row, facts, intervals
 from thzsync.paper.published import published_weights
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Reward, Scenario
@@ -24,49 +22,41 @@ METRICS: Final = ("completion_ms", "energy_j", "makespan_ms", "exposed_ms")
 
 
 @dataclass(frozen=True)
-class WeightsFigure:
+class WeightsFigure(Figure):
     """THz-SynC at each pair of weights."""
 
     comparisons: dict[tuple[float, float], Comparison]
     iterations: int
     quick: bool = False
+    kind = "weights"
 
     def rows(self) -> list[Row]:
         """One row per pair of weights."""
         first = max(self.iterations - LAST, self.iterations // 2)
-        rows = []
-        for (time, energy), comparison in self.comparisons.items():
-            row: Row = {"time_weight": time, "energy_weight": energy}
-            for metric in METRICS:
-                values = comparison.seed_means(POLICY, metric, first)
-                row[metric], row[f"ci95_{metric}"] = interval95(values)
-            row["paper_completion_ms"] = published_weights(time, "completion")
-            row["paper_energy_j"] = published_weights(time, "energy")
-            rows.append(row)
-        return rows
-
-    @property
-    def _any(self) -> Comparison:
-        return next(iter(self.comparisons.values()))
+        return [
+            {"time_weight": time, "energy_weight": energy}
+            | intervals({m: comparison.seed_means(POLICY, m, first) for m in METRICS})
+            | {
+                "paper_completion_ms": published_weights(time, "completion"),
+                "paper_energy_j": published_weights(time, "energy"),
+            }
+            for (time, energy), comparison in self.comparisons.items()
+        ]
 
     def document(self) -> Row:
         """The figure as plain values."""
-        return facts("weights", self._any.scenario, self.quick) | {
-            "seeds": list(self._any.seeds),
-            "rows": self.rows(),
-        }
+        first = self.comparisons[WEIGHTS[0]]
+        told = {"seeds": list(first.seeds), "rows": self.rows()}
+        return facts(self.kind, first.scenario, self.quick) | told
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the summary and the iteration tables it was made from."""
-        target = Path(folder)
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """The scenario and the iterations of all comparisons."""
         tables = [
             comparison.iterations.with_columns(pl.lit(time).alias("time_weight"))
             for (time, _), comparison in self.comparisons.items()
         ]
-        write_atomically(target / "scenario.toml", self._any.scenario.to_toml().encode())
-        write_atomically(target / "iterations.parquet", frame_bytes(pl.concat(tables)))
-        write_document(target / "weights.json", self.document())
-        return target
+        yield "scenario.toml", self.comparisons[WEIGHTS[0]].scenario.to_toml().encode()
+        yield "iterations.parquet", frame_bytes(pl.concat(tables))
 
 
 def reproduce(request: Request) -> WeightsFigure:
@@ -87,13 +77,9 @@ def reproduce(request: Request) -> WeightsFigure:
         if known is not None and _covers(known, scenario, request)
     }
     missing = [pair for pair in WEIGHTS if pair not in found]
-    compared = compare_settings(
-        [(weighted[pair], (POLICY,)) for pair in missing],
-        request.seeds,
-        request.iterations,
-        request.workers,
-        request.part("runs"),
-    )
+    settings = [(weighted[pair], (POLICY,)) for pair in missing]
+    how = (request.seeds, request.iterations, request.workers, request.part("runs"))
+    compared = compare_settings(settings, *how)
     found |= dict(zip(missing, compared, strict=True))
     return WeightsFigure({pair: found[pair] for pair in WEIGHTS}, request.iterations, request.quick)
 

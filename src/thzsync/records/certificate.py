@@ -48,9 +48,9 @@ class Certified:
     @property
     def where(self) -> str:
         """The place in words."""
-        axes = [f"{key}={value}" for key, value in self.place.items() if key != "policy"]
-        policy = [f"under {self.place['policy']}"] if "policy" in self.place else []
-        return " ".join([*policy, *(["at " + ", ".join(axes)] if axes else [])])
+        axes = ", ".join(f"{key}={value}" for key, value in self.place.items() if key != "policy")
+        policy = f"under {self.place['policy']}" if "policy" in self.place else ""
+        return " ".join(filter(None, (policy, f"at {axes}" if axes else "")))
 
     @property
     def warning(self) -> str:
@@ -74,10 +74,9 @@ class Certificate:
     def worst(self) -> list[Certified]:
         """Per collective type, the place with the largest error relative to its tolerance."""
         found: dict[str, Certified] = {}
-        for row in sorted(self.rows, key=lambda row: -abs(row.found.error) / row.tolerance):
-            found.setdefault(row.found.kind, row)
-        kinds = dict.fromkeys(row.found.kind for row in self.rows)
-        return [found[kind] for kind in kinds]
+        for row in self.rows:
+            found[row.found.kind] = max(found.get(row.found.kind, row), row, key=_excess)
+        return list(found.values())
 
     @property
     def exceeded(self) -> list[Certified]:
@@ -114,6 +113,10 @@ class Certificate:
             return cls(float(found["tolerance"]), rows)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise ThzSyncError(f"{source}: fidelity is damaged; make it anew") from None
+
+
+def _excess(row: Certified) -> float:
+    return abs(row.found.error) / row.tolerance
 
 
 def _row(told: dict[str, Any]) -> Certified:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -80,15 +80,22 @@ class Record:
     def read(self, name: str) -> bytes:
         """The content of a file that the marker lists, from either place."""
         wanted = self.document[FILES].get(name)
-        # The file may move from the second place to the first during the search.
-        for place in (self.folder, self.waiting, self.folder):
-            content = _content(place / name)
+        for content in self.contents(name):
             if content is not None and sha256(content).hexdigest() == wanted:
                 return content
         raise ThzSyncError(
             f"{self.folder / name}: missing or damaged, or of another run: "
             f"it is not what {self.marker} lists; record it anew"
         )
+
+    def contents(self, name: str) -> Iterator[bytes | None]:
+        """What the places hold in which the file may be."""
+        # It may move from the second place to the first during the search.
+        for place in (self.folder, self.waiting, self.folder):
+            try:
+                yield (place / name).read_bytes()
+            except OSError:
+                yield None
 
     def check_seal(self) -> None:
         """Refuse a marker that was changed after it was written, or that lists no files."""
@@ -99,11 +106,13 @@ class Record:
             raise ThzSyncError(f"{file}: was changed after it was written; record it anew")
 
 
-def _content(path: Path) -> bytes | None:
+def read_marker(text: str | bytes, source: Path) -> dict[str, Any]:
+    """The document of a marker."""
     try:
-        return path.read_bytes()
-    except OSError:
-        return None
+        document = json.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise ThzSyncError(f"{source}: damaged ({error}); record it anew") from None
+    return document if isinstance(document, dict) else {}
 
 
 def _settle(folder: Path, marker: str) -> None:
@@ -111,22 +120,17 @@ def _settle(folder: Path, marker: str) -> None:
     incoming = folder / INCOMING
     if not incoming.is_dir():
         return
-    listed = _listed(folder / marker)
+    try:
+        listed = read_marker((folder / marker).read_text("utf-8"), folder).get(FILES)
+    except (OSError, ValueError):
+        listed = None
+    known = listed if isinstance(listed, dict) else {}
     try:
         for path in sorted(p for p in incoming.rglob("*") if p.is_file()):
             name = path.relative_to(incoming).as_posix()
-            if name in listed and listed[name] == content_digest(path):
+            if name in known and known[name] == content_digest(path):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 path.replace(folder / name)
         shutil.rmtree(incoming)
     except OSError as error:
         raise ThzSyncError(f"{folder}: cannot be written ({error.strerror})") from None
-
-
-def _listed(marker: Path) -> dict[str, Any]:
-    try:
-        document = json.loads(marker.read_text("utf-8"))
-    except (OSError, RecursionError, ValueError):
-        return {}
-    listed = document.get(FILES) if isinstance(document, dict) else None
-    return listed if isinstance(listed, dict) else {}

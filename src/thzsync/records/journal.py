@@ -8,10 +8,9 @@ since a dozen files would take longer to be safe on disk than a short iteration 
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,16 +18,16 @@ from typing import TYPE_CHECKING, Any, Final
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
 from thzsync.folders import RUN, locked
-from thzsync.records.decisions import (
+from thzsync.records.folder import FILES, Files, Record, read_marker, with_marker, write_record
+from thzsync.records.parts import (
     DECISIONS,
     SUFFIX,
     Decision,
+    PackedRecord,
     decision_bytes,
     read_decisions,
+    write_packed,
 )
-from thzsync.records.folder import FILES, Files, Record, with_marker, write_record
-from thzsync.records.origin import StartedElsewhere, blaming, version_of
-from thzsync.records.packed import PackedRecord, write_packed
 from thzsync.records.run import (
     FORMAT,
     SCENARIO,
@@ -59,7 +58,7 @@ LARGEST_POLICY_BYTES: Final = 2**34
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All that a run needs to begin again."""
+    """All that a run needs to start again."""
 
     scenario: Scenario
     policy: str
@@ -112,23 +111,23 @@ class Journal:
     def open(cls, folder: str | Path) -> Journal:
         """The journal that an interrupted run left behind."""
         place = Path(folder) / PROGRESS
-        begun = _marked(place, STARTED)
-        if begun is None:
+        started = _marked(place)
+        if started is None:
             raise ThzSyncError(
                 f"{folder}: no interrupted run here; --resume takes a folder in which "
                 "`thzsync run --out` was interrupted"
             )
-        version = version_of(begun.document)
-        with blaming(place.parent, version):
-            spec, parts = _spec(begun), list(_complete_parts(place))
+        version = _version_of(started.document)
+        with _blaming(place.parent, version):
+            spec, parts = _spec(started), list(_complete_parts(place))
         if _is_strange(place, parts):
             reason = "finished iterations lie in other files"
-            raise StartedElsewhere.because(place.parent, version, reason)
+            raise _started_elsewhere(place.parent, version, reason)
         return cls(place, spec, parts, version)
 
     def reading(self) -> AbstractContextManager[None]:
         """While what is recorded is read: errors name the version that began the run."""
-        return blaming(self.folder.parent, self._version)
+        return _blaming(self.folder.parent, self._version)
 
     @property
     def parts(self) -> int:
@@ -166,7 +165,7 @@ class Journal:
         """The finished iterations as a run."""
         import polars as pl
 
-        begun = self.spec
+        spec = self.spec
         if not self._parts:
             raise ThzSyncError(
                 f"{self.folder.parent}: was interrupted before an iteration was finished; "
@@ -178,7 +177,7 @@ class Journal:
                 for name in TABLES
             }
         whole = until_last_iteration(tables)
-        return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
+        return Run(spec.scenario, spec.policy, spec.seed, spec.references, whole)
 
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
@@ -208,22 +207,54 @@ def refuse_to_drop(folder: str | Path) -> None:
 
 
 def _remove(place: Path) -> None:
+    (place / STARTED).unlink(missing_ok=True)  # without it the rest means nothing
     if place.exists():
-        (place / STARTED).unlink(missing_ok=True)  # without it the rest means nothing
         shutil.rmtree(place)
 
 
-def _marked(folder: Path, marker: str) -> Record | None:
-    """The record of a folder; None where its marker has not been written."""
+def _marked(folder: Path) -> Record | None:
+    """The beginning of a run; None where it has not been written."""
+    file = folder / STARTED
     try:
-        document = json.loads((folder / marker).read_text("utf-8"))
+        text = file.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, RecursionError, ValueError) as error:
-        raise ThzSyncError(f"{folder / marker}: damaged ({error}); record it anew") from None
-    record = Record.at(folder, marker, document if isinstance(document, dict) else {})
+    except OSError as error:
+        raise ThzSyncError(f"{file}: damaged ({error}); record it anew") from None
+    record = Record.at(folder, STARTED, read_marker(text, file))
     record.check_seal()
     return record
+
+
+def _started_elsewhere(folder: Path, version: str, reason: str) -> ThzSyncError:
+    """Another version started the run, and this one cannot go on with it."""
+    who = "another version of thzsync"
+    if version != __version__:
+        who = f"thzsync {version}, and this is {__version__}"
+    return ThzSyncError(
+        f"{folder}: was started by {who} ({reason}); go on with that version, or start anew "
+        f"with `thzsync run ... --out {folder} --force`"
+    )
+
+
+def _version_of(document: Mapping[str, Any]) -> str:
+    """The version that wrote a document, as its environment says; this one if it says nothing."""
+    environment = document.get("environment")
+    told = environment.get("thzsync") if isinstance(environment, dict) else None
+    return told if isinstance(told, str) else __version__
+
+
+@contextmanager
+def _blaming(folder: Path, version: str) -> Iterator[None]:
+    """Let errors name the version that started a run, if it is another: its files look damaged."""
+    try:
+        yield
+    except ThzSyncError as error:
+        if version == __version__:
+            raise
+        found = error.lines[0].removeprefix(f"{folder}: ")
+        what, _, _remedy = found.rpartition("; ")
+        raise _started_elsewhere(folder, version, what or found) from None
 
 
 def _spec(record: Record) -> RunSpec:

@@ -166,12 +166,8 @@ def _frame(table: str, parts: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
 
 def _column(cells: list[tuple[int, Any]]) -> AnyArray:
     """All rows of a plain column: thousands of cells, most of them alike, in one NumPy call."""
-    values = [cell for _, cell in cells]
-    kinds = set(map(type, values))
-    if np.ndarray not in kinds:
-        return np.repeat(np.array(values), [rows for rows, _ in cells])
-    if len(kinds) == 1:
-        return np.concatenate(values)
+    if not any(isinstance(value, np.ndarray) for _, value in cells):
+        return np.repeat(np.array([value for _, value in cells]), [rows for rows, _ in cells])
     return np.concatenate(
         [v if isinstance(v, np.ndarray) else np.full(rows, v) for rows, v in cells]
     )
@@ -205,11 +201,8 @@ def list_series(name: str, lists: Sequence[Any], dtype: pl.List) -> pl.Series:
     kind = np.float64 if inner.is_float() else np.int64
     values = np.concatenate([np.asarray(part, dtype=kind) for part in lists])
     owner = np.repeat(np.arange(len(lengths)), lengths)
-    filled = (
-        pl.DataFrame({"row": owner, name: pl.Series(values).cast(inner)})
-        .group_by("row", maintain_order=True)
-        .agg(name)
-    )
+    rows_of = pl.DataFrame({"row": owner, name: pl.Series(values).cast(inner)})
+    filled = rows_of.group_by("row", maintain_order=True).agg(name)
     if filled.height == len(lengths):
         return filled[name]
     every = pl.DataFrame({"row": np.arange(len(lengths))})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import platform
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -277,7 +278,9 @@ def read_scenario(record: Record) -> Scenario:
         text = record.read(SCENARIO).decode("utf-8")
     except UnicodeDecodeError:
         raise ThzSyncError(f"{record.folder / SCENARIO}: not a text file; record it anew") from None
-    return parse_scenario(text, str(record.folder / SCENARIO))
+    with warnings.catch_warnings():  # a record may hold names that have changed since
+        warnings.simplefilter("ignore", FutureWarning)
+        return parse_scenario(text, str(record.folder / SCENARIO))
 
 
 def _read_marker(folder: Path) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from thzsync.errors import ThzSyncError
 from thzsync.scenario.units import Quantity, no_truth
 
 
@@ -52,3 +53,17 @@ class Model(BaseModel):
     """A frozen, closed model: unknown keys are errors. A docstring below a field describes it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
+
+
+def read_bytes(given: Any, place: str) -> int:
+    """A size that a caller gave, such as 4194304, ``"4194304"`` or ``"4 MiB"`` [bytes]."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from thzsync.scenario.explain import explain
+
+    plain = isinstance(given, str) and given.lstrip("-").isdecimal()
+    try:
+        found: int = TypeAdapter(Bytes).validate_python(f"{given} B" if plain else given)
+    except ValidationError as error:
+        raise ThzSyncError(f"{place}: {explain(error)[0].removeprefix(': ')}") from None
+    return found

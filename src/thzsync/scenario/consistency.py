@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
 
@@ -14,77 +14,56 @@ if TYPE_CHECKING:
     from thzsync.scenario.scenario import Scenario
 
 
-class _Area(NamedTuple):
-    """The rings and lanes of a job's partition, as half-open spans."""
+def _partition(job: Job, floor: Floor) -> tuple[range, range]:
+    """The rings and the lanes of a job."""
+    rings = floor.rings - job.first_ring if job.rings is None else job.rings
+    lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
+    return (
+        range(job.first_ring, job.first_ring + rings),
+        range(job.first_lane, job.first_lane + lanes),
+    )
 
-    first_ring: int
-    end_ring: int
-    first_lane: int
-    end_lane: int
 
-    @staticmethod
-    def of(job: Job, floor: Floor) -> _Area:
-        rings = floor.rings - job.first_ring if job.rings is None else job.rings
-        lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
-        return _Area(job.first_ring, job.first_ring + rings, job.first_lane, job.first_lane + lanes)
-
-    def shared(self, other: _Area) -> _Area:
-        return _Area(
-            max(self.first_ring, other.first_ring),
-            min(self.end_ring, other.end_ring),
-            max(self.first_lane, other.first_lane),
-            min(self.end_lane, other.end_lane),
-        )
-
-    @property
-    def empty(self) -> bool:
-        return self.end_ring <= self.first_ring or self.end_lane <= self.first_lane
+def _shared(first: range, second: range) -> range:
+    return range(max(first.start, second.start), min(first.stop, second.stop))
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:
     """Jobs that do not fit on the floor, or that overlap."""
-    areas = [_Area.of(job, scenario.floor) for job in scenario.jobs]
-    for number, (job, area) in enumerate(zip(scenario.jobs, areas, strict=True)):
-        yield from _floor_problems(f"jobs.{number}", area, scenario.floor)
-        if job.training is not None:
-            stages = area.end_ring - area.first_ring
-            for stage in job.training.moe_stages:
-                if stage >= stages:
-                    yield (
-                        f"jobs.{number}.training.moe_stages: stage {stage} does not exist; "
-                        f"the job has stages 0..{stages - 1}"
-                    )
-    for first, second in combinations(range(len(areas)), 2):
-        shared = areas[first].shared(areas[second])
-        if not shared.empty:
+    partitions = [_partition(job, scenario.floor) for job in scenario.jobs]
+    for number, (job, (rings, lanes)) in enumerate(zip(scenario.jobs, partitions, strict=True)):
+        place, floor = f"jobs.{number}", scenario.floor
+        yield from _span_problems(f"{place}: rings", rings, floor.rings, "the floor has rings")
+        yield from _span_problems(f"{place}: lanes", lanes, floor.lanes, "a ring has racks")
+        for stage in job.training.moe_stages if job.training is not None else ():
+            if stage >= len(rings):
+                yield (
+                    f"{place}.training.moe_stages: stage {stage} does not exist; "
+                    f"the job has stages 0..{len(rings) - 1}"
+                )
+    for first, second in combinations(range(len(partitions)), 2):
+        rings, lanes = map(_shared, partitions[first], partitions[second])
+        if rings and lanes:
             names = f"job {scenario.jobs[second].name!r} and job {scenario.jobs[first].name!r}"
             yield (
-                f"jobs.{second}: {names} both use the rack on ring {shared.first_ring}, "
-                f"lane {shared.first_lane}; partitions must be disjoint"
+                f"jobs.{second}: {names} both use the rack on ring {rings.start}, "
+                f"lane {lanes.start}; partitions must be disjoint"
             )
     if len({job.name for job in scenario.jobs}) < len(scenario.jobs):
         yield "jobs: every job needs a name of its own"
 
 
-def _floor_problems(place: str, area: _Area, floor: Floor) -> Iterator[str]:
-    spans = (
-        ("rings", area.first_ring, area.end_ring, f"the floor has rings 0..{floor.rings - 1}"),
-        ("lanes", area.first_lane, area.end_lane, f"a ring has racks 0..{floor.lanes - 1}"),
-    )
-    limits = (floor.rings, floor.lanes)
-    for (noun, first, end, known), limit in zip(spans, limits, strict=True):
-        if end <= first or end > limit:
-            span = f"{first}..{end - 1}" if end > first else f"from {first} on"
-            yield f"{place}: {noun} {span} but {known}"
+def _span_problems(place: str, span: range, limit: int, known: str) -> Iterator[str]:
+    if not span or span.stop > limit:
+        found = f"{span.start}..{span.stop - 1}" if span else f"from {span.start} on"
+        yield f"{place} {found} but {known} 0..{limit - 1}"
 
 
 def index_problems(scenario: Scenario) -> Iterator[str]:
     """Racks, rings and subbands that do not exist, but that faults or stragglers name."""
     floor = scenario.floor
-    racks = [
-        (f"stragglers.slow_racks.{k}", slow.rack)
-        for k, slow in enumerate(scenario.stragglers.slow_racks)
-    ]
+    slow_racks = scenario.stragglers.slow_racks
+    racks = [(f"stragglers.slow_racks.{k}", slow.rack) for k, slow in enumerate(slow_racks)]
     for k, fault in enumerate(scenario.faults):
         place = f"faults.{k}"
         rack = getattr(fault, "rack", None)

@@ -11,20 +11,43 @@ import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
+from typing import Any
 
 from thzsync.scenario.base import Model
+from thzsync.scenario.files import preset_names
+from thzsync.scenario.scenario import Scenario
+
+
+def json_schema() -> dict[str, Any]:
+    """What a scenario file may contain, for editors.
+
+    It is the schema of the models plus the key ``preset``. A file that starts from a preset may
+    omit any key, so the schema does not require the floor's keys. Loading checks them.
+    """
+    describe()
+    schema = Scenario.model_json_schema()
+    preset = {
+        "type": "string",
+        "enum": preset_names(),
+        "description": "The preset this file starts from; its other keys replace the preset's.",
+    }
+    schema["properties"] = {"preset": preset, **schema["properties"]}
+    schema.pop("required", None)
+    schema["$defs"]["Floor"].pop("required", None)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def describe() -> None:
     """Give every field of every model its description, if the source files exist."""
     for model in dict.fromkeys(_models(Model)):
-        found = False
-        for parent in model.__mro__[: model.__mro__.index(Model)]:
-            for name, text in _docstrings(parent.__module__, parent.__qualname__):
-                field = model.model_fields.get(name)
-                if field is not None and field.description is None:
-                    field.description, found = text, True
-        if found:
+        texts: dict[str, str] = {}
+        for parent in reversed(model.__mro__[: model.__mro__.index(Model)]):
+            texts |= _docstrings(parent.__module__).get(parent.__qualname__, {})
+        missing = {k: f for k, f in model.model_fields.items() if f.description is None}
+        for name in missing.keys() & texts.keys():
+            missing[name].description = texts[name]
+        if missing.keys() & texts.keys():
             model.model_rebuild(force=True, raise_errors=False)
 
 
@@ -36,26 +59,18 @@ def _models(model: type[Model]) -> Iterator[type[Model]]:
 
 
 @cache
-def _docstrings(module: str, name: str) -> tuple[tuple[str, str], ...]:
-    """The names in a class that have a docstring below them, and that docstring."""
-    definition = _classes(module).get(name)
-    if definition is None:
-        return ()
-    return tuple(
-        (ast.unparse(field.target), inspect.cleandoc(below.value.value))
-        for field, below in zip(definition.body, definition.body[1:], strict=False)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(below, ast.Expr)
-        and isinstance(below.value, ast.Constant)
-        and isinstance(below.value.value, str)
-    )
-
-
-@cache
-def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The top-level classes of a module."""
+def _docstrings(module: str) -> dict[str, dict[str, str]]:
+    """By top-level class of a module, the docstrings below its fields."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (KeyError, OSError, SyntaxError, TypeError):
         return {}
-    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    return {c.name: dict(_below_fields(c)) for c in tree.body if isinstance(c, ast.ClassDef)}
+
+
+def _below_fields(definition: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(definition.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+            text = ast.literal_eval(below.value) if isinstance(below.value, ast.Constant) else None
+            if isinstance(text, str):
+                yield ast.unparse(field.target), inspect.cleandoc(text)

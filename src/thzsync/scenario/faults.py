@@ -16,6 +16,8 @@ class _Window(Model):
     """When the fault begins [s]."""
     end_s: Instant
     """When the fault ends [s]."""
+    kind: str
+    """Which fault this is."""
 
     @model_validator(mode="after")
     def _ordered(self) -> _Window:
@@ -28,7 +30,6 @@ class TransceiverDown(_Window):
     """A rack's THz transceiver is dead."""
 
     kind: Literal["transceiver-down"]
-    """Which fault this is."""
     rack: Index
     """The rack (from 0)."""
 
@@ -37,7 +38,6 @@ class SubbandJammed(_Window):
     """No rack can use a subband."""
 
     kind: Literal["subband-jammed"]
-    """Which fault this is."""
     subband: Index
     """The subband (from 0)."""
 
@@ -46,7 +46,6 @@ class PairBlocked(_Window):
     """Two racks cannot reach each other over THz."""
 
     kind: Literal["pair-blocked"]
-    """Which fault this is."""
     racks: tuple[Index, Index]
     """The two racks (from 0)."""
 
@@ -61,7 +60,6 @@ class FibreDegraded(_Window):
     """A fibre is down or slower, in both directions."""
 
     kind: Literal["fibre"]
-    """Which fault this is."""
     rack: Index | None = None
     """The rack of an access fibre; or give rings."""
     rings: tuple[Index, Index] | None = None
@@ -80,7 +78,6 @@ class ComputeFrozen(_Window):
     """A rack produces no data."""
 
     kind: Literal["compute-frozen"]
-    """Which fault this is."""
     rack: Index
     """The rack (from 0)."""
 

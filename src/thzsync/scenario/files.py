@@ -95,10 +95,9 @@ def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
 def _resolved(raw: Mapping[str, Any], source: str) -> dict[str, Any]:
     """All keys of a file, including those of the preset that it starts from."""
     values = dict(raw)
-    base = values.pop("preset", None)
+    base, presets = values.pop("preset", None), _presets()
     if base is None:
         return values
-    presets = _presets()
     if not isinstance(base, str) or base not in presets:
         raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
     return _merged(_resolved(tomllib.loads(presets[base]), source), values)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+import warnings
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from thzsync.scenario.base import (
     Bytes,
@@ -21,6 +22,17 @@ from thzsync.scenario.learning import Bandit, Ddqn
 
 MOST_LEVELS: Final = 64
 """Most power levels that a search can try per sender."""
+OLD_SEARCHES: Final = {"reckoned": "model-based", "reckoned-even": "model-based-even"}
+"""Present values of ``coordinator.search`` by their names until version 0.3."""
+
+
+def _present_search(value: Any) -> Any:
+    present = OLD_SEARCHES.get(value) if isinstance(value, str) else None
+    if present is None:
+        return value
+    text = f'coordinator.search: "{value}" is now called "{present}"; please write that'
+    warnings.warn(text, FutureWarning, stacklevel=2)
+    return present
 
 
 class Training(Model):
@@ -213,11 +225,14 @@ class Coordinator(Model):
     encoder: Literal["pooled", "flat"] = "pooled"
     """How the network reads an event: shared weights for all flows, pooled; or one padded, masked
     vector of all flows and the whole action, as in the paper (eq:bandit_representation)."""
-    search: Literal["uniform", "partial", "reckoned", "reckoned-even"] = "uniform"
+    search: Annotated[
+        Literal["uniform", "partial", "model-based", "model-based-even"],
+        BeforeValidator(_present_search),
+    ] = "uniform"
     """Start of the search: uniform actions, with deviation_cost as the price of leaving them; the
     empty action, built up coordinate by coordinate as in the paper (partial); or the proposals of
-    a cost model, whose error the bandits learn: THz for the best units first (reckoned), or even
-    splits in addition (reckoned-even)."""
+    a cost model, whose error the bandits learn: THz for the best units first (model-based), or even
+    splits in addition (model-based-even)."""
     reward: Literal["compressed", "raw"] = "compressed"
     """Rewards for learning: compressed below All-Wired's mean; or raw (the paper's)."""
     gains: Literal["sorted", "by-subband"] = "sorted"

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -17,8 +17,10 @@ from thzsync.scenario.consistency import buffer_problems, index_problems, partit
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
-from thzsync.scenario.job import Collectives, Coordinator, Job, Reward, Stragglers
+from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Reward, Stragglers
 from thzsync.scenario.network import NetworkKind, RingNetwork
+
+_OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 
 
 class Scenario(Model):
@@ -120,6 +122,9 @@ class Scenario(Model):
         ):
             if table.get(key) is not None:  # the content counts, not the path
                 table[key] = {"sha256": content_digest(table[key])}
+        # Values that were renamed count under their old names, so that older records stay valid.
+        search = values["coordinator"]["search"]
+        values["coordinator"]["search"] = _OLD_NAMES.get(search, search)
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from thzsync.display.numbers import quantity
 from thzsync.display.table import Column, Table
-from thzsync.scenario.fabric import Channel, Floor, Optical, Thz
 from thzsync.scenario.job import Job, Stragglers
 from thzsync.scenario.scenario import Scenario
 from thzsync.scenario.units import rate_text
@@ -19,37 +18,23 @@ def summary_table(scenario: Scenario) -> Table:
 
 
 def _lines(scenario: Scenario) -> Iterator[tuple[str, str]]:
-    yield "floor", _floor(scenario.floor)
-    yield "fibre", _fibre(scenario.optical)
-    yield "THz", _thz(scenario.thz)
-    yield "channel", _channel(scenario.channel)
+    floor, optical, thz = scenario.floor, scenario.optical, scenario.thz
+    channel, weights = scenario.channel, scenario.reward
+    yield "floor", f"{floor.racks} racks on {floor.rings} rings"
+    access, inter = rate_text(optical.access_bps), rate_text(optical.inter_bps)
+    load = f"{100 * optical.background.load:g} % background traffic"
+    yield "fibre", f"{access} to racks, {inter} between rings, {load}"
+    start, width = f"{thz.band_start_hz / 1e9:g} GHz", f"{thz.subband_hz / 1e9:g} GHz"
+    most = f"{1e3 * thz.max_power_w:g} mW per rack"
+    yield "THz", f"{thz.subbands} subbands of {width} from {start}, {most}"
+    blocked = f"{100 * channel.blockage.share:g} % of the time blocked"
+    yield "channel", f"{channel.fluctuation_db:g} dB of fluctuation, links {blocked}"
     for job in scenario.jobs:
         yield f"job {job.name}", _work(job)
-    yield "late racks", _late(scenario.stragglers)
-    weights = scenario.reward
+    yield "stragglers", _stragglers(scenario.stragglers)
     yield "reward", f"{weights.time_weight:g} for time, {weights.energy_weight:g} for energy"
     if scenario.faults:
         yield "faults", f"{len(scenario.faults)} scheduled"
-
-
-def _floor(floor: Floor) -> str:
-    return f"{floor.racks} racks on {floor.rings} rings"
-
-
-def _fibre(optical: Optical) -> str:
-    access, inter = (rate_text(bps) for bps in (optical.access_bps, optical.inter_bps))
-    load = optical.background.load
-    return f"{access} to racks, {inter} between rings, {100 * load:g} % background traffic"
-
-
-def _thz(thz: Thz) -> str:
-    start, width = f"{thz.band_start_hz / 1e9:g} GHz", f"{thz.subband_hz / 1e9:g} GHz"
-    return f"{thz.subbands} subbands of {width} from {start}, {1e3 * thz.max_power_w:g} mW per rack"
-
-
-def _channel(channel: Channel) -> str:
-    blocked = f"{100 * channel.blockage.share:g} % of the time blocked"
-    return f"{channel.fluctuation_db:g} dB of fluctuation, links {blocked}"
 
 
 def _work(job: Job) -> str:
@@ -60,7 +45,7 @@ def _work(job: Job) -> str:
     return f"{job.training.microbatches} micro-batches" if job.training else "no work"
 
 
-def _late(stragglers: Stragglers) -> str:
+def _stragglers(stragglers: Stragglers) -> str:
     if not stragglers.probability and not stragglers.slow_racks:
         return "none"
     most = quantity(1e3 * stragglers.max_delay_s, "ms", 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Final, get_args
@@ -57,6 +57,10 @@ class Quantity:
     def __init__(self, dimension: str) -> None:
         self.dimension = dimension
         self.units = UNITS[dimension]
+        self.scales = dict(self.units)
+        for other, usual in _SPELLINGS.get(dimension, ()):
+            ours = ((u, scale) for u, scale in self.units.items() if u.endswith(usual))
+            self.scales |= {u.removesuffix(usual) + other: scale for u, scale in ours}
 
     def parse(self, value: Any) -> Any:
         """The number in base units; Pydantic checks everything that is not a text."""
@@ -85,23 +89,19 @@ class Quantity:
         return None
 
     def _scale(self, unit: str) -> float:
-        for known in self._known(unit.replace("µ", "u").replace("μ", "u")):
-            if known in self.units:
-                return self.units[known]
+        found = self.scales.get(unit.replace("µ", "u").replace("μ", "u"))
+        if found is not None:
+            return found
         if self.dimension == "bps" and unit.endswith(("B/s", "Bps")):
             raise ValueError(f"this counts bytes; {self._remedy()}")
         raise ValueError(self._remedy())
 
-    def _known(self, unit: str) -> Iterator[str]:
-        """The unit, and its standard form if the spelling differs."""
-        yield unit
-        for other, usual in _SPELLINGS.get(self.dimension, ()):
-            if unit.endswith(other):
-                yield unit.removesuffix(other) + usual
-
     def _remedy(self) -> str:
-        units = [*self.units, *[_DBM] * (self.dimension == "w")]
+        units = self._with_dbm(self.units)
         return f"write a number, or a number with one of {', '.join(units)}"
+
+    def _with_dbm(self, units: Iterable[str]) -> list[str]:
+        return [*units, *[_DBM] * (self.dimension == "w")]
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -111,15 +111,9 @@ class Quantity:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        units = "|".join(map(re.escape, self._spelt()))
+        units = "|".join(map(re.escape, self._with_dbm(self.scales)))
         text = {"type": "string", "pattern": rf"^\s*[-+]?[0-9][0-9_.eE+-]*\s*({units})\s*$"}
         return {"anyOf": [handler(schema), text]}
-
-    def _spelt(self) -> Iterator[str]:
-        yield from self.units
-        for other, usual in _SPELLINGS.get(self.dimension, ()):
-            yield from (u.removesuffix(usual) + other for u in self.units if u.endswith(usual))
-        yield from [_DBM] * (self.dimension == "w")
 
 
 def quantity_of(field: FieldInfo) -> Quantity | None:

@@ -14,8 +14,8 @@ import numpy as np
 from thzsync.coordinator import Action, Policy, Situation, make_policy
 from thzsync.coordinator.saved import load_policy
 from thzsync.errors import ThzSyncError
-from thzsync.records.decisions import Decision
 from thzsync.records.journal import Journal, RunSpec
+from thzsync.records.parts import Decision
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 

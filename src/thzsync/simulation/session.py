@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from thzsync.coordinator import Action, Outcome, Policy, Situation
 from thzsync.errors import ThzSyncError, whole
 from thzsync.records import Recorder, References, Run
-from thzsync.records.decisions import Decision
+from thzsync.records.parts import Decision
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.metrics import Progress
