@@ -54,7 +54,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     air.half_duplex, air.rf_chains, air.power_cap, air.power_budget,
     rounds.gain, rounds.rate, power.power_needed, power.budget_used,
     rounds.transmission_bytes, rounds.round_span, rounds.round_order, rounds.discipline,
-    rounds.steering,
+    rounds.in_turn, rounds.steering,
     fibre.wired_speed, fibre.link_bytes, arrivals.wired_order, fibre.link_rate,
     flows.fibre_time, flows.fidelity, spans.link_spans, spans.link_progress,
     background.background,

@@ -7,16 +7,19 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.format2 import DISCIPLINES
 from thzsync.auditor.record import Record
 
 TOLD: Final = (
     "iterations", "recorded", "rows", "scenario", "scenario_sha256", "policy", "learning", "seed",
+    "disciplines",
 )  # fmt: skip
 """What ``run.json`` says and the record shows."""
 
 
 def declaration(record: Record, findings: Findings) -> None:
     """Counts, names and the scenario's hash in ``run.json`` are those of the record."""
+    _disciplines(record, findings)
     told = record.run.declared
     if told is None:
         return
@@ -35,6 +38,19 @@ def declaration(record: Record, findings: Findings) -> None:
             key not in found or told.get(key) == found[key],
             f"run.json, {key}",
             f"says {told.get(key)}, the record has {found.get(key)}",
+        )
+
+
+def _disciplines(record: Record, findings: Findings) -> None:
+    """All disciplines in use are declared, and those of format 2 as they were."""
+    if record.run.disciplines is None:
+        return
+    for name in np.unique(record.flows.discipline.astype(str)).tolist():
+        told = record.declarations.get(name)
+        findings.require(
+            told is not None and told == DISCIPLINES.get(name, told),
+            f"run.json, disciplines, {name}",
+            "is not declared" if told is None else f"says {told}, which is not what it stands for",
         )
 
 

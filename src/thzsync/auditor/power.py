@@ -10,10 +10,6 @@ from thzsync.auditor.record import Record
 from thzsync.auditor.rounds import capacity_bits
 from thzsync.auditor.tables import real_sum_by
 
-_EXACT = ("matching", "matching-blind", "assignment", "assignment-blind", "assignment-one")
-"""Rounds of minimum duration at minimum power: every transmission needs all of its power."""
-_KNOWN = (*_EXACT, "matching-equal", "assignment-equal", "streaming")
-"""Here at least the slowest transmission of a round does."""
 _ROUNDING_PS = 8
 """By so much a round may be longer than the shortest possible one."""
 
@@ -27,17 +23,19 @@ def power_needed(record: Record, findings: Findings) -> None:
     least = capacity_bits(record, row, shorten_ps=sent.chunks[row] + 1) / (8.0 * sent.bytes[row])
     slowest = np.full(len(rounds), np.inf)
     np.minimum.at(slowest, sent.round[row], least)
-    exact = np.isin(declared, _EXACT) & (record.scenario.thz.radiation == "needed")
+    exact = record.declares(declared, lambda told: told.power == "least")
+    exact &= record.scenario.thz.radiation == "needed"
+    bounded = record.declares(declared, lambda told: told.power != "budget")
     excess = np.where(exact, least, slowest[sent.round[row]])
     findings.test(
-        np.isin(declared, _KNOWN) & (excess > 1 + TOLERANCE),
+        bounded & (excess > 1 + TOLERANCE),
         sent.at(row),
         lambda k: f"its power could carry {excess[k]:.9g} times its bytes in its time",
     )
 
 
 def budget_used(record: Record, findings: Findings) -> None:
-    """In every common round the sender that sets its length uses all the power it may.
+    """Where it is declared, the sender that sets a round's length uses all the power it may.
 
     That is its budget, or what other events leave of the rack's maximum.
     """
@@ -55,7 +53,7 @@ def budget_used(record: Record, findings: Findings) -> None:
     share = own_w / np.maximum(allowed_w, 1e-300)
     best = np.zeros(len(rounds))
     np.maximum.at(best, pair[0], share)
-    known = np.isin(rounds.discipline, _KNOWN[:-1]) & (rounds.event >= 0)
+    known = record.declares(rounds.discipline, lambda told: told.uses_budget) & (rounds.event >= 0)
     known[known] &= ~record.survey.moved[rounds.event[known]]
     findings.test(
         known & (best < 1 - _unused(record)) & (best > 0),

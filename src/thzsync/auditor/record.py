@@ -6,14 +6,15 @@ time, so that the memory of an audit is that of the record and of one part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray
+from thzsync.arrays import AnyArray, BoolArray, IntArray
+from thzsync.auditor.format2 import DISCIPLINES
 from thzsync.auditor.rows import (
     Blocks,
     Chunks,
@@ -27,6 +28,7 @@ from thzsync.auditor.rows import (
     Transmissions,
 )
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
+from thzsync.records.declaration import Declaration
 from thzsync.scenario import FibreDegraded
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Record:
         self.has_traces = any(job.trace is not None for job in jobs)
         """Whether a job comes from a trace, whose nominal releases are not recorded."""
         self.broken_fibres = [fault for fault in faults if isinstance(fault, FibreDegraded)]
+        self.declarations = DISCIPLINES if run.disciplines is None else run.disciplines
+        """What disciplines declare."""
         self.iterations = Iterations(run.tables["iterations"])
         self.cut = len(self.iterations) > 0 and 0 not in self.iterations.iteration
         """Whether the record begins in the middle of a run."""
@@ -89,6 +93,12 @@ class Record:
     def chunks(self) -> Chunks:
         """Chunks of flows."""
         return Chunks(self._chunk_rows, self.flows)
+
+    def declares(self, disciplines: AnyArray, fact: Callable[[Declaration], bool]) -> BoolArray:
+        """Whether the discipline of every row declares a fact; no unknown one does."""
+        names = [name for name, told in self.declarations.items() if fact(told)]
+        declared: BoolArray = np.isin(disciplines.astype(str), np.array(names, dtype=str))
+        return declared
 
     @property
     def incomplete(self) -> dict[str, int]:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import spread, sum_by
-
-PINNED: Final = ("pipeline", "sustained", "sustained-chunk")
-"""Disciplines that owe a guard time where a chain turns, and nowhere else."""
-_COMMON: Final = {
-    "matching": 1, "assignment": 1, "pipeline": 1, "streaming": 0, "striping": 0, "sustained": 0,
-}  # fmt: skip
-"""Whether the rounds of a family of disciplines are common; of one from elsewhere nobody knows."""
-_UNKNOWN: Final = -1
 
 
 def gain(record: Record, findings: Findings) -> None:
@@ -104,22 +94,21 @@ def round_span(record: Record, findings: Findings) -> None:
     """
     rounds, sent = record.rounds, record.transmissions
     guard_ps = to_ps(record.scenario.thz.round_overhead_s)
-    owed = np.array([_owes_guard(name) for name in rounds.discipline.tolist()], dtype=np.int64)
-    wrong = np.where(
-        owed == _UNKNOWN,
-        ~np.isin(rounds.overhead_ps, (0, guard_ps)),
-        rounds.overhead_ps != np.where(owed == 1, guard_ps, 0),
-    )
+    overhead_ps = rounds.overhead_ps
+    always = record.declares(rounds.discipline, lambda told: told.guarded)
+    never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
+    wrong = ~np.isin(overhead_ps, (0, guard_ps))
+    wrong |= (always & (overhead_ps != guard_ps)) | (never & (overhead_ps != 0))
     findings.test(
-        wrong | (rounds.end_ps < rounds.start_ps + rounds.overhead_ps),
+        wrong | (rounds.end_ps < rounds.start_ps + overhead_ps),
         rounds.name,
-        lambda k: f"overhead of {rounds.overhead_ps[k]} ps does not fit {rounds.discipline[k]}",
+        lambda k: f"overhead of {overhead_ps[k]} ps does not fit {rounds.discipline[k]}",
     )
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
     begins, ends = sent.start_ps[known], sent.end_ps[known]
     findings.test(
-        (begins != rounds.start_ps[owner] + rounds.overhead_ps[owner])
+        (begins != rounds.start_ps[owner] + overhead_ps[owner])
         | (ends < begins)
         | (ends > rounds.end_ps[owner]),
         sent.at(known),
@@ -139,9 +128,10 @@ def round_span(record: Record, findings: Findings) -> None:
 def round_order(record: Record, findings: Findings) -> None:
     """Declared common rounds of an event and discipline follow each other, and end together."""
     rounds, sent = record.rounds, record.transmissions
-    declared = np.array([_is_common(name) for name in rounds.discipline.tolist()], dtype=np.int64)
+    common = record.declares(rounds.discipline, lambda told: told.common)
+    single = record.declares(rounds.discipline, lambda told: not told.common)
     findings.test(
-        (declared != _UNKNOWN) & (rounds.common != (declared == 1)),
+        np.where(rounds.common, single, common),
         rounds.name,
         lambda row: f"says that its rounds are {'' if rounds.common[row] else 'not '}common",
     )
@@ -174,28 +164,28 @@ def discipline(record: Record, findings: Findings) -> None:
     )
 
 
-def _family(name: str) -> str:
-    """The part of a discipline's name before the first hyphen."""
-    return name.split("-", maxsplit=1)[0]
-
-
-def _is_common(name: str) -> int:
-    return _COMMON.get(_family(name), _UNKNOWN)
-
-
-def _owes_guard(name: str) -> int:
-    """Of the disciplines that do not pin links, exactly those with rounds steer at each start."""
-    return _UNKNOWN if _family(name) in PINNED else _is_common(name)
+def in_turn(record: Record, findings: Findings) -> None:
+    """Where it is declared, a flow begins nothing while something of it is in the air."""
+    sent, flows = record.transmissions, record.flows
+    row = np.flatnonzero(sent.flow >= 0)
+    row = row[record.declares(flows.discipline[sent.flow[row]], lambda told: told.in_turn)]
+    row = row[np.lexsort((sent.end_ps[row], sent.taken_ps[row], sent.flow[row]))]
+    a, b = row[:-1], row[1:]
+    begins = (sent.flow[a] == sent.flow[b]) & (sent.taken_ps[a] != sent.taken_ps[b])
+    findings.test(
+        begins & (sent.taken_ps[b] < sent.end_ps[a]),
+        sent.at(b),
+        lambda k: f"begins while its flow sends until {sent.end_ps[a[k]]} ps",
+    )
 
 
 def steering(record: Record, findings: Findings) -> None:
-    """On pinned links the guard time is owed exactly where a chain turns to another rack.
+    """Where links are held, the guard time is owed exactly where a chain turns to another rack.
 
-    Rounds of the paper's disciplines owe it always, streams never (so the paper's words are read):
-    ``round_span`` checks those.
+    Other disciplines owe it always or never, which ``round_span`` checks.
     """
     rounds = record.rounds
-    row = np.flatnonzero(np.isin(rounds.discipline.astype(str), PINNED))
+    row = np.flatnonzero(record.declares(rounds.discipline, lambda told: told.steers))
     turned = _turned(record)[row]
     owed = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
     findings.equal(rounds.overhead_ps[row], owed, rounds.at(row), "guard time [ps]")

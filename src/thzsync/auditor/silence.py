@@ -1,9 +1,9 @@
 """Why a THz chunk was not sent: something must have been in its way.
 
-The overlay leaves nothing lying about. An event with nothing in the air, whose unsent chunks are
-all ready, whose racks are idle and whose links are all strong enough must send now, whatever its
-discipline. And the fibre gets a chunk that was decided for THz only after its flow has found no
-subband that would carry it. So an outage that the scenario does not name gives itself away.
+Most disciplines declare that they conserve work. Then an event with nothing in the air, whose
+unsent chunks are all ready, whose racks are idle and whose links are all strong enough must send
+now. And the fibre gets a chunk that was decided for THz only after its flow has found no subband
+that would carry it. So an outage that the scenario does not name shows.
 """
 
 from __future__ import annotations
@@ -21,12 +21,6 @@ from thzsync.auditor.record import Record
 from thzsync.auditor.rounds import snr_per_w
 from thzsync.auditor.tables import spread
 
-EAGER: Final = (
-    "matching", "matching-blind", "matching-equal", "assignment", "assignment-blind",
-    "assignment-equal", "pipeline", "streaming", "striping", "sustained",
-    "sustained-chunk",
-)  # fmt: skip
-"""Disciplines that send what they can on any subband; others may wait for what they like."""
 MOST_INSTANTS: Final = 4096
 """Instants at which one wait is looked at; the channel may change more often."""
 MARGIN: Final = 2.0
@@ -56,10 +50,11 @@ def fallback(record: Record, findings: Findings) -> None:
     chunks, flows = record.chunks, record.flows
     air, timeout_ps = _Air(record), to_ps(record.scenario.thz.fallback_timeout_s)
     given_up = chunks.decided_thz & ~chunks.thz
+    conserving = record.declares(flows.discipline, lambda told: told.work_conserving)
     for flow in np.unique(chunks.flow[given_up]).tolist():
         own = slice(*np.searchsorted(chunks.flow, (flow, flow + 1)).tolist())
         event = int(flows.event[flow])
-        if event < 0 or str(flows.discipline[flow]) not in EAGER:
+        if event < 0 or not conserving[flow]:
             continue
         first_ps = int(chunks.ready_ps[own][chunks.decided_thz[own]].min())
         ends = chunks.end_ps[own][given_up[own]]
@@ -88,8 +83,9 @@ def _waits(record: Record) -> Iterator[tuple[int, int, int, IntArray]]:
     taken_ps[row] = sent.taken_ps[owner]
     known = (chunks.event >= 0) & chunks.thz & (taken_ps >= 0)
     odd = (chunks.event >= 0) & ((chunks.thz != chunks.decided_thz) | (chunks.thz & ~known))
-    strange = (flows.event >= 0) & ~np.isin(flows.discipline.astype(str), EAGER)
-    left_out = {*chunks.event[odd].tolist(), *flows.event[strange].tolist()}
+    conserving = record.declares(flows.discipline, lambda told: told.work_conserving)
+    idling = (flows.event >= 0) & ~conserving
+    left_out = {*chunks.event[odd].tolist(), *flows.event[idling].tolist()}
     transmissions = dict(_by_event(sent.event, sent.taken_ps))
     for event, rows in _by_event(np.where(known, chunks.event, -1), taken_ps):
         if event in left_out or event not in transmissions:

@@ -183,10 +183,11 @@ def _begin(
     from thzsync.scenario.fidelity import needs_packets
     from thzsync.simulation.resuming import first_policy
     from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
+    from thzsync.wireless.discipline import declarations
 
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
+    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load, declarations())
     chosen = first_policy(spec)
     asked = Asked.of(setting, chosen, iterations, out is not None, seed, frozen)
     effort = effort_of(asked)

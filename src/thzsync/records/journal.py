@@ -12,7 +12,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +26,7 @@ from thzsync.records.decisions import (
     decision_bytes,
     read_decisions,
 )
+from thzsync.records.declaration import Declaration, read_declarations
 from thzsync.records.folder import FILES, Files, Record, with_marker, write_record
 from thzsync.records.origin import StartedElsewhere, blaming, version_of
 from thzsync.records.packed import PackedRecord, write_packed
@@ -69,6 +70,8 @@ class RunSpec:
     frozen: bool = False
     start: str | Path | None = None
     """A saved policy from which it starts, if any."""
+    disciplines: dict[str, Declaration] | None = None
+    """What all disciplines declare."""
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
@@ -82,6 +85,7 @@ class RunSpec:
             "frozen": self.frozen,
             "from": self.start is not None,
             "environment": environment(),
+            "disciplines": {k: v.document() for k, v in (self.disciplines or {}).items()} or None,
         }
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -178,7 +182,8 @@ class Journal:
                 for name in TABLES
             }
         whole = until_last_iteration(tables)
-        return Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
+        run = Run(begun.scenario, begun.policy, begun.seed, begun.references, whole)
+        return replace(run, disciplines=begun.disciplines)
 
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
@@ -240,6 +245,7 @@ def _spec(record: Record) -> RunSpec:
         references={k: (v[0], v[1]) for k, v in told["references"].items()},
         frozen=told["frozen"],
         start=record.folder / START if told["from"] else None,
+        disciplines=read_declarations(told.get("disciplines"), STARTED),
     )
 
 
