@@ -69,7 +69,7 @@ MUTANTS = (
         "a chunk that leaves before its predecessor has come passes",
     ),
     Mutant(
-        "thzsync.auditor.runs",
+        "thzsync.auditor.flows",
         "Runs.told_ps",
         "self._single[row] & self._single[before]",
         "self._single[row]",
@@ -77,7 +77,7 @@ MUTANTS = (
         "a chunk of THz does not wait for the whole run before it",
     ),
     Mutant(
-        "thzsync.auditor.arrivals",
+        "thzsync.auditor.fibre",
         "_by_rack",
         "left.of(~now).beside(came.of(last))",
         "left.of(~now)",
@@ -93,7 +93,7 @@ MUTANTS = (
         "a record of another discipline passes",
     ),
     Mutant(
-        "thzsync.auditor.meaning",
+        "thzsync.auditor.delivery",
         "_problem",
         "(arrived[0] != 1).any()",
         "(arrived[0] < 1).any()",
@@ -109,7 +109,7 @@ MUTANTS = (
         "energy is weighed like time",
     ),
     Mutant(
-        "thzsync.auditor.shares",
+        "thzsync.auditor.totals",
         "_union_ps",
         "max(reached, finish)",
         "finish",

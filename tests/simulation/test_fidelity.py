@@ -13,7 +13,7 @@ import pytest
 
 from thzsync import audit
 from thzsync.auditor import flows as flow_checks
-from thzsync.auditor.declaration import declaration
+from thzsync.auditor.structure import declaration
 from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.errors import ThzSyncError
 from thzsync.optical import Background, FlowFabric, Network, OpticalFabric

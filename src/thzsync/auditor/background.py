@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.auditor.fibre import link_rate_bps
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.links import link_rate_bps
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import sum_by
 from thzsync.hashing import GOLDEN, mix64

@@ -6,8 +6,8 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.flows import Runs, in_runs
 from thzsync.auditor.record import Record
-from thzsync.auditor.runs import Runs, in_runs
 from thzsync.auditor.tables import find, pack, spread
 
 

@@ -1,12 +1,22 @@
-"""Every byte arrives exactly once, on one fabric, as decided or with the exception counted."""
+"""Every byte arrives once, on the decided carrier, and the flows do what the collective promises.
+
+Blocks say who held a part before and who holds the sum of all parts afterwards. What a flow carries
+follows from the record alone: its source's own part (``local``) and whatever the flows in ``after``
+brought there. A reducing flow is added at its destination, any other replaces what is there. So
+contributions can be counted through trees, rings, relays or anything else.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
+
 import numpy as np
 
+from thzsync.arrays import IntArray
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import spread, sum_by
+from thzsync.auditor.tables import causal_order, find, pack, spread, sum_by
 
 
 def chunks_once(record: Record, findings: Findings) -> None:
@@ -87,3 +97,142 @@ def decision(record: Record, findings: Findings) -> None:
     thz = sum_by(flows.event[of_event], flows.thz_chunks[of_event], len(events))
     every = sum_by(flows.event[of_event], flows.needed[of_event], len(events))
     findings.compare(record.events, "decision_thz_share", thz / np.maximum(every, 1))
+
+
+Racks = set[int]
+Shape = Callable[[Racks, Racks, Racks], bool]
+"""Whether sources and targets of a block among these racks are what a collective promises."""
+
+
+def _one_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return len(sources) == len(targets) == 1 and sources != targets
+
+
+def _all_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return sources == targets == racks
+
+
+def _all_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return sources == racks and len(targets) == 1
+
+
+def _one_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
+    return len(sources) == 1 and targets == racks
+
+
+_SHAPES: dict[str, Shape] = {
+    **dict.fromkeys(("p2p", "a2a", "gather", "scatter"), _one_to_one),
+    **dict.fromkeys(("allreduce", "barrier"), _all_to_all),
+    **dict.fromkeys(("reduce", "reduce-scatter"), _all_to_one),
+    **dict.fromkeys(("broadcast", "all-gather"), _one_to_all),
+}
+"""What the collectives of this package promise; one from elsewhere promises what it recorded."""
+_EXACT = ("p2p", "a2a", "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather")
+"""Collectives whose blocks add up to the payload; elsewhere some of it may stay at home."""
+
+
+def blocks(record: Record, findings: Findings) -> None:
+    """The blocks of an event are those of its collective, and hold its payload."""
+    events, table = record.events, record.blocks
+    known = np.flatnonzero(table.event >= 0)
+    event, size = table.event[known], table.bytes[known]
+    among = {e: set(events.racks.of(e).tolist()) for e in np.unique(event).tolist()}
+    wrong = np.zeros(len(known), dtype=np.bool_)
+    for k, row in enumerate(known.tolist()):
+        shape = _SHAPES.get(str(events.kind[event[k]]))
+        sources, targets = table.ends(row)
+        racks = among[int(event[k])]
+        inside = sources <= racks and targets <= racks and bool(sources) and bool(targets)
+        wrong[k] = not inside or (shape is not None and not shape(sources, targets, racks))
+    findings.test(
+        wrong | (size < 1),
+        table.at(known),
+        lambda k: f"its ends or bytes are not what {events.kind[event[k]]} promises",
+    )
+    asked, total = events["payload_bytes"], sum_by(event, size, len(events))
+    exact = np.flatnonzero(np.isin(events.kind, _EXACT))
+    findings.equal(asked[exact], total[exact], events.at(exact), "sum of the blocks' bytes")
+
+
+def postcondition(record: Record, findings: Findings) -> None:
+    """Every target ends with every source's part exactly once, and shards make up their block."""
+    flows, table = record.flows, record.blocks
+    owner = find(table.key, pack(flows.number, flows.block))
+    shards: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for row in np.flatnonzero(owner >= 0).tolist():
+        shards[int(owner[row])][int(flows.shard[row])].append(row)
+    _, predecessor = flows.after_edges()
+    bounds, size = flows.after.start, table.bytes
+    for block in range(len(table)):
+        have, want = table.ends(block)
+        place, total = table.name(block), 0
+        for shard, rows in shards[block].items():
+            total += int(flows.bytes[rows[0]])
+            before = {row: predecessor[bounds[row] : bounds[row + 1]].tolist() for row in rows}
+            problem = _problem(record, before, have, want)
+            findings.require(problem is None, f"{place}, shard {shard}", problem or "")
+        findings.require(
+            total == size[block] or (have == want and len(have) == 1),
+            place,
+            f"it has {size[block]} bytes, its shards {total}",
+        )
+
+
+def _problem(
+    record: Record, before: dict[int, list[int]], sources: set[int], targets: set[int]
+) -> str | None:
+    """What is wrong with the flows of one shard, given by row with the rows they wait for."""
+    flows, rows = record.flows, list(before)
+    if len(rows) == 1 and not before[rows[0]]:  # straight from a source to a target
+        (row,) = rows
+        ends = {int(flows.src[row])}, {int(flows.dst[row])}
+        if ends == (sources, targets) and flows.local[row]:
+            return None
+    if len(np.unique(flows.bytes[rows])) > 1:
+        return "its flows differ in size"
+    order = causal_order(before)
+    if order is None:
+        return "its flows wait for each other in a circle or for another shard"
+    column = {rack: k for k, rack in enumerate(sorted(sources))}
+    content: dict[int, IntArray] = {}
+    held: dict[int, IntArray] = defaultdict(lambda: np.zeros(len(column), dtype=np.int64))
+    for rack in sources:  # own part and all that was added
+        held[rack] = _own(column, rack)
+    final: dict[int, list[IntArray]] = defaultdict(list)
+    for row in order:
+        src, dst = int(flows.src[row]), int(flows.dst[row])
+        content[row] = _own(column, src if flows.local[row] else -1)
+        for earlier in before[row]:
+            content[row] = content[row] + content[earlier]
+        if flows.reduces[row]:
+            held[dst] = held[dst] + content[row]
+        else:
+            final[dst].append(content[row])
+    for rack in sorted(targets):
+        arrived = final[rack] or [held[rack]]
+        if len(arrived) > 1:
+            return f"rack {rack} gets the result {len(arrived)} times"
+        if (arrived[0] != 1).any():
+            wrong = int(np.argmax(arrived[0] != 1))
+            times = int(arrived[0][wrong])
+            return f"rack {rack} ends with the part of rack {sorted(sources)[wrong]} {times} times"
+    return _unused(record, before, final)
+
+
+def _unused(
+    record: Record, before: dict[int, list[int]], final: dict[int, list[IntArray]]
+) -> str | None:
+    """A sum that is overwritten later must have been passed on, or it was sent in vain."""
+    flows = record.flows
+    passed_on = {earlier for earliers in before.values() for earlier in earliers}
+    for row in before:
+        if flows.reduces[row] and row not in passed_on and final[int(flows.dst[row])]:
+            return f"flow {flows.flow[row]} brings a part that nobody uses"
+    return None
+
+
+def _own(column: dict[int, int], rack: int) -> IntArray:
+    part = np.zeros(len(column), dtype=np.int64)
+    if rack in column:
+        part[column[rack]] = 1
+    return part

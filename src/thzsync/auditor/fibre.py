@@ -1,18 +1,67 @@
-"""The optical fabric: what the fibres carried, how fast, and how fast they can be."""
+"""The fibres: which ones a flow crosses (eq:wired_path), what they carried, and how fast they are.
+
+Links 0, 1, ... lead from the racks to their switches, then from the switches to the racks, then
+from ring to ring.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.flows import in_trains
-from thzsync.auditor.links import bytes_per_link, hops, link_count, link_rate_bps
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import sum_by
+from thzsync.auditor.tables import runs_of, sum_by
 from thzsync.scenario import FibreDegraded
+
+
+def link_count(record: Record) -> int:
+    """Numbers of directed links; those from a ring to itself are none."""
+    return 2 * record.racks + record.scenario.floor.rings**2
+
+
+def link_rate_bps(record: Record) -> FloatArray:
+    """Full rate of every directed link [bit/s]."""
+    optical = record.scenario.optical
+    rates = np.full(link_count(record), optical.inter_bps)
+    rates[: 2 * record.racks] = optical.access_bps
+    return rates
+
+
+def hops(record: Record, flow: IntArray) -> IntArray:
+    """Links on the wired path of flows: 2 within a ring, 3 across rings."""
+    lanes, flows = record.scenario.floor.lanes, record.flows
+    return np.where(flows.src[flow] // lanes == flows.dst[flow] // lanes, 2, 3)
+
+
+def on_floor(record: Record, flow: IntArray) -> IntArray:
+    """Positions of the flows whose ends are racks of the floor."""
+    src, dst, racks = record.flows.src[flow], record.flows.dst[flow], record.racks
+    return np.flatnonzero((src >= 0) & (src < racks) & (dst >= 0) & (dst < racks))
+
+
+def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
+    """Every link that flows (rows) cross, with the position of the flow that crosses it."""
+    racks, floor = record.racks, record.scenario.floor
+    inside = on_floor(record, flow)
+    src, dst = record.flows.src[flow[inside]], record.flows.dst[flow[inside]]
+    s, t = src // floor.lanes, dst // floor.lanes
+    across = s != t
+    between = 2 * racks + s[across] * floor.rings + t[across]
+    return (
+        np.concatenate((src, racks + dst, between)),
+        np.concatenate((inside, inside, inside[across])),
+    )
+
+
+def bytes_per_link(record: Record, flow: IntArray, wired_bytes: IntArray) -> IntArray:
+    """Bytes that flows (rows) put on every directed link."""
+    link, position = crossed_links(record, flow)
+    return sum_by(link, wired_bytes[position], link_count(record))
 
 
 def wired_speed(record: Record, findings: Findings) -> None:
@@ -72,7 +121,7 @@ def link_rate(record: Record, findings: Findings) -> None:
     )
     bits, onsets = _capacity(record, link, start, end)
     carried = links.bytes + links.background_bytes
-    train = record.scenario.collectives.chunk_bytes * in_trains(record)
+    train = record.scenario.collectives.chunk_bytes * record.in_trains
     allowed = bits / 8 + (1 + onsets) * max(optical.packet_bytes, train)
     findings.test(
         (end <= start) | (carried > np.ceil(allowed)),
@@ -109,3 +158,140 @@ def _faulty_links(record: Record, fault: FibreDegraded) -> list[int]:
     assert fault.rings is not None
     (a, b), rings = fault.rings, record.scenario.floor.rings
     return [2 * record.racks + a * rings + b, 2 * record.racks + b * rings + a]
+
+
+_NEVER_PS = int(np.iinfo(np.int64).max)
+
+
+class Arrivals(NamedTuple):
+    """Wired chunks: where they go, the row of their flow, their number in it, when they came."""
+
+    rack: IntArray
+    flow: IntArray
+    chunk: IntArray
+    end_ps: IntArray
+
+    def of(self, which: BoolArray | IntArray) -> Arrivals:
+        """Some of them."""
+        return Arrivals(*(column[which] for column in self))
+
+    def beside(self, others: Arrivals) -> Arrivals:
+        """These and others."""
+        return Arrivals(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
+
+
+def wired_order(record: Record, findings: Findings) -> None:
+    """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
+    flows, optical = record.flows, record.scenario.optical
+    for came in _by_rack(record):
+        row = np.flatnonzero(came.rack[1:] == came.rack[:-1]) + 1
+        flow, chunk = came.flow[row], came.chunk[row]
+        last = last_packet(flows.size(flow, chunk), optical.packet_bytes)
+        apart = came.end_ps[row] - came.end_ps[row - 1]
+        findings.test(
+            apart < np.floor(8e12 * last / optical.access_bps) - 1,
+            lambda k, flow=flow, chunk=chunk: f"{flows.name(flow[k])}, chunk {chunk[k]}",  # type: ignore[misc]
+            lambda k, apart=apart: (  # type: ignore[misc]
+                f"arrives {apart[k]} ps after another chunk, sooner than its last packet can follow"
+            ),
+        )
+
+
+def _by_rack(record: Record) -> Iterator[Arrivals]:
+    """Arrivals by rack and time, some at a time; each rack's last one comes again with the next.
+
+    What comes before the release of all later events is complete.
+    """
+    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, _NEVER_PS)[::-1])[::-1]
+    left: Arrivals | None = None
+    for part in record.parts():
+        found = _arrivals(part)
+        left = found if left is None else left.beside(found)
+        until_ps = soonest_ps[part.first_event + len(part.events)]
+        now = left.end_ps < until_ps if until_ps < _NEVER_PS else np.ones(len(left.rack), np.bool_)
+        came = left.of(now)
+        came = came.of(np.lexsort((came.end_ps, came.rack)))
+        yield came
+        last = np.append(came.rack[1:] != came.rack[:-1], True)[: len(came.rack)]
+        left = left.of(~now).beside(came.of(last))
+
+
+def _arrivals(part: Record) -> Arrivals:
+    """Wired chunks between racks of the floor, flows as the whole record has them."""
+    chunks, flows = part.chunks, part.flows
+    inside = np.zeros(len(flows), dtype=np.bool_)
+    inside[on_floor(part, np.arange(len(flows)))] = True
+    row = np.flatnonzero(~chunks.thz & inside[chunks.flow])
+    flow = chunks.flow[row]
+    return Arrivals(flows.dst[flow], part.first_flow + flow, chunks.chunk[row], chunks.end_ps[row])
+
+
+SPAN_PS: Final = 20 * 10**9
+"""Samples are taken every 20 ms, or a multiple, and wherever an iteration ends [ps]."""
+MANY_FIBRES: Final = 4096
+"""So many fibres are sampled every 20 ms, twice as many every 40, and so on."""
+
+
+def link_spans(record: Record, findings: Findings) -> None:
+    """A sample lasts from one instant of sampling to the next."""
+    links, ends = record.links, np.unique(record.iterations.end_ps)
+    start, end = links.start_ps, links.end_ps
+    fibres = 2 * record.racks + record.scenario.floor.rings * (record.scenario.floor.rings - 1)
+    span_ps = SPAN_PS * max(1, -(-fibres // MANY_FIBRES))
+    grid = (start // span_ps + 1) * span_ps
+    if record.many_jobs:  # a job may have ended an iteration that is not recorded
+        wrong = (end > grid) | (end <= start)
+    else:
+        known = (start % span_ps == 0) | np.isin(start, ends)
+        if record.cut:
+            known |= np.isin(start, record.iterations.start_ps)
+        following = np.searchsorted(ends, start, side="right")
+        wrong = ~known | (
+            end != np.minimum(grid, np.append(ends, np.iinfo(np.int64).max)[following])
+        )
+    findings.test(wrong, links.name, "is no sample of this run")
+
+
+def link_progress(record: Record, findings: Findings) -> None:
+    """By the end of every sample a fibre has carried all chunks that have arrived, and no others
+    than those that were ready."""
+    links = record.links
+    if not len(links) or not len(record.iterations) or (record.cut and record.many_jobs):
+        return  # chunks of another job may have been on their way when the record begins
+    edges = np.unique(links.end_ps)
+    lots = [_lots(part, edges) for part in record.parts()]
+    flow, ready, arrived, size = (np.concatenate(column) for column in zip(*lots, strict=True))
+    link, position = crossed_links(record, flow)
+    order = np.argsort(link, kind="stable")
+    position, sampled = position[order], np.searchsorted(edges, links.end_ps)
+    first, count = runs_of(link[order])
+    for number, begin, many in zip(link[order][first].tolist(), first, count, strict=True):
+        some, own = position[begin : begin + many], links.of(number)
+        came = _by(arrived[some], size[some], len(edges))
+        could = _by(ready[some], size[some], len(edges))
+        carried = _by(sampled[own], links.bytes[own], len(edges))
+        findings.test(
+            (carried < came) | (carried > could),
+            lambda k, link=number: f"link {link}, until {edges[k]} ps",  # type: ignore[misc]
+            lambda k, c=carried, a=came, r=could: (  # type: ignore[misc]
+                f"carried {c[k]} bytes; chunks of {a[k]} bytes had arrived, of {r[k]} were ready"
+            ),
+        )
+
+
+def _lots(part: Record, edges: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Wired chunks of a flow that became ready, and that arrived, in the same samples: the flow,
+    both samples, and their bytes."""
+    chunks = part.chunks
+    row = np.flatnonzero(~chunks.thz)
+    flow = part.first_flow + chunks.flow[row]
+    ready = np.searchsorted(edges, chunks.ready_ps[row])
+    arrived = np.searchsorted(edges, chunks.end_ps[row])
+    first, _ = runs_of((flow * (len(edges) + 1) + ready) * (len(edges) + 1) + arrived)
+    size = np.add.reduceat(chunks.bytes[row], first) if len(first) else first
+    return flow[first], ready[first], arrived[first], size
+
+
+def _by(at: IntArray, values: IntArray, edges: int) -> IntArray:
+    """Sum of the values up to every edge."""
+    return np.cumsum(sum_by(at, values, edges + 1))[:-1]

@@ -1,19 +1,19 @@
-"""Runs in flow fidelity: bytes fit into the time that they had, and replays are what they say."""
+"""Flow fidelity: bytes fit into their time, and long flows are followed in runs of chunks.
+
+Whatever waits for a chunk of a run waits for the whole run, and a run is ready with the last of its
+chunks. Chunks of THz are single, and so are the others that would share a run with them. Two single
+chunks wait for each other alone.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from thzsync.arrays import BoolArray, IntArray
+from thzsync.auditor.fibre import crossed_links, link_rate_bps
 from thzsync.auditor.findings import TOLERANCE, Findings
-from thzsync.auditor.links import crossed_links, link_rate_bps
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import find, pack, unpack
-from thzsync.scenario.fidelity import in_flows
-
-
-def in_trains(record: Record) -> bool:
-    """Whether the fibres carried flows in trains instead of single packets."""
-    return in_flows(record.scenario)
+from thzsync.auditor.tables import find, pack, sum_by, unpack
 
 
 def fibre_time(record: Record, findings: Findings) -> None:
@@ -37,7 +37,7 @@ def fibre_time(record: Record, findings: Findings) -> None:
 def fidelity(record: Record, findings: Findings) -> None:
     """Replayed events are events of the record, with its completion times."""
     told, events = record.run.fidelity, record.events
-    if told is None or not in_trains(record):
+    if told is None or not record.in_trains:
         findings.require(told is None, "run.json", "tells of replays of a run in packets")
         return
     number = np.array([replay.number for replay in told.replayed], dtype=np.int64)
@@ -52,3 +52,79 @@ def fidelity(record: Record, findings: Findings) -> None:
         lambda k: f"replay of event {number[k]}",
         lambda k: f"says {told.replayed[k]}, which is not what the record has",
     )
+
+
+class Runs:
+    """The runs of all chunks; flows of few chunks have runs of one."""
+
+    def __init__(self, record: Record) -> None:
+        self._chunks, flows = record.chunks, record.flows
+        edges = np.arange(len(flows) + 1)
+        first = np.searchsorted(self._chunks.flow, edges)
+        starts = _starts(record, first)
+        size = np.diff(np.append(starts, len(self._chunks)))
+        self._run = np.repeat(np.arange(len(starts)), size)
+        ends_ps = self._chunks.end_ps
+        self._whole_ps = np.maximum.reduceat(ends_ps, starts) if len(starts) else ends_ps
+        self._single = _single(record, first, self._run, starts + size)
+
+    def told_ps(self, row: IntArray, before: IntArray) -> IntArray:
+        """When chunks (rows) are told that the chunks before them have arrived [ps]."""
+        both = self._single[row] & self._single[before]
+        return np.where(both, self._chunks.end_ps[before], self._whole_ps[self._run[before]])
+
+
+def in_runs(record: Record) -> bool:
+    """Whether long flows are followed in runs; chunks that may leave a broken fibre are single."""
+    return record.in_trains and not record.broken_fibres
+
+
+def _starts(record: Record, first: IntArray) -> IntArray:
+    """Rows of the first chunks of all runs."""
+    optical, flows = record.scenario.optical, record.flows
+    # flows of no event count for one more, beyond the last
+    waits = sum_by(flows.event, flows.after.lengths, len(record.events) + 1)[flows.event] > 0
+    trains = optical.trains_per_flow
+    pieces_of = np.where(waits, trains, max(8, trains // 4))  # a quarter where nobody waits
+    queue = min(optical.nic_queue_bytes, optical.output_queue_bytes)
+    most = max(1, queue // 2 // record.scenario.collectives.chunk_bytes)
+    kinds, kind = np.unique(np.stack((np.diff(first), pieces_of)), axis=1, return_inverse=True)
+    found = [
+        (first[:-1][kind.reshape(-1) == k][:, None] + grid(chunks, pieces, most)).reshape(-1)
+        for k, (chunks, pieces) in enumerate(kinds.T.tolist())
+    ]
+    return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+
+def grid(chunks: int, pieces: int, most: int) -> IntArray:
+    """First chunks of a flow's runs: singles, pairs, fours ... at both ends, even runs between.
+
+    A run has at most twice its even share of the chunks, and ``most`` chunks unless that would make
+    more than ``4 * pieces`` runs.
+    """
+    if chunks <= pieces:
+        return np.arange(chunks)
+    longest = max(min(-(-2 * chunks // pieces), most), -(-chunks // (4 * pieces)))
+    ramp: list[int] = []
+    size = 1
+    while size < longest:
+        ramp += [size] * max(1, pieces // 16)
+        size *= 2
+    while sum(ramp) > chunks // 2:
+        ramp.pop()
+    begin = sum(ramp)
+    middle, runs = chunks - 2 * begin, -(-(chunks - 2 * begin) // longest)
+    even = [begin + k * middle // runs for k in range(runs)]
+    rising = np.cumsum([0, *ramp])[:-1]
+    falling = chunks - np.cumsum(ramp)[::-1] if ramp else rising
+    return np.concatenate((rising, np.array(even, dtype=np.int64), falling))
+
+
+def _single(record: Record, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
+    """Chunks of THz as it was decided, and the rest of the run of the last of them."""
+    flows, rows = record.flows, len(record.chunks)
+    count = np.clip(flows.thz_chunks, 0, np.diff(first))
+    some = count > 0
+    until = first[:-1].copy()
+    until[some] = ends[run[first[:-1][some] + count[some] - 1]]
+    return np.arange(rows) < until[record.chunks.flow]

@@ -30,6 +30,7 @@ from thzsync.auditor.rows import (
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
 from thzsync.records.declaration import Declaration
 from thzsync.scenario import FibreDegraded
+from thzsync.scenario.fidelity import in_flows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +69,8 @@ class Record:
         """Whether jobs run side by side, each with a clock of its own."""
         self.has_traces = any(job.trace is not None for job in jobs)
         """Whether a job comes from a trace, whose nominal releases are not recorded."""
+        self.in_trains = in_flows(self.scenario)
+        """Whether the fibres carried flows in trains instead of single packets."""
         self.broken_fibres = [fault for fault in faults if isinstance(fault, FibreDegraded)]
         self.declarations = DISCIPLINES if run.disciplines is None else run.disciplines
         """What disciplines declare."""

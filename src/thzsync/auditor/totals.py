@@ -1,14 +1,16 @@
-"""Times, energies and rewards: every figure is the sum of what it is made of."""
+"""Times, energies, rewards, bandwidths and shares: every figure follows from what it is made of."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.auditor.fibre import bytes_per_link, hops, link_rate_bps
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.links import hops
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import real_sum_by, sum_by
+from thzsync.auditor.tables import causal_order, real_sum_by, sum_by
 
 _PS_PER_MS = 10**9
 
@@ -109,3 +111,136 @@ def iteration_totals(record: Record, findings: Findings) -> None:
     findings.compare(table, "makespan_ms", (table.end_ps - table.start_ps) / _PS_PER_MS)
     share = thz_bytes / np.maximum(thz_bytes + total("wired_bytes"), 1)
     findings.compare(table, "thz_share", share)
+
+
+_WITH_OWN_PART = "a2a"
+"""The collective whose buffers hold a part for their own rack, which no block shows."""
+_DIRECTED = ("p2p", "a2a")
+_TENSOR = (
+    "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter",
+    "barrier",
+)  # fmt: skip
+"""Collectives of this package by what their size is; of others only the bus bandwidth is known."""
+
+
+def bandwidth(record: Record, findings: Findings) -> None:
+    """Both bandwidths are bytes over the time from release to end, 0 where there was none."""
+    events = record.events
+    seconds = (events.end_ps - events.release_ps) * 1e-12
+    per_second = np.divide(1e-9, seconds, out=np.zeros(len(events)), where=seconds > 0)
+    bus = _busiest(record)
+    findings.compare(events, "busbw_gb_s", bus * per_second)
+    racks = np.maximum(events.racks.lengths, 2)
+    own = np.where(events.kind == _WITH_OWN_PART, racks / (racks - 1), 1.0)
+    tensor = np.isin(events.kind, _TENSOR)
+    size = np.where(tensor, events["payload_bytes"], bus * own)
+    known = tensor | np.isin(events.kind, _DIRECTED)
+    expected = np.where(known, size * per_second, events.real("algbw_gb_s"))
+    findings.compare(events, "algbw_gb_s", expected)
+
+
+def _busiest(record: Record) -> FloatArray:
+    """Bytes of every event's busiest rack: what it alone has, what it lacks, or its even share."""
+    blocks, events = record.blocks, len(record.events)
+    loads: list[Counter[tuple[str, int]]] = [Counter() for _ in range(events)]
+    moved = np.zeros(events, dtype=np.int64)
+    for row in np.flatnonzero(blocks.event >= 0).tolist():
+        have, want = blocks.ends(row)
+        event, size = int(blocks.event[row]), int(blocks.bytes[row])
+        moved[event] += size * (len(have) + len(want) - 1 - bool(have & want))
+        for way, here, far in (("sends", have, want), ("receives", want, have)):
+            for rack in here:
+                loads[event][way, rack] += 0 if far == {rack} else size
+    busiest = np.zeros(events)
+    for event, load in enumerate(loads):
+        racks = len({rack for _, rack in load})
+        if racks:
+            busiest[event] = max(*load.values(), moved[event] / racks)
+    return busiest
+
+
+_PS_PER_MS = 10**9
+
+
+def bubble(record: Record, findings: Findings) -> None:
+    """The share of the time of whoever computes, racks or ranks, in which it does not."""
+    tasks, owner = record.tasks, record.task_owner
+    spans: list[dict[tuple[str, int], list[tuple[int, int]]]] = [{} for _ in record.iterations.job]
+    for row in np.flatnonzero(owner >= 0).tolist():
+        places = [("rank", int(tasks.rank[row]))] if tasks.rank[row] >= 0 else []
+        places = places or [("rack", int(rack)) for rack in tasks.racks.of(row)]
+        for place in places:
+            span = (int(tasks.start_ps[row]), int(tasks.end_ps[row]))
+            spans[owner[row]].setdefault(place, []).append(span)
+    busy_ps = np.array([sum(map(_union_ps, of.values())) for of in spans], dtype=np.float64)
+    places_ps = np.array([len(of) for of in spans]) * _makespan_ps(record)
+    findings.compare(record.iterations, "bubble", 1 - busy_ps / np.maximum(places_ps, 1))
+
+
+def _union_ps(spans: list[tuple[int, int]]) -> int:
+    """Time that is covered by at least one span [ps]."""
+    total, reached = 0, -1
+    for begin, finish in sorted(spans):
+        total += max(finish - max(begin, reached), 0)
+        reached = max(reached, finish)
+    return total
+
+
+def utilisation(record: Record, findings: Findings) -> None:
+    """Busy rack x subband slots, and the busiest fibre's share of its capacity."""
+    table, sent, flows = record.iterations, record.transmissions, record.flows
+    makespan_ps, iteration = _makespan_ps(record), np.append(record.event_owner, -1)
+    owner = iteration[sent.event]  # those of no event find the -1 at the end
+    sending_ps = (sent.end_ps - sent.start_ps)[owner >= 0]
+    busy_ps = 2 * sum_by(owner[owner >= 0], sending_ps, len(table))  # at both ends
+    slots = record.racks * record.scenario.thz.subbands
+    findings.compare(table, "thz_utilisation", busy_ps / (slots * makespan_ps))
+
+    owner, wired = iteration[flows.event], record.survey.wired_bytes
+    busiest = np.zeros(len(table))
+    for row in range(len(table)):
+        flow = np.flatnonzero(owner == row)
+        busy_s = 8 * bytes_per_link(record, flow, wired[flow]) / link_rate_bps(record)
+        busiest[row] = busy_s.max() / (makespan_ps[row] * 1e-12)
+    findings.compare(table, "optical_utilisation", busiest)
+
+
+def exposed(record: Record, findings: Findings) -> None:
+    """Exposed communication is the makespan beyond the graph's longest path of computation.
+
+    An imported trace may hold events back until a nominal release that is not recorded: then the
+    path is only a lower bound of what free communication would take.
+    """
+    table = record.iterations
+    most_ms = (_makespan_ps(record) - _longest_path_ps(record)) / _PS_PER_MS
+    told = table.real("exposed_ms")
+    slack_ms = 1e-6  # every duration was rounded to picoseconds
+    too_little = (told < most_ms - slack_ms) & (not record.has_traces)
+    findings.test(
+        ~(told <= most_ms + slack_ms) | too_little,
+        table.name,
+        lambda row: f"exposed_ms is {told[row]:.9g}, should be {most_ms[row]:.9g}",
+    )
+
+
+def _makespan_ps(record: Record) -> FloatArray:
+    table = record.iterations
+    makespan: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
+    return makespan
+
+
+def _longest_path_ps(record: Record) -> FloatArray:
+    """Per iteration the longest chain of task durations, events taking no time [ps]."""
+    nodes, longest = record.nodes, np.zeros(len(record.iterations))
+    before: dict[int, list[int]] = {row: [] for row in range(len(nodes.key))}
+    known = nodes.predecessor >= 0
+    edges = zip(nodes.successor[known].tolist(), nodes.predecessor[known].tolist(), strict=True)
+    for successor, predecessor in edges:
+        before[successor].append(predecessor)
+    done = np.zeros(len(nodes.key))
+    for row in causal_order(before) or ():
+        ready = max((done[earlier] for earlier in before[row]), default=0.0)
+        done[row] = ready + nodes.duration_ps[row]
+    owner = nodes.owner
+    np.maximum.at(longest, owner[owner >= 0], done[owner >= 0])
+    return longest
