@@ -79,8 +79,8 @@ MUTANTS = (
     Mutant(
         "thzsync.auditor.fibre",
         "_by_rack",
-        "left.of(~now).beside(came.of(last))",
-        "left.of(~now)",
+        'left = [arrived.filter(~now), ordered.unique("rack", keep="last", maintain_order=True)]',
+        "left = [arrived.filter(~now)]",
         ("tests/auditor/test_audit_parts.py",),
         "arrivals at a rack are not compared across parts",
     ),

@@ -75,7 +75,7 @@ def power_budget(record: Record, findings: Findings) -> None:
     events, sent, chunks = record.events, record.transmissions, record.chunks
     most = record.scenario.thz.max_power_w
     share = events.power.copy()
-    moved = chunks.thz & ~chunks.decided_thz
+    moved = chunks.thz & ~chunks.decided
     member = events.member(chunks.event[moved], record.flows.src[chunks.flow[moved]])
     share[member[member >= 0]] = 1.0
     place = events.member(sent.event, sent.src)

@@ -83,15 +83,15 @@ def action(record: Record, findings: Findings) -> None:
 def decision(record: Record, findings: Findings) -> None:
     """Decided and carried differ by exactly the counted fallback and rerouted chunks."""
     events, flows, chunks = record.events, record.flows, record.chunks
-    decided = sum_by(chunks.flow, chunks.decided_thz.astype(np.int64), len(flows))
+    decided = sum_by(chunks.flow, chunks.decided, len(flows))
     findings.equal(flows.thz_chunks, decided, flows.name, "count of chunks decided for THz")
     known = chunks.event >= 0
     counts = {
-        "fallback_chunks": chunks.decided_thz & ~chunks.thz,
-        "rerouted_chunks": ~chunks.decided_thz & chunks.thz,
+        "fallback_chunks": chunks.decided & ~chunks.thz,
+        "rerouted_chunks": ~chunks.decided & chunks.thz,
     }
     for column, moved in counts.items():
-        found = sum_by(chunks.event[known], moved[known].astype(np.int64), len(events))
+        found = sum_by(chunks.event[known], moved[known], len(events))
         findings.compare(record.events, column, found.astype(np.float64))
     of_event = flows.event >= 0
     thz = sum_by(flows.event[of_event], flows.thz_chunks[of_event], len(events))
@@ -149,7 +149,7 @@ def blocks(record: Record, findings: Findings) -> None:
         table.at(known),
         lambda k: f"its ends or bytes are not what {events.kind[event[k]]} promises",
     )
-    asked, total = events["payload_bytes"], sum_by(event, size, len(events))
+    asked, total = events.payload_bytes, sum_by(event, size, len(events))
     exact = np.flatnonzero(np.isin(events.kind, _EXACT))
     findings.equal(asked[exact], total[exact], events.at(exact), "sum of the blocks' bytes")
 

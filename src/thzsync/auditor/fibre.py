@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,17 +18,21 @@ from thzsync.auditor.record import Record
 from thzsync.auditor.tables import runs_of, sum_by
 from thzsync.scenario import FibreDegraded
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def link_count(record: Record) -> int:
-    """Numbers of directed links; those from a ring to itself are none."""
-    return 2 * record.racks + record.scenario.floor.rings**2
+SPAN_PS: Final = 20 * 10**9
+"""Samples are taken every 20 ms, or a multiple, and wherever an iteration ends [ps]."""
+MANY_FIBRES: Final = 4096
+"""So many fibres are sampled every 20 ms, twice as many every 40, and so on."""
+_LATEST_PS: Final = int(np.iinfo(np.int64).max)
 
 
 def link_rate_bps(record: Record) -> FloatArray:
-    """Full rate of every directed link [bit/s]."""
-    optical = record.scenario.optical
-    rates = np.full(link_count(record), optical.inter_bps)
-    rates[: 2 * record.racks] = optical.access_bps
+    """Full rate of every directed link [bit/s]; those from a ring to itself are none."""
+    optical, access = record.scenario.optical, 2 * record.racks
+    rates = np.full(access + record.scenario.floor.rings**2, optical.inter_bps)
+    rates[:access] = optical.access_bps
     return rates
 
 
@@ -38,16 +42,10 @@ def hops(record: Record, flow: IntArray) -> IntArray:
     return np.where(flows.src[flow] // lanes == flows.dst[flow] // lanes, 2, 3)
 
 
-def on_floor(record: Record, flow: IntArray) -> IntArray:
-    """Positions of the flows whose ends are racks of the floor."""
-    src, dst, racks = record.flows.src[flow], record.flows.dst[flow], record.racks
-    return np.flatnonzero((src >= 0) & (src < racks) & (dst >= 0) & (dst < racks))
-
-
 def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
     """Every link that flows (rows) cross, with the position of the flow that crosses it."""
     racks, floor = record.racks, record.scenario.floor
-    inside = on_floor(record, flow)
+    inside = np.flatnonzero(_on_floor(record, flow))
     src, dst = record.flows.src[flow[inside]], record.flows.dst[flow[inside]]
     s, t = src // floor.lanes, dst // floor.lanes
     across = s != t
@@ -58,10 +56,16 @@ def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
     )
 
 
+def _on_floor(record: Record, flow: IntArray) -> BoolArray:
+    src, dst, racks = record.flows.src[flow], record.flows.dst[flow], record.racks
+    inside: BoolArray = (src >= 0) & (src < racks) & (dst >= 0) & (dst < racks)
+    return inside
+
+
 def bytes_per_link(record: Record, flow: IntArray, wired_bytes: IntArray) -> IntArray:
     """Bytes that flows (rows) put on every directed link."""
     link, position = crossed_links(record, flow)
-    return sum_by(link, wired_bytes[position], link_count(record))
+    return sum_by(link, wired_bytes[position], len(link_rate_bps(record)))
 
 
 def wired_speed(record: Record, findings: Findings) -> None:
@@ -74,7 +78,7 @@ def wired_speed(record: Record, findings: Findings) -> None:
     least = 8e12 * size / slowest + (crossed - 1) * to_ps(optical.switch_delay_s)
     # Switches store and forward: the last packet is sent again on every fibre but the slowest.
     fastest = max(optical.access_bps, optical.inter_bps)
-    least = least + (crossed - 1) * 8e12 * last_packet(size, packet) / fastest
+    least = least + (crossed - 1) * 8e12 * _last_packet(size, packet) / fastest
     took = chunks.end_ps[row] - chunks.ready_ps[row]
     rounding = crossed * -(-size // packet)  # of every packet's service to whole picoseconds
     findings.test(
@@ -84,14 +88,65 @@ def wired_speed(record: Record, findings: Findings) -> None:
     )
 
 
-def last_packet(size: IntArray, packet: int) -> IntArray:
-    """Bytes of the last packets of chunks."""
+def _last_packet(size: IntArray, packet: int) -> IntArray:
     return np.where(size % packet == 0, np.minimum(size, packet), size % packet)
+
+
+def wired_order(record: Record, findings: Findings) -> None:
+    """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
+    flows, optical = record.flows, record.scenario.optical
+    for arrived in _by_rack(record):
+        rack, flow, chunk, end_ps = (column.to_numpy() for column in arrived)
+        row = np.flatnonzero(rack[1:] == rack[:-1]) + 1
+        apart, flow, chunk = end_ps[row] - end_ps[row - 1], flow[row], chunk[row]
+        last = _last_packet(flows.size(flow, chunk), optical.packet_bytes)
+        findings.test(
+            apart < np.floor(8e12 * last / optical.access_bps) - 1,
+            lambda k, flow=flow, chunk=chunk: f"{flows.name(flow[k])}, chunk {chunk[k]}",  # type: ignore[misc]
+            lambda k, apart=apart: (  # type: ignore[misc]
+                f"arrives {apart[k]} ps after another chunk, sooner than its last packet can follow"
+            ),
+        )
+
+
+def _by_rack(record: Record) -> Iterator[pl.DataFrame]:
+    """Arrivals by rack and time, some at a time; each rack's last one comes again with the next.
+
+    What comes before the release of all later events is complete.
+    """
+    import polars as pl
+
+    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, _LATEST_PS)[::-1])[::-1]
+    left: list[pl.DataFrame] = []
+    for part in record.parts():
+        arrived = pl.concat([*left, _arrivals(part)])
+        now = pl.col("end_ps") < int(soonest_ps[part.first_event + len(part.events)])
+        ordered = arrived.filter(now).sort("rack", "end_ps", maintain_order=True)
+        yield ordered
+        left = [arrived.filter(~now), ordered.unique("rack", keep="last", maintain_order=True)]
+
+
+def _arrivals(part: Record) -> pl.DataFrame:
+    """Wired chunks between racks of the floor, flows as the whole record has them."""
+    import polars as pl
+
+    chunks, flows = part.chunks, part.flows
+    inside = _on_floor(part, np.arange(len(flows)))
+    row = np.flatnonzero(~chunks.thz & inside[chunks.flow])
+    flow = chunks.flow[row]
+    return pl.DataFrame(
+        {
+            "rack": flows.dst[flow],
+            "flow": part.first_flow + flow,
+            "chunk": chunks.chunk[row],
+            "end_ps": chunks.end_ps[row],
+        }
+    )
 
 
 def link_bytes(record: Record, findings: Findings) -> None:
     """Over the whole run every fibre carried the wired chunks whose path it is on."""
-    links, size = record.links, link_count(record)
+    links, size = record.links, len(link_rate_bps(record))
     known = (links.key >= 0) & (links.key < size)
     findings.test(
         ~known | (links.bytes < 0) | (links.background_bytes < 0),
@@ -160,78 +215,6 @@ def _faulty_links(record: Record, fault: FibreDegraded) -> list[int]:
     return [2 * record.racks + a * rings + b, 2 * record.racks + b * rings + a]
 
 
-_NEVER_PS = int(np.iinfo(np.int64).max)
-
-
-class Arrivals(NamedTuple):
-    """Wired chunks: where they go, the row of their flow, their number in it, when they came."""
-
-    rack: IntArray
-    flow: IntArray
-    chunk: IntArray
-    end_ps: IntArray
-
-    def of(self, which: BoolArray | IntArray) -> Arrivals:
-        """Some of them."""
-        return Arrivals(*(column[which] for column in self))
-
-    def beside(self, others: Arrivals) -> Arrivals:
-        """These and others."""
-        return Arrivals(*(np.concatenate(pair) for pair in zip(self, others, strict=True)))
-
-
-def wired_order(record: Record, findings: Findings) -> None:
-    """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
-    flows, optical = record.flows, record.scenario.optical
-    for came in _by_rack(record):
-        row = np.flatnonzero(came.rack[1:] == came.rack[:-1]) + 1
-        flow, chunk = came.flow[row], came.chunk[row]
-        last = last_packet(flows.size(flow, chunk), optical.packet_bytes)
-        apart = came.end_ps[row] - came.end_ps[row - 1]
-        findings.test(
-            apart < np.floor(8e12 * last / optical.access_bps) - 1,
-            lambda k, flow=flow, chunk=chunk: f"{flows.name(flow[k])}, chunk {chunk[k]}",  # type: ignore[misc]
-            lambda k, apart=apart: (  # type: ignore[misc]
-                f"arrives {apart[k]} ps after another chunk, sooner than its last packet can follow"
-            ),
-        )
-
-
-def _by_rack(record: Record) -> Iterator[Arrivals]:
-    """Arrivals by rack and time, some at a time; each rack's last one comes again with the next.
-
-    What comes before the release of all later events is complete.
-    """
-    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, _NEVER_PS)[::-1])[::-1]
-    left: Arrivals | None = None
-    for part in record.parts():
-        found = _arrivals(part)
-        left = found if left is None else left.beside(found)
-        until_ps = soonest_ps[part.first_event + len(part.events)]
-        now = left.end_ps < until_ps if until_ps < _NEVER_PS else np.ones(len(left.rack), np.bool_)
-        came = left.of(now)
-        came = came.of(np.lexsort((came.end_ps, came.rack)))
-        yield came
-        last = np.append(came.rack[1:] != came.rack[:-1], True)[: len(came.rack)]
-        left = left.of(~now).beside(came.of(last))
-
-
-def _arrivals(part: Record) -> Arrivals:
-    """Wired chunks between racks of the floor, flows as the whole record has them."""
-    chunks, flows = part.chunks, part.flows
-    inside = np.zeros(len(flows), dtype=np.bool_)
-    inside[on_floor(part, np.arange(len(flows)))] = True
-    row = np.flatnonzero(~chunks.thz & inside[chunks.flow])
-    flow = chunks.flow[row]
-    return Arrivals(flows.dst[flow], part.first_flow + flow, chunks.chunk[row], chunks.end_ps[row])
-
-
-SPAN_PS: Final = 20 * 10**9
-"""Samples are taken every 20 ms, or a multiple, and wherever an iteration ends [ps]."""
-MANY_FIBRES: Final = 4096
-"""So many fibres are sampled every 20 ms, twice as many every 40, and so on."""
-
-
 def link_spans(record: Record, findings: Findings) -> None:
     """A sample lasts from one instant of sampling to the next."""
     links, ends = record.links, np.unique(record.iterations.end_ps)
@@ -245,10 +228,8 @@ def link_spans(record: Record, findings: Findings) -> None:
         known = (start % span_ps == 0) | np.isin(start, ends)
         if record.cut:
             known |= np.isin(start, record.iterations.start_ps)
-        following = np.searchsorted(ends, start, side="right")
-        wrong = ~known | (
-            end != np.minimum(grid, np.append(ends, np.iinfo(np.int64).max)[following])
-        )
+        following = np.append(ends, _LATEST_PS)[np.searchsorted(ends, start, side="right")]
+        wrong = ~known | (end != np.minimum(grid, following))
     findings.test(wrong, links.name, "is no sample of this run")
 
 

@@ -138,7 +138,7 @@ class Findings:
 
     def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
         """Count one fact per number of a column, which must be the one found but for rounding."""
-        told = rows.real(column)
+        told = getattr(rows, column)
         self.test(
             ~np.isclose(told, found, rtol=TOLERANCE, atol=1e-12),
             rows.name,

@@ -13,7 +13,7 @@ from thzsync.arrays import BoolArray, IntArray
 from thzsync.auditor.fibre import crossed_links, link_rate_bps
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import find, pack, sum_by, unpack
+from thzsync.auditor.tables import find, pack, sum_by
 
 
 def fibre_time(record: Record, findings: Findings) -> None:
@@ -24,7 +24,7 @@ def fibre_time(record: Record, findings: Findings) -> None:
     row = np.flatnonzero((load > 0) & (flows.event >= 0))
     link, position = crossed_links(record, row)
     pair, at = np.unique(pack(flows.event[row[position]], link), return_inverse=True)
-    event, link = unpack(pair)
+    event, link = pair >> 32, pair & 0xFFFFFFFF
     total = np.bincount(at, load[row[position]], len(pair))
     had = (events.end_ps - events.release_ps)[event] * 1e-12 * link_rate_bps(record)[link] / 8
     findings.test(

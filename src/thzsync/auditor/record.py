@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -131,39 +132,38 @@ class Record:
             chunks += len(of)
             orphans += of.orphans
             wired.append(sum_by(of.flow, np.where(of.thz, 0, of.bytes), len(part.flows)))
-            events = of.event[of.thz != of.decided_thz]
+            events = of.event[of.thz != of.decided]
             moved.append(np.bincount(events[events >= 0], minlength=len(part.events)) > 0)
         return Survey(chunks, orphans, np.concatenate(wired), np.concatenate(moved))
 
     @cached_property
-    def _cuts(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Rows of the chunks' table in the order of event numbers: where stretches of one number
-        begin, how long they are, and the first stretch and number of every part."""
+    def _stretches(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Rows of chunks of one event in a row: the first, how many, and the event's number."""
         number = self._chunk_rows["number"].to_numpy()
         first, count = runs_of(number)
         order = np.argsort(number[first], kind="stable")
-        first, count, number = first[order], count[order], number[first[order]]
-        part = (np.cumsum(count) - count) // PART_ROWS
-        start, _ = runs_of(part)
-        start = np.unique(np.searchsorted(number, number[start]))  # events stay whole
-        return first, count, start, number[start].astype(np.int64)
+        return first[order], count[order], number[first[order]].astype(np.int64)
+
+    @cached_property
+    def _cuts(self) -> IntArray:
+        """Numbers of the events with which parts begin."""
+        _, count, number = self._stretches
+        start, _ = runs_of((np.cumsum(count) - count) // PART_ROWS)
+        return np.unique(number[start])
 
     @property
     def part_count(self) -> int:
         """How many parts there are."""
-        return max(len(self._cuts[2]), 1)
+        return max(len(self._cuts), 1)
 
     def parts(self) -> Iterator[Record]:
         """The record in parts: all that belongs to some events, in the order of their numbers."""
-        first, count, start, number = self._cuts
-        bounds = [0, *start[1:].tolist(), len(first)]
-        ends = [*number[1:].tolist(), np.iinfo(np.int64).max]
-        since = np.iinfo(np.int64).min
-        for k, until in enumerate(ends):
-            own = slice(bounds[k], bounds[k + 1])
+        first, count, number = self._stretches
+        ends = np.iinfo(np.int64)
+        for numbers in pairwise([ends.min, *self._cuts[1:].tolist(), ends.max]):
+            own = slice(*np.searchsorted(number, numbers).tolist())
             _, rows = spread(first[own], count[own])
-            yield self._part((since, until), self._chunk_rows[rows])
-            since = until
+            yield self._part(numbers, self._chunk_rows[rows])
 
     def _part(self, numbers: tuple[int, int], chunks: pl.DataFrame) -> Record:
         """The events of some numbers, their flows, chunks, rounds and transmissions."""

@@ -10,7 +10,7 @@ from thzsync.arrays import IntArray
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.format2 import DISCIPLINES
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import find, pack, unpack
+from thzsync.auditor.tables import find, pack
 
 
 def records(record: Record, findings: Findings) -> None:
@@ -41,7 +41,7 @@ def _unique(record: Record, findings: Findings) -> None:
 
 
 def _unpacked(key: IntArray) -> str:
-    first, second = unpack(key)
+    first, second = key >> 32, key & 0xFFFFFFFF
     return f"{first}/{second}" if first else str(second)
 
 

@@ -42,8 +42,8 @@ def completion(record: Record, findings: Findings) -> None:
 def reward(record: Record, findings: Findings) -> None:
     """r_e = -(W_T T / T_ref + W_E E / E_ref); no reference costs nothing."""
     events, weights = record.events, record.scenario.reward
-    time_s = events.real("completion_ms") * 1e-3
-    energy_j = events.real("optical_energy_j") + events.real("thz_energy_j")
+    time_s = events.completion_ms * 1e-3
+    energy_j = events.optical_energy_j + events.thz_energy_j
     expected = np.zeros(len(events))
     for kind, (reference_s, reference_j) in record.run.references.items():
         rows = events.kind == kind
@@ -98,7 +98,7 @@ def iteration_totals(record: Record, findings: Findings) -> None:
     mine = owner >= 0
 
     def total(column: str) -> FloatArray:
-        return real_sum_by(owner[mine], events.real(column)[mine], len(table))
+        return real_sum_by(owner[mine], getattr(events, column)[mine], len(table))
 
     summed = (
         "completion_ms", "optical_energy_j", "thz_energy_j", "fallback_chunks", "rerouted_chunks",
@@ -133,9 +133,9 @@ def bandwidth(record: Record, findings: Findings) -> None:
     racks = np.maximum(events.racks.lengths, 2)
     own = np.where(events.kind == _WITH_OWN_PART, racks / (racks - 1), 1.0)
     tensor = np.isin(events.kind, _TENSOR)
-    size = np.where(tensor, events["payload_bytes"], bus * own)
+    size = np.where(tensor, events.payload_bytes, bus * own)
     known = tensor | np.isin(events.kind, _DIRECTED)
-    expected = np.where(known, size * per_second, events.real("algbw_gb_s"))
+    expected = np.where(known, size * per_second, events.algbw_gb_s)
     findings.compare(events, "algbw_gb_s", expected)
 
 
@@ -213,7 +213,7 @@ def exposed(record: Record, findings: Findings) -> None:
     """
     table = record.iterations
     most_ms = (_makespan_ps(record) - _longest_path_ps(record)) / _PS_PER_MS
-    told = table.real("exposed_ms")
+    told = table.exposed_ms
     slack_ms = 1e-6  # every duration was rounded to picoseconds
     too_little = (told < most_ms - slack_ms) & (not record.has_traces)
     findings.test(

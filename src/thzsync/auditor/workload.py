@@ -118,9 +118,9 @@ def _check_events(
     racks = [tuple(events.racks.of(k).tolist()) for k in row.tolist()]
     found: Counter[EventKey] = Counter(
         zip(
-            events.kind[row].tolist(), events["stage"][row].tolist(),
-            events["microbatch"][row].tolist(), events.text("label")[row].tolist(), racks,
-            events["payload_bytes"][row].tolist(), strict=True,
+            events.kind[row].tolist(), events.stage[row].tolist(),
+            events.microbatch[row].tolist(), events.label[row].tolist(), racks,
+            events.payload_bytes[row].tolist(), strict=True,
         )
     )  # fmt: skip
     names = sorted(expected.keys() | found.keys())
@@ -135,7 +135,7 @@ def _check_tasks(
     record: Record, findings: Findings, iteration: int, expected: dict[TaskKey, tuple[int, int]]
 ) -> None:
     tasks = record.tasks
-    stage, batch, phase = tasks["stage"], tasks["microbatch"], tasks.text("phase")
+    stage, batch, phase = tasks.stage, tasks.microbatch, tasks.phase
     slices, total_ps = Counter[TaskKey](), Counter[TaskKey]()
     for row in np.flatnonzero(record.task_owner == iteration).tolist():
         racks = tuple(tasks.racks.of(row).tolist())
@@ -161,7 +161,7 @@ def _check_tasks(
 def stragglers(record: Record, findings: Findings) -> None:
     """Every rack is as late as seed and scenario say (delta^str in eq:release_constraint)."""
     events = record.events
-    jobs, streams = events.text("job"), Streams(record.run.seed)
+    jobs, streams = events.job, Streams(record.run.seed)
     bounds = events.racks.start
     expected = np.zeros(len(events.racks.values), dtype=np.int64)
     for row in range(len(events)):
