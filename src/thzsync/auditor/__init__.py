@@ -96,13 +96,10 @@ def audit(
 
 def _steps(record: Record, checks: Sequence[Check]) -> Iterator[tuple[Check, Record, float]]:
     """What is checked in which part of a record, and what share of the check that is."""
-    for check in checks:
-        if check not in IN_PARTS:
-            yield check, record, 1.0
+    yield from ((check, record, 1.0) for check in checks if check not in IN_PARTS)
     parted = [check for check in checks if check in IN_PARTS]
     for part in record.parts() if parted else ():
-        for check in parted:
-            yield check, part, 1 / record.part_count
+        yield from ((check, part, 1 / record.part_count) for check in parted)
 
 
 __all__ = ["CHECKS", "Audit", "Violation", "audit"]

@@ -17,11 +17,8 @@ _POWER_UNITS = 2**40
 def half_duplex(record: Record, findings: Findings) -> None:
     """A rack takes part in one transmission per subband at a time (eq:rf_half_duplex)."""
     sent = record.transmissions
-    findings.test(
-        (sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands),
-        sent.name,
-        "there is no such subband",
-    )
+    for k in findings.broken((sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands)):
+        findings.add(sent.name(k), "there is no such subband")
     rack, row = _both_ends(record)
     start, end = sent.taken_ps[row], sent.end_ps[row]
     place = _sharing(record, rack, row)
@@ -29,11 +26,11 @@ def half_duplex(record: Record, findings: Findings) -> None:
     # Sorted by start, any overlap shows between neighbours too.
     a, b = order[:-1], order[1:]
     same = (place[a] == place[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
-    findings.test(
-        same & (start[b] < end[a]),
-        lambda k: sent.name(int(row[b[k]])),
-        lambda k: f"begins at {start[b[k]]} ps, {sent.name(int(row[a[k]]))} ends {end[a[k]]} ps",
-    )
+    for k in findings.broken(same & (start[b] < end[a])):
+        findings.add(
+            sent.name(int(row[b[k]])),
+            f"begins at {start[b[k]]} ps, {sent.name(int(row[a[k]]))} ends {end[a[k]]} ps",
+        )
 
 
 def rf_chains(record: Record, findings: Findings) -> None:
@@ -41,29 +38,24 @@ def rf_chains(record: Record, findings: Findings) -> None:
     sent, chains = record.transmissions, record.scenario.thz.chains
     rack, row = _both_ends(record)
     ones = np.ones(len(row), dtype=np.int64)
-    findings.test(
+    for k in findings.broken(
         _exceeds(
             _sharing(record, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
-        ),
-        sent.at(row),
-        lambda k: f"rack {rack[k]} has more than {chains} at {sent.taken_ps[row[k]]} ps",
-    )
+        )
+    ):
+        findings.add(sent.name(row[k]), f"rack {rack[k]} has more than {chains} at its start")
 
 
 def power_cap(record: Record, findings: Findings) -> None:
     """Over all events that share it a rack sends with at most P^max (eq:power_constraint)."""
     sent, most = record.transmissions, record.scenario.thz.max_power_w
-    findings.test(
-        ~(sent.power_w > 0) | ~np.isfinite(sent.power_w),
-        sent.name,
-        lambda row: f"its power is {sent.power_w[row]:g} W",
-    )
+    for k in findings.broken(~(sent.power_w > 0) | ~np.isfinite(sent.power_w)):
+        findings.add(sent.name(k), f"its power is {sent.power_w[k]:g} W")
     limit = np.full(len(sent), most)
-    findings.test(
-        _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit),
-        sent.name,
-        lambda row: f"its rack sends with more than {most:g} W at {sent.start_ps[row]} ps",
-    )
+    for k in findings.broken(
+        _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit)
+    ):
+        findings.add(sent.name(k), f"its rack sends over {most:g} W at {sent.start_ps[k]} ps")
 
 
 def power_budget(record: Record, findings: Findings) -> None:
@@ -80,11 +72,8 @@ def power_budget(record: Record, findings: Findings) -> None:
     share[member[member >= 0]] = 1.0
     place = events.member(sent.event, sent.src)
     limit = np.where(place >= 0, share[place], 0.0) * most if len(share) else np.zeros(len(sent))
-    findings.test(
-        _exceeds_power(record, place, limit),
-        sent.name,
-        lambda k: f"its rack exceeds its budget of {limit[k]:g} W at {sent.start_ps[k]} ps",
-    )
+    for k in findings.broken(_exceeds_power(record, place, limit)):
+        findings.add(sent.name(k), f"its rack exceeds its {limit[k]:g} W at {sent.start_ps[k]} ps")
 
 
 def _sharing(record: Record, rack: IntArray, row: IntArray) -> IntArray:
@@ -143,11 +132,8 @@ def power_needed(record: Record, findings: Findings) -> None:
     exact &= record.scenario.thz.radiation == "needed"
     bounded = record.declares(declared, lambda told: told.power != "budget")
     excess = np.where(exact, least, slowest[sent.round[row]])
-    findings.test(
-        bounded & (excess > 1 + TOLERANCE),
-        sent.at(row),
-        lambda k: f"its power could carry {excess[k]:.9g} times its bytes in its time",
-    )
+    for k in findings.broken(bounded & (excess > 1 + TOLERANCE)):
+        findings.add(sent.name(row[k]), f"its power carries {excess[k]:.9g} times its bytes")
 
 
 def budget_used(record: Record, findings: Findings) -> None:
@@ -171,11 +157,8 @@ def budget_used(record: Record, findings: Findings) -> None:
     np.maximum.at(best, pair[0], share)
     known = record.declares(rounds.discipline, lambda told: told.uses_budget) & (rounds.event >= 0)
     known[known] &= ~record.survey.moved[rounds.event[known]]
-    findings.test(
-        known & (best < 1 - _unused(record)) & (best > 0),
-        rounds.name,
-        lambda k: f"no sender uses more than {best[k]:.9g} of the power it may",
-    )
+    for k in findings.broken(known & (best < 1 - _unused(record)) & (best > 0)):
+        findings.add(rounds.name(k), f"no sender uses more than {best[k]:.9g} of the power it may")
 
 
 def _unused(record: Record) -> FloatArray:

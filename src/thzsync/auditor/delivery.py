@@ -9,7 +9,6 @@ contributions can be counted through trees, rings, relays or anything else.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 
 import numpy as np
 
@@ -23,11 +22,10 @@ def chunks_once(record: Record, findings: Findings) -> None:
     """A flow of D bytes has K = ceil(D / B_ch) chunks, 0..K-1, each recorded once."""
     flows, chunks = record.flows, record.chunks
     size = record.scenario.collectives.chunk_bytes
-    findings.test(
-        (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed),
-        flows.name,
-        lambda k: f"{flows.bytes[k]} bytes in {flows.chunks[k]} chunks; they are cut at {size}",
-    )
+    for k in findings.broken(
+        (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed)
+    ):
+        findings.add(flows.name(k), f"{flows.bytes[k]} bytes in {flows.chunks[k]} chunks of {size}")
     position = np.arange(len(chunks)) - np.searchsorted(chunks.flow, chunks.flow)
     findings.equal(chunks.chunk, position, chunks.name, "number")
     delivered = sum_by(chunks.flow, chunks.bytes, len(flows))
@@ -40,12 +38,14 @@ def flow_graph(record: Record, findings: Findings) -> None:
     successor, predecessor = flows.after_edges()
     known = predecessor >= 0
     successor, predecessor = successor[known], predecessor[known]
-    findings.test(
+    for k in findings.broken(
         (flows.dst[predecessor] != flows.src[successor])
-        | (flows.needed[predecessor] != flows.needed[successor]),
-        flows.at(successor),
-        lambda k: f"flow {flows.flow[predecessor[k]]} does not bring as many chunks to its source",
-    )
+        | (flows.needed[predecessor] != flows.needed[successor])
+    ):
+        findings.add(
+            flows.name(successor[k]),
+            f"flow {flows.flow[predecessor[k]]} does not bring as many chunks to its source",
+        )
 
 
 def fabric(record: Record, findings: Findings) -> None:
@@ -63,21 +63,18 @@ def fabric(record: Record, findings: Findings) -> None:
 def action(record: Record, findings: Findings) -> None:
     """Decided counts lie within the flow; budgets are levels, and 0 for silent racks."""
     events, flows = record.events, record.flows
-    findings.test(
-        (flows.thz_chunks < 0) | (flows.thz_chunks > flows.needed),
-        flows.name,
-        lambda row: f"{flows.thz_chunks[row]} THz chunks of {flows.needed[row]} were decided",
-    )
+    for k in findings.broken((flows.thz_chunks < 0) | (flows.thz_chunks > flows.needed)):
+        findings.add(flows.name(k), f"{flows.thz_chunks[k]} THz chunks of {flows.needed[k]}")
     member = events.member(flows.event, flows.src)
     sends = np.zeros(len(events.power), dtype=np.bool_)
     sends[member[(flows.thz_chunks > 0) & (member >= 0)]] = True
     levels = np.array(record.scenario.coordinator.power_levels)
     is_level = np.isclose(events.power[:, None], levels, rtol=TOLERANCE, atol=0).any(axis=1)
-    findings.test(
-        np.where(sends, ~is_level, events.power != 0),
-        events.member_name,
-        lambda k: f"power {events.power[k]:g} is {'no level' if sends[k] else 'for no THz chunk'}",
-    )
+    for k in findings.broken(np.where(sends, ~is_level, events.power != 0)):
+        findings.add(
+            events.member_name(k),
+            f"power {events.power[k]:g} is {'no level' if sends[k] else 'for no THz chunk'}",
+        )
 
 
 def decision(record: Record, findings: Findings) -> None:
@@ -99,34 +96,14 @@ def decision(record: Record, findings: Findings) -> None:
     findings.compare(record.events, "decision_thz_share", thz / np.maximum(every, 1))
 
 
-Racks = set[int]
-Shape = Callable[[Racks, Racks, Racks], bool]
-"""Whether sources and targets of a block among these racks are what a collective promises."""
-
-
-def _one_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
-    return len(sources) == len(targets) == 1 and sources != targets
-
-
-def _all_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
-    return sources == targets == racks
-
-
-def _all_to_one(sources: Racks, targets: Racks, racks: Racks) -> bool:
-    return sources == racks and len(targets) == 1
-
-
-def _one_to_all(sources: Racks, targets: Racks, racks: Racks) -> bool:
-    return len(sources) == 1 and targets == racks
-
-
-_SHAPES: dict[str, Shape] = {
-    **dict.fromkeys(("p2p", "a2a", "gather", "scatter"), _one_to_one),
-    **dict.fromkeys(("allreduce", "barrier"), _all_to_all),
-    **dict.fromkeys(("reduce", "reduce-scatter"), _all_to_one),
-    **dict.fromkeys(("broadcast", "all-gather"), _one_to_all),
+_SHAPES = {
+    **dict.fromkeys(("p2p", "a2a", "gather", "scatter"), (False, False)),
+    **dict.fromkeys(("allreduce", "barrier"), (True, True)),
+    **dict.fromkeys(("reduce", "reduce-scatter"), (True, False)),
+    **dict.fromkeys(("broadcast", "all-gather"), (False, True)),
 }
-"""What the collectives of this package promise; one from elsewhere promises what it recorded."""
+"""Whether all racks are the sources, and the targets, of each block of a collective, or just one.
+A collective from outside the package promises what it recorded."""
 _EXACT = ("p2p", "a2a", "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather")
 """Collectives whose blocks add up to the payload; elsewhere some of it may stay at home."""
 
@@ -139,19 +116,23 @@ def blocks(record: Record, findings: Findings) -> None:
     among = {e: set(events.racks.of(e).tolist()) for e in np.unique(event).tolist()}
     wrong = np.zeros(len(known), dtype=np.bool_)
     for k, row in enumerate(known.tolist()):
-        shape = _SHAPES.get(str(events.kind[event[k]]))
-        sources, targets = table.ends(row)
-        racks = among[int(event[k])]
-        inside = sources <= racks and targets <= racks and bool(sources) and bool(targets)
-        wrong[k] = not inside or (shape is not None and not shape(sources, targets, racks))
-    findings.test(
-        wrong | (size < 1),
-        table.at(known),
-        lambda k: f"its ends or bytes are not what {events.kind[event[k]]} promises",
-    )
+        wrong[k] = not _promised(str(events.kind[event[k]]), *table.ends(row), among[event[k]])
+    for k in findings.broken(wrong | (size < 1)):
+        findings.add(table.name(known[k]), f"its ends or bytes do not suit {events.kind[event[k]]}")
     asked, total = events.payload_bytes, sum_by(event, size, len(events))
     exact = np.flatnonzero(np.isin(events.kind, _EXACT))
     findings.equal(asked[exact], total[exact], events.at(exact), "sum of the blocks' bytes")
+
+
+def _promised(kind: str, sources: set[int], targets: set[int], racks: set[int]) -> bool:
+    """Whether a block among these racks is one of its collective."""
+    if not (sources and targets and sources | targets <= racks):
+        return False
+    shape = _SHAPES.get(kind)
+    if shape == (False, False):
+        return len(sources) == len(targets) == 1 and sources != targets
+    ends = zip(shape or (), (sources, targets), strict=False)
+    return all(end == racks if every else len(end) == 1 for every, end in ends)
 
 
 def postcondition(record: Record, findings: Findings) -> None:
@@ -183,25 +164,27 @@ def _problem(
 ) -> str | None:
     """What is wrong with the flows of one shard, given by row with the rows they wait for."""
     flows, rows = record.flows, list(before)
-    if len(rows) == 1 and not before[rows[0]]:  # straight from a source to a target
-        (row,) = rows
-        ends = {int(flows.src[row])}, {int(flows.dst[row])}
-        if ends == (sources, targets) and flows.local[row]:
-            return None
+    ends = {int(flows.src[rows[0]])}, {int(flows.dst[rows[0]])}
+    if (
+        ends == (sources, targets)
+        and len(rows) == 1
+        and not before[rows[0]]
+        and flows.local[rows[0]]
+    ):
+        return None  # straight from a source to a target
     if len(np.unique(flows.bytes[rows])) > 1:
         return "its flows differ in size"
     order = causal_order(before)
     if order is None:
         return "its flows wait for each other in a circle or for another shard"
-    column = {rack: k for k, rack in enumerate(sorted(sources))}
+    nothing, parts = np.zeros(len(sources), np.int64), np.eye(len(sources), dtype=np.int64)
+    own = dict(zip(sorted(sources), parts, strict=True))
     content: dict[int, IntArray] = {}
-    held: dict[int, IntArray] = defaultdict(lambda: np.zeros(len(column), dtype=np.int64))
-    for rack in sources:  # own part and all that was added
-        held[rack] = _own(column, rack)
+    held = defaultdict(lambda: nothing, own)  # own part and all that was added
     final: dict[int, list[IntArray]] = defaultdict(list)
     for row in order:
         src, dst = int(flows.src[row]), int(flows.dst[row])
-        content[row] = _own(column, src if flows.local[row] else -1)
+        content[row] = own.get(src, nothing) if flows.local[row] else nothing
         for earlier in before[row]:
             content[row] = content[row] + content[earlier]
         if flows.reduces[row]:
@@ -216,23 +199,8 @@ def _problem(
             wrong = int(np.argmax(arrived[0] != 1))
             times = int(arrived[0][wrong])
             return f"rack {rack} ends with the part of rack {sorted(sources)[wrong]} {times} times"
-    return _unused(record, before, final)
-
-
-def _unused(
-    record: Record, before: dict[int, list[int]], final: dict[int, list[IntArray]]
-) -> str | None:
-    """A sum that is overwritten later must have been passed on, or it was sent in vain."""
-    flows = record.flows
+    # A sum that is overwritten later must have been passed on, or it was sent in vain.
     passed_on = {earlier for earliers in before.values() for earlier in earliers}
-    for row in before:
-        if flows.reduces[row] and row not in passed_on and final[int(flows.dst[row])]:
-            return f"flow {flows.flow[row]} brings a part that nobody uses"
-    return None
-
-
-def _own(column: dict[int, int], rack: int) -> IntArray:
-    part = np.zeros(len(column), dtype=np.int64)
-    if rack in column:
-        part[column[rack]] = 1
-    return part
+    reduced = [row for row in rows if flows.reduces[row] and row not in passed_on]
+    vain = [row for row in reduced if final[int(flows.dst[row])]]
+    return f"flow {flows.flow[vain[0]]} brings a part that nobody uses" if vain else None

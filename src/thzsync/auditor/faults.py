@@ -30,11 +30,8 @@ def thz_faults(record: Record, findings: Findings) -> None:
     for fault in record.scenario.faults:
         hit = breaks(fault, sent.src, sent.dst, sent.subband)
         if hit is not None:
-            findings.test(
-                hit & during(fault, sent.taken_ps),
-                sent.name,
-                f"its round begins during {fault.kind}",
-            )
+            for k in findings.broken(hit & during(fault, sent.taken_ps)):
+                findings.add(sent.name(k), f"its round begins during {fault.kind}")
 
 
 def breaks(fault: Fault, src: IntArray, dst: IntArray, subband: IntArray) -> BoolArray | None:
@@ -65,11 +62,8 @@ def frozen_racks(record: Record, findings: Findings) -> None:
             member = np.flatnonzero(events.racks.values == fault.rack)
             owner = events.racks.owner[member]
             appears = events.release_ps[owner] + events.delay_ps[member]
-            findings.test(
-                during(fault, appears),
-                events.at(owner),
-                lambda k, at=appears: f"has data at {at[k]} ps on a frozen rack",  # type: ignore[misc]
-            )
+            for k in findings.broken(during(fault, appears)):
+                findings.add(events.name(owner[k]), f"has data at {appears[k]} ps on a frozen rack")
 
 
 MOST_INSTANTS: Final = 4096
@@ -211,9 +205,7 @@ class _Air:
         """Signal-to-noise ratio at the event's power budget, by flow and subband (eq:thz_rate)."""
         record = self.record
         src, dst = record.flows.src[flows], record.flows.dst[flows]
-        inside = (
-            (src >= 0) & (src < record.racks) & (dst >= 0) & (dst < record.racks) & (src != dst)
-        )
+        inside = record.on_floor(src, dst) & (src != dst)
         member = record.events.member(np.full(len(flows), event, dtype=np.int64), src)
         share = np.where(member >= 0, record.events.power[np.maximum(member, 0)], 0.0)
         gains = self.record.channel.gains(src * inside, dst * inside, instant_ps)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
+from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import runs_of, sum_by
@@ -45,8 +45,9 @@ def hops(record: Record, flow: IntArray) -> IntArray:
 def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
     """Every link that flows (rows) cross, with the position of the flow that crosses it."""
     racks, floor = record.racks, record.scenario.floor
-    inside = np.flatnonzero(_on_floor(record, flow))
-    src, dst = record.flows.src[flow[inside]], record.flows.dst[flow[inside]]
+    src, dst = record.flows.src[flow], record.flows.dst[flow]
+    inside = np.flatnonzero(record.on_floor(src, dst))
+    src, dst = src[inside], dst[inside]
     s, t = src // floor.lanes, dst // floor.lanes
     across = s != t
     between = 2 * racks + s[across] * floor.rings + t[across]
@@ -54,12 +55,6 @@ def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
         np.concatenate((src, racks + dst, between)),
         np.concatenate((inside, inside, inside[across])),
     )
-
-
-def _on_floor(record: Record, flow: IntArray) -> BoolArray:
-    src, dst, racks = record.flows.src[flow], record.flows.dst[flow], record.racks
-    inside: BoolArray = (src >= 0) & (src < racks) & (dst >= 0) & (dst < racks)
-    return inside
 
 
 def bytes_per_link(record: Record, flow: IntArray, wired_bytes: IntArray) -> IntArray:
@@ -81,11 +76,8 @@ def wired_speed(record: Record, findings: Findings) -> None:
     least = least + (crossed - 1) * 8e12 * _last_packet(size, packet) / fastest
     took = chunks.end_ps[row] - chunks.ready_ps[row]
     rounding = crossed * -(-size // packet)  # of every packet's service to whole picoseconds
-    findings.test(
-        took < np.floor(least) - rounding,
-        chunks.at(row),
-        lambda k: f"took {took[k]} ps over fibre; an empty fabric needs {least[k]:.0f} ps",
-    )
+    for k in findings.broken(took < np.floor(least) - rounding):
+        findings.add(chunks.name(row[k]), f"took {took[k]} ps; empty fibres need {least[k]:.0f} ps")
 
 
 def _last_packet(size: IntArray, packet: int) -> IntArray:
@@ -100,13 +92,11 @@ def wired_order(record: Record, findings: Findings) -> None:
         row = np.flatnonzero(rack[1:] == rack[:-1]) + 1
         apart, flow, chunk = end_ps[row] - end_ps[row - 1], flow[row], chunk[row]
         last = _last_packet(flows.size(flow, chunk), optical.packet_bytes)
-        findings.test(
-            apart < np.floor(8e12 * last / optical.access_bps) - 1,
-            lambda k, flow=flow, chunk=chunk: f"{flows.name(flow[k])}, chunk {chunk[k]}",  # type: ignore[misc]
-            lambda k, apart=apart: (  # type: ignore[misc]
-                f"arrives {apart[k]} ps after another chunk, sooner than its last packet can follow"
-            ),
-        )
+        for k in findings.broken(apart < np.floor(8e12 * last / optical.access_bps) - 1):
+            findings.add(
+                f"{flows.name(flow[k])}, chunk {chunk[k]}",
+                f"arrives {apart[k]} ps after another chunk, too soon for its last packet",
+            )
 
 
 def _by_rack(record: Record) -> Iterator[pl.DataFrame]:
@@ -131,8 +121,7 @@ def _arrivals(part: Record) -> pl.DataFrame:
     import polars as pl
 
     chunks, flows = part.chunks, part.flows
-    inside = _on_floor(part, np.arange(len(flows)))
-    row = np.flatnonzero(~chunks.thz & inside[chunks.flow])
+    row = np.flatnonzero(~chunks.thz & part.on_floor(flows.src, flows.dst)[chunks.flow])
     flow = chunks.flow[row]
     return pl.DataFrame(
         {
@@ -148,11 +137,8 @@ def link_bytes(record: Record, findings: Findings) -> None:
     """Over the whole run every fibre carried the wired chunks whose path it is on."""
     links, size = record.links, len(link_rate_bps(record))
     known = (links.key >= 0) & (links.key < size)
-    findings.test(
-        ~known | (links.bytes < 0) | (links.background_bytes < 0),
-        links.name,
-        "is no fibre of this fabric or carried less than nothing",
-    )
+    for k in findings.broken(~known | (links.bytes < 0) | (links.background_bytes < 0)):
+        findings.add(links.name(k), "is no fibre of this fabric or carried less than nothing")
     if record.cut and record.many_jobs:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links.bytes[known], size)
@@ -169,20 +155,14 @@ def link_rate(record: Record, findings: Findings) -> None:
     """
     links, optical = record.links, record.scenario.optical
     link, start, end = links.key, links.start_ps, links.end_ps
-    findings.test(
-        (link[1:] == link[:-1]) & (start[1:] < end[:-1]),
-        lambda row: links.name(row + 1),
-        "overlaps the span before",
-    )
+    for k in findings.broken((link[1:] == link[:-1]) & (start[1:] < end[:-1])):
+        findings.add(links.name(k + 1), "overlaps the span before")
     bits, onsets = _capacity(record, link, start, end)
     carried = links.bytes + links.background_bytes
     train = record.scenario.collectives.chunk_bytes * record.in_trains
     allowed = bits / 8 + (1 + onsets) * max(optical.packet_bytes, train)
-    findings.test(
-        (end <= start) | (carried > np.ceil(allowed)),
-        links.name,
-        lambda row: f"carried {carried[row]} bytes, at most {allowed[row]:.0f} fit",
-    )
+    for k in findings.broken((end <= start) | (carried > np.ceil(allowed))):
+        findings.add(links.name(k), f"carried {carried[k]} bytes, at most {allowed[k]:.0f} fit")
 
 
 def _capacity(
@@ -230,7 +210,8 @@ def link_spans(record: Record, findings: Findings) -> None:
             known |= np.isin(start, record.iterations.start_ps)
         following = np.append(ends, _LATEST_PS)[np.searchsorted(ends, start, side="right")]
         wrong = ~known | (end != np.minimum(grid, following))
-    findings.test(wrong, links.name, "is no sample of this run")
+    for k in findings.broken(wrong):
+        findings.add(links.name(k), "is no sample of this run")
 
 
 def link_progress(record: Record, findings: Findings) -> None:
@@ -251,13 +232,11 @@ def link_progress(record: Record, findings: Findings) -> None:
         came = _by(arrived[some], size[some], len(edges))
         could = _by(ready[some], size[some], len(edges))
         carried = _by(sampled[own], links.bytes[own], len(edges))
-        findings.test(
-            (carried < came) | (carried > could),
-            lambda k, link=number: f"link {link}, until {edges[k]} ps",  # type: ignore[misc]
-            lambda k, c=carried, a=came, r=could: (  # type: ignore[misc]
-                f"carried {c[k]} bytes; chunks of {a[k]} bytes had arrived, of {r[k]} were ready"
-            ),
-        )
+        for k in findings.broken((carried < came) | (carried > could)):
+            findings.add(
+                f"link {number}, until {edges[k]} ps",
+                f"carried {carried[k]} bytes; {came[k]} had arrived, {could[k]} were ready",
+            )
 
 
 def _lots(part: Record, edges: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:

@@ -27,11 +27,11 @@ def fibre_time(record: Record, findings: Findings) -> None:
     event, link = pair >> 32, pair & 0xFFFFFFFF
     total = np.bincount(at, load[row[position]], len(pair))
     had = (events.end_ps - events.release_ps)[event] * 1e-12 * link_rate_bps(record)[link] / 8
-    findings.test(
-        total > had * (1 + TOLERANCE) + 1,
-        lambda k: f"{events.name(int(event[k]))}, link {link[k]}",
-        lambda k: f"sent {total[k]:.0f} bytes in a time in which {had[k]:.0f} fit",
-    )
+    for k in findings.broken(total > had * (1 + TOLERANCE) + 1):
+        findings.add(
+            f"{events.name(int(event[k]))}, link {link[k]}",
+            f"sent {total[k]:.0f} bytes in a time in which {had[k]:.0f} fit",
+        )
 
 
 def fidelity(record: Record, findings: Findings) -> None:
@@ -47,36 +47,25 @@ def fidelity(record: Record, findings: Findings) -> None:
         same = row >= 0 and replay.kind == events.kind[row] and replay.packet_ms > 0
         same = same and np.isclose(replay.flow_ms, completion_ms[row], rtol=TOLERANCE, atol=0)
         broken.append(not same)
-    findings.test(
-        np.array(broken, dtype=np.bool_),
-        lambda k: f"replay of event {number[k]}",
-        lambda k: f"says {told.replayed[k]}, which is not what the record has",
-    )
+    for k in findings.broken(broken):
+        findings.add(f"replay of event {number[k]}", f"says {told.replayed[k]}, unlike the record")
 
 
-class Runs:
-    """The runs of all chunks; flows of few chunks have runs of one."""
+def told_ps(record: Record, row: IntArray, before: IntArray) -> IntArray:
+    """When chunks (rows) are told that the chunks before them have arrived [ps].
 
-    def __init__(self, record: Record) -> None:
-        self._chunks, flows = record.chunks, record.flows
-        edges = np.arange(len(flows) + 1)
-        first = np.searchsorted(self._chunks.flow, edges)
-        starts = _starts(record, first)
-        size = np.diff(np.append(starts, len(self._chunks)))
-        self._run = np.repeat(np.arange(len(starts)), size)
-        ends_ps = self._chunks.end_ps
-        self._whole_ps = np.maximum.reduceat(ends_ps, starts) if len(starts) else ends_ps
-        self._single = _single(record, first, self._run, starts + size)
-
-    def told_ps(self, row: IntArray, before: IntArray) -> IntArray:
-        """When chunks (rows) are told that the chunks before them have arrived [ps]."""
-        both = self._single[row] & self._single[before]
-        return np.where(both, self._chunks.end_ps[before], self._whole_ps[self._run[before]])
-
-
-def in_runs(record: Record) -> bool:
-    """Whether long flows are followed in runs; chunks that may leave a broken fibre are single."""
-    return record.in_trains and not record.broken_fibres
+    Chunks that may leave a broken fibre are single; flows of few chunks have runs of one.
+    """
+    chunks, end_ps = record.chunks, record.chunks.end_ps
+    if not len(chunks) or not record.in_trains or record.broken_fibres:
+        return end_ps[before]
+    first = np.searchsorted(chunks.flow, np.arange(len(record.flows) + 1))
+    starts = _starts(record, first)
+    size = np.diff(np.append(starts, len(chunks)))
+    run = np.repeat(np.arange(len(starts)), size)
+    single = _single(record, first, run, starts + size)
+    whole_ps = np.maximum.reduceat(end_ps, starts)
+    return np.where(single[row] & single[before], end_ps[before], whole_ps[run[before]])
 
 
 def _starts(record: Record, first: IntArray) -> IntArray:

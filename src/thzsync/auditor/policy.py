@@ -44,18 +44,14 @@ def static_policy(record: Record, findings: Findings) -> None:
     known = flows.event >= 0
     if len(events):
         known &= (share in (0.0, 1.0)) | _split_flow_by_flow(record)[flows.event]
-    findings.test(
-        known & (flows.thz_chunks != expected),
-        flows.name,
-        lambda row: f"{flows.thz_chunks[row]} THz chunks, {policy} takes {expected[row]}",
-    )
+    for k in findings.broken(known & (flows.thz_chunks != expected)):
+        findings.add(flows.name(k), f"{flows.thz_chunks[k]} THz chunks, not {expected[k]}")
     levels = np.array(record.scenario.coordinator.power_levels)
     level = float(levels[np.argmin(np.abs(levels - power))])
-    findings.test(
-        (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE),
-        events.member_name,
-        lambda k: f"power budget {events.power[k]:g}, {policy} takes {level:g}",
-    )
+    for k in findings.broken(
+        (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE)
+    ):
+        findings.add(events.member_name(k), f"power {events.power[k]:g}, {policy} takes {level:g}")
 
 
 def _split_flow_by_flow(record: Record) -> BoolArray:

@@ -98,6 +98,11 @@ class Record:
         """Chunks of flows."""
         return Chunks(self._chunk_rows, self.flows)
 
+    def on_floor(self, src: IntArray, dst: IntArray) -> BoolArray:
+        """Whether both ends are racks of the floor."""
+        inside: BoolArray = (np.minimum(src, dst) >= 0) & (np.maximum(src, dst) < self.racks)
+        return inside
+
     def declares(self, disciplines: AnyArray, fact: Callable[[Declaration], bool]) -> BoolArray:
         """Whether the discipline of every row declares a fact; no unknown one does."""
         names = [name for name, told in self.declarations.items() if fact(told)]

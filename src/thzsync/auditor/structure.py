@@ -33,16 +33,12 @@ def _unique(record: Record, findings: Findings) -> None:
         "node of an iteration": np.sort(record.nodes.key),
     }
     for what, key in keys.items():
-        findings.test(
-            np.diff(key) == 0,
-            lambda row, what=what, key=key: f"{what} {_unpacked(key[row])}",  # type: ignore[misc]
-            "stands twice",
-        )
+        for k in findings.broken(np.diff(key) == 0):
+            findings.add(f"{what} {_unpacked(key[k])}", "stands twice")
 
 
-def _unpacked(key: IntArray) -> str:
-    first, second = key >> 32, key & 0xFFFFFFFF
-    return f"{first}/{second}" if first else str(second)
+def _unpacked(key: int) -> str:
+    return f"{key >> 32}/{key & 0xFFFFFFFF}" if key >> 32 else str(key)
 
 
 def _references(record: Record, findings: Findings) -> None:
@@ -59,17 +55,11 @@ def _references(record: Record, findings: Findings) -> None:
         ("entry of a flow's after", flows.after_edges()[1], "flow"),
     ]
     for what, row, target in references:
-        findings.test(
-            row < 0,
-            lambda number, what=what: f"{what} in row {number} (sorted)",  # type: ignore[misc]
-            f"names a {target} that is not recorded",
-        )
+        for k in findings.broken(row < 0):
+            findings.add(f"{what} in row {k} (sorted)", f"names a {target} that is not recorded")
     orphans = record.survey.orphans
-    findings.test(
-        np.arange(record.survey.chunks + len(orphans)) < len(orphans),
-        lambda row: "event {}, flow {}, chunk {}".format(*orphans[row]),
-        "belongs to no recorded flow",
-    )
+    for k in findings.broken(np.arange(record.survey.chunks + len(orphans)) < len(orphans)):
+        findings.add("event {}, flow {}, chunk {}".format(*orphans[k]), "is of no recorded flow")
 
 
 def _tasks(record: Record, findings: Findings) -> None:
@@ -77,12 +67,10 @@ def _tasks(record: Record, findings: Findings) -> None:
     rack, owner = tasks.racks.values, tasks.racks.owner
     rising = np.ones(len(rack), dtype=np.bool_)
     rising[1:] = (np.diff(rack) > 0) | (np.diff(owner) > 0)
-    findings.test(
-        (rack < 0) | (rack >= record.racks) | ~rising,
-        tasks.at(owner),
-        lambda k: f"rack {rack[k]} does not exist, or racks do not rise",
-    )
-    findings.test((tasks.racks.lengths == 0) | (tasks.rank < -1), tasks.name, "nobody computes it")
+    for k in findings.broken((rack < 0) | (rack >= record.racks) | ~rising):
+        findings.add(tasks.name(owner[k]), f"rack {rack[k]} does not exist, or racks do not rise")
+    for k in findings.broken((tasks.racks.lengths == 0) | (tasks.rank < -1)):
+        findings.add(tasks.name(k), "nobody computes it")
 
 
 def _members(record: Record, findings: Findings) -> None:
@@ -95,18 +83,13 @@ def _members(record: Record, findings: Findings) -> None:
             "an event has not one value per rack",
         )
     rack = events.racks.values
-    findings.test((rack < 0) | (rack >= record.racks), events.member_name, "there is no such rack")
-    findings.test(
-        events.delay_ps < 0,
-        events.member_name,
-        lambda k: f"has a negative delay of {events.delay_ps[k]} ps",
-    )
+    for k in findings.broken((rack < 0) | (rack >= record.racks)):
+        findings.add(events.member_name(k), "there is no such rack")
+    for k in findings.broken(events.delay_ps < 0):
+        findings.add(events.member_name(k), f"has a negative delay of {events.delay_ps[k]} ps")
     src, dst = (events.member(flows.event, end) for end in (flows.src, flows.dst))
-    findings.test(
-        (src < 0) | (dst < 0) | (flows.src == flows.dst),
-        flows.name,
-        lambda row: f"rack {flows.src[row]} -> {flows.dst[row]} are not two racks of the event",
-    )
+    for k in findings.broken((src < 0) | (dst < 0) | (flows.src == flows.dst)):
+        findings.add(flows.name(k), f"{flows.src[k]} -> {flows.dst[k]} are not two of its racks")
 
 
 TOLD: Final = (
@@ -158,24 +141,18 @@ def completeness(record: Record, findings: Findings) -> None:
     table = record.iterations
     findings.require(len(table) > 0, "table iterations", "holds no iteration")
     known = {job.name for job in record.scenario.jobs}
-    findings.test(
-        np.array([name not in known for name in table.jobs], dtype=np.bool_),
-        lambda k: f"job {table.jobs[k]!r}",
-        "is not in the scenario",
-    )
+    for k in findings.broken([name not in known for name in table.jobs]):
+        findings.add(f"job {table.jobs[k]!r}", "is not in the scenario")
     a, b = table.consecutive()
-    findings.test(
-        (table.job[a] == table.job[b]) & (table.iteration[b] != table.iteration[a] + 1),
-        table.at(b),
-        lambda k: f"follows iteration {table.iteration[a[k]]}",
-    )
+    for k in findings.broken(
+        (table.job[a] == table.job[b]) & (table.iteration[b] != table.iteration[a] + 1)
+    ):
+        findings.add(table.name(b[k]), f"follows iteration {table.iteration[a[k]]}")
     owner = record.nodes.owner
     nodes = np.bincount(owner[owner >= 0], minlength=len(table))
-    findings.test(nodes == 0, table.name, "holds no task and no event")
+    for k in findings.broken(nodes == 0):
+        findings.add(table.name(k), "holds no task and no event")
     if len(known) == 1:  # with several jobs, events of unfinished iterations lie in between
         number = np.sort(record.events.number)
-        findings.test(
-            np.diff(number) != 1,
-            lambda k: f"event {number[k + 1]}",
-            lambda k: f"follows event {number[k]}",
-        )
+        for k in findings.broken(np.diff(number) != 1):
+            findings.add(f"event {number[k + 1]}", f"follows event {number[k]}")

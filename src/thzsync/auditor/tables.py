@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -69,17 +69,10 @@ def real_sum_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
 
 def causal_order(before: dict[int, list[int]]) -> list[int] | None:
     """Rows such that each comes after those it waits for; None if there is no such order."""
-    waiting = {row: len(earliers) for row, earliers in before.items()}
-    behind: dict[int, list[int]] = defaultdict(list)
-    for row, earliers in before.items():
-        for earlier in earliers:
-            behind[earlier].append(row)
-    order = [row for row, count in waiting.items() if count == 0]
-    for row in order:  # grows while it is walked
-        for later in behind[row]:
-            waiting[later] -= 1
-            if waiting[later] == 0:
-                order.append(later)
+    try:
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return None
     return order if len(order) == len(before) else None
 
 

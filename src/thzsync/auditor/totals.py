@@ -62,12 +62,11 @@ def references(record: Record, findings: Findings) -> None:
     simulates in Python may bring references of his own. A time cannot be told, but is positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
-    findings.test(
-        np.array([not (t > 0 and e >= 0) for t, e in told.values()], dtype=np.bool_),
-        lambda k: f"references of {list(told)[k]}",
-        lambda k: f"are {list(told.values())[k]}",
-    )
-    if record.run.declared is None or not _alike(record):
+    for k in findings.broken([not (t > 0 and e >= 0) for t, e in told.values()]):
+        findings.add(f"references of {list(told)[k]}", f"are {list(told.values())[k]}")
+    jobs = record.scenario.jobs
+    alike = len(jobs) == 1 and jobs[0].training is not None and not record.broken_fibres
+    if record.run.declared is None or not alike or not len(events):
         return
     known = np.flatnonzero(flows.event >= 0)
     bits = (8 * flows.bytes[known] * hops(record, known)).astype(np.float64)
@@ -83,13 +82,6 @@ def references(record: Record, findings: Findings) -> None:
                 f"references of {kind}",
                 f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J",
             )
-
-
-def _alike(record: Record) -> bool:
-    """Whether all iterations put the same bytes on the same fibres if nothing goes over THz."""
-    jobs = record.scenario.jobs
-    alone = len(jobs) == 1 and jobs[0].training is not None
-    return alone and not record.broken_fibres and len(record.events) > 0
 
 
 def iteration_totals(record: Record, findings: Findings) -> None:
@@ -159,31 +151,24 @@ def _busiest(record: Record) -> FloatArray:
     return busiest
 
 
-_PS_PER_MS = 10**9
-
-
 def bubble(record: Record, findings: Findings) -> None:
     """The share of the time of whoever computes, racks or ranks, in which it does not."""
-    tasks, owner = record.tasks, record.task_owner
-    spans: list[dict[tuple[str, int], list[tuple[int, int]]]] = [{} for _ in record.iterations.job]
-    for row in np.flatnonzero(owner >= 0).tolist():
-        places = [("rank", int(tasks.rank[row]))] if tasks.rank[row] >= 0 else []
-        places = places or [("rack", int(rack)) for rack in tasks.racks.of(row)]
-        for place in places:
-            span = (int(tasks.start_ps[row]), int(tasks.end_ps[row]))
-            spans[owner[row]].setdefault(place, []).append(span)
-    busy_ps = np.array([sum(map(_union_ps, of.values())) for of in spans], dtype=np.float64)
-    places_ps = np.array([len(of) for of in spans]) * _makespan_ps(record)
-    findings.compare(record.iterations, "bubble", 1 - busy_ps / np.maximum(places_ps, 1))
+    import polars as pl
 
-
-def _union_ps(spans: list[tuple[int, int]]) -> int:
-    """Time that is covered by at least one span [ps]."""
-    total, reached = 0, -1
-    for begin, finish in sorted(spans):
-        total += max(finish - max(begin, reached), 0)
-        reached = max(reached, finish)
-    return total
+    tasks, owner, count = record.tasks, record.task_owner, len(record.iterations)
+    ranked = np.flatnonzero(tasks.rank >= 0)
+    racks = np.flatnonzero(tasks.rank[tasks.racks.owner] < 0)
+    task = np.concatenate((ranked, tasks.racks.owner[racks]))
+    place = np.concatenate((-1 - tasks.rank[ranked], tasks.racks.values[racks]))
+    start, end = tasks.start_ps[task], tasks.end_ps[task]
+    spans = pl.DataFrame({"at": owner[task], "place": place, "start": start, "end": end})
+    spans = spans.filter(pl.col("at") >= 0).sort("at", "place", "start")
+    reached = pl.col("end").cum_max().shift(1).over("at", "place").fill_null(-1)
+    lasts = (pl.col("end") - pl.max_horizontal("start", reached)).clip(0)
+    busy_ps = sum_by(spans["at"].to_numpy(), spans.select(lasts).to_series().to_numpy(), count)
+    places = np.bincount(spans.select("at", "place").unique()["at"].to_numpy(), minlength=count)
+    places_ps = np.maximum(places * _makespan_ps(record), 1)
+    findings.compare(record.iterations, "bubble", 1 - busy_ps / places_ps)
 
 
 def utilisation(record: Record, findings: Findings) -> None:
@@ -216,11 +201,8 @@ def exposed(record: Record, findings: Findings) -> None:
     told = table.exposed_ms
     slack_ms = 1e-6  # every duration was rounded to picoseconds
     too_little = (told < most_ms - slack_ms) & (not record.has_traces)
-    findings.test(
-        ~(told <= most_ms + slack_ms) | too_little,
-        table.name,
-        lambda row: f"exposed_ms is {told[row]:.9g}, should be {most_ms[row]:.9g}",
-    )
+    for k in findings.broken(~(told <= most_ms + slack_ms) | too_little):
+        findings.add(table.name(k), f"exposed_ms is {told[k]:.9g}, should be {most_ms[k]:.9g}")
 
 
 def _makespan_ps(record: Record) -> FloatArray:
@@ -233,10 +215,9 @@ def _longest_path_ps(record: Record) -> FloatArray:
     """Per iteration the longest chain of task durations, events taking no time [ps]."""
     nodes, longest = record.nodes, np.zeros(len(record.iterations))
     before: dict[int, list[int]] = {row: [] for row in range(len(nodes.key))}
-    known = nodes.predecessor >= 0
-    edges = zip(nodes.successor[known].tolist(), nodes.predecessor[known].tolist(), strict=True)
-    for successor, predecessor in edges:
-        before[successor].append(predecessor)
+    for later, earlier in zip(nodes.successor.tolist(), nodes.predecessor.tolist(), strict=True):
+        if earlier >= 0:
+            before[later].append(earlier)
     done = np.zeros(len(nodes.key))
     for row in causal_order(before) or ():
         ready = max((done[earlier] for earlier in before[row]), default=0.0)

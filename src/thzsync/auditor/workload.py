@@ -40,11 +40,8 @@ def method(record: Record, findings: Findings) -> None:
     events = record.events
     named = [record.scenario.collectives.method(str(kind)) for kind in events.kind.tolist()]
     used = events.method
-    findings.test(
-        np.array([n is not None and n != u for n, u in zip(named, used, strict=True)], np.bool_),
-        events.name,
-        lambda row: f"was carried out by {used[row]}, the scenario names {named[row]}",
-    )
+    for k in findings.broken([n is not None and n != u for n, u in zip(named, used, strict=True)]):
+        findings.add(events.name(k), f"was carried out by {used[k]}, the scenario names {named[k]}")
 
 
 class _Plan:
@@ -124,38 +121,30 @@ def _check_events(
         )
     )  # fmt: skip
     names = sorted(expected.keys() | found.keys())
-    findings.test(
-        np.array([expected[name] != found[name] for name in names], dtype=np.bool_),
-        lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} {names[k][3]!r}",
-        lambda k: f"{names[k]}: {found[names[k]]} recorded, {expected[names[k]]} asked for",
-    )
+    for k in findings.broken([expected[name] != found[name] for name in names]):
+        findings.add(
+            f"{record.iterations.name(iteration)}, {names[k][0]} {names[k][3]!r}",
+            f"{names[k]}: {found[names[k]]} recorded, {expected[names[k]]} asked for",
+        )
 
 
 def _check_tasks(
     record: Record, findings: Findings, iteration: int, expected: dict[TaskKey, tuple[int, int]]
 ) -> None:
-    tasks = record.tasks
-    stage, batch, phase = tasks.stage, tasks.microbatch, tasks.phase
-    slices, total_ps = Counter[TaskKey](), Counter[TaskKey]()
+    tasks, found = record.tasks, dict[TaskKey, tuple[int, int]]()
     for row in np.flatnonzero(record.task_owner == iteration).tolist():
         racks = tuple(tasks.racks.of(row).tolist())
-        key = (str(phase[row]), int(stage[row]), int(batch[row]), racks)
-        slices[key] += 1
-        total_ps[key] += int(tasks.duration_ps[row])
-    names = sorted(expected.keys() | slices.keys())
+        key = (str(tasks.phase[row]), int(tasks.stage[row]), int(tasks.microbatch[row]), racks)
+        slices, total_ps = found.get(key, (0, 0))
+        found[key] = slices + 1, total_ps + int(tasks.duration_ps[row])
+    names = sorted(expected.keys() | found.keys())
+    pairs = [(found.get(name, (0, 0)), expected.get(name, (0, 0))) for name in names]
     # A pass may differ by the rounding of its slices to picoseconds.
-    wrong = [
-        slices[name] != count or abs(total_ps[name] - lasts_ps) > count
-        for name in names
-        for count, lasts_ps in (expected.get(name, (0, 0)),)
-    ]
-    findings.test(
-        np.array(wrong, np.bool_),
-        lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}",
-        lambda k: (
-            f"{slices[names[k]]} slices, {total_ps[names[k]]} ps, not {expected.get(names[k])}"
-        ),
-    )
+    for k in findings.broken([f[0] != e[0] or abs(f[1] - e[1]) > e[0] for f, e in pairs]):
+        findings.add(
+            f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}",
+            "{} slices and ps, not {}".format(*pairs[k]),
+        )
 
 
 def stragglers(record: Record, findings: Findings) -> None:
