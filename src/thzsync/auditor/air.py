@@ -27,22 +27,17 @@ def half_duplex(record: Record, findings: Findings) -> None:
     a, b = order[:-1], order[1:]
     same = (place[a] == place[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
     for k in findings.broken(same & (start[b] < end[a])):
-        findings.add(
-            sent.name(int(row[b[k]])),
-            f"begins at {start[b[k]]} ps, {sent.name(int(row[a[k]]))} ends {end[a[k]]} ps",
-        )
+        other = sent.name(row[a[k]])
+        findings.add(sent.name(row[b[k]]), f"begins {start[b[k]]} ps, {other} ends {end[a[k]]} ps")
 
 
 def rf_chains(record: Record, findings: Findings) -> None:
     """A rack takes part in at most N_RF transmissions at a time (eq:a2a_rf_limit)."""
     sent, chains = record.transmissions, record.scenario.thz.chains
     rack, row = _both_ends(record)
-    ones = np.ones(len(row), dtype=np.int64)
-    for k in findings.broken(
-        _exceeds(
-            _sharing(record, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
-        )
-    ):
+    ones, place = np.ones(len(row), dtype=np.int64), _sharing(record, rack, row)
+    over = _exceeds(place, sent.taken_ps[row], sent.end_ps[row], ones, chains * ones)
+    for k in findings.broken(over):
         findings.add(sent.name(row[k]), f"rack {rack[k]} has more than {chains} at its start")
 
 
@@ -51,10 +46,8 @@ def power_cap(record: Record, findings: Findings) -> None:
     sent, most = record.transmissions, record.scenario.thz.max_power_w
     for k in findings.broken(~(sent.power_w > 0) | ~np.isfinite(sent.power_w)):
         findings.add(sent.name(k), f"its power is {sent.power_w[k]:g} W")
-    limit = np.full(len(sent), most)
-    for k in findings.broken(
-        _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit)
-    ):
+    place, limit = _sharing(record, sent.src, np.arange(len(sent))), np.full(len(sent), most)
+    for k in findings.broken(_exceeds_power(record, place, limit)):
         findings.add(sent.name(k), f"its rack sends over {most:g} W at {sent.start_ps[k]} ps")
 
 

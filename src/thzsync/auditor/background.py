@@ -31,13 +31,11 @@ MOST_BURSTS: Final = 10**7
 
 
 def background(record: Record, findings: Findings) -> None:
-    """A fibre carries the bursts that were drawn for it: none before it comes, and none is left
-    behind where there was time to spare."""
+    """A fibre carries the drawn bursts: none too soon, and all where there was time to spare."""
     links, load = record.links, record.scenario.optical.background.load
     outputs = _outputs(record)
-    for k in findings.broken(
-        (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0))
-    ):
+    wrong = (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0))
+    for k in findings.broken(wrong):
         findings.add(links.name(k), "carried background that no switch output was offered")
     edges = np.append(0, np.unique(links.end_ps))
     if load == 0 or record.cut or len(edges) == 1:
@@ -46,18 +44,14 @@ def background(record: Record, findings: Findings) -> None:
     totals = np.array([_check_output(record, findings, link, edges) for link in some])
     if _mostly_idle(record, outputs, int(edges[-1])):
         carried, offered = totals.reshape(-1, 2).sum(axis=0).tolist()
-        findings.require(
-            carried > 0 or offered == 0,
-            "all links",
-            f"carried {carried} bytes of background, {offered} had long been offered",
-        )
+        message = f"carried {carried} bytes of background, {offered} had long been offered"
+        findings.require(carried > 0 or offered == 0, "all links", message)
 
 
 def _check_output(
     record: Record, findings: Findings, link: int, edges: IntArray
 ) -> tuple[int, int]:
-    """One switch output by the end of every sample; bytes that it carried, and had long been
-    offered."""
+    """One switch output: bytes that it carried, and bytes that had long been offered."""
     links, own, optical = record.links, record.links.of(link), record.scenario.optical
     at = np.searchsorted(edges, links.end_ps[own])
     carried, sent = (
@@ -73,19 +67,14 @@ def _check_output(
     known = edges < bursts_ps[-1]
     until_ps, told, most = edges[known], carried[known], offered(edges[known])
     for k in findings.broken(told > most):
-        findings.add(
-            f"link {link}, until {until_ps[k]} ps",
-            f"carried {told[k]} bytes of background, {most[k]} were offered",
-        )
+        place = f"link {link}, until {until_ps[k]} ps"
+        findings.add(place, f"carried {told[k]} bytes of background, {most[k]} were offered")
     if _never_held_up(record, link):
         row = np.flatnonzero(_silent(record, link, sent, edges))
-        due = offered(edges[row] - to_ps(optical.switch_delay_s))
-        for k in findings.broken(carried[row + 1] < due):
-            findings.add(
-                f"link {link}, until {edges[row[k] + 1]} ps",
-                f"had time to spare, carried {carried[row[k] + 1]} bytes of a background of "
-                f"{due[k]}",
-            )
+        due, came = offered(edges[row] - to_ps(optical.switch_delay_s)), carried[row + 1]
+        for k in findings.broken(came < due):
+            place = f"link {link}, until {edges[row[k] + 1]} ps"
+            findings.add(place, f"was idle, but carried {came[k]} of {due[k]} bytes of background")
     return int(carried[-1]), int(offered(edges[-1:] * 3 // 4)[0])
 
 

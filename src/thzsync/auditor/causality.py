@@ -17,10 +17,8 @@ def chunk_times(record: Record, findings: Findings) -> None:
     release, known = chunks.ready_ps.copy(), chunks.event >= 0
     release[known] = record.events.release_ps[chunks.event[known]]
     for k in findings.broken((chunks.ready_ps < release) | (chunks.end_ps < chunks.ready_ps)):
-        findings.add(
-            chunks.name(k),
-            f"ready at {chunks.ready_ps[k]} ps, released {release[k]}, end {chunks.end_ps[k]}",
-        )
+        times = f"released {release[k]}, ready {chunks.ready_ps[k]}, end {chunks.end_ps[k]} ps"
+        findings.add(chunks.name(k), times)
 
 
 def event_end(record: Record, findings: Findings) -> None:
@@ -82,9 +80,9 @@ def graph_precedence(record: Record, findings: Findings) -> None:
 def chunk_precedence(record: Record, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
     chunks = record.chunks
-    row, told_ps = _waits(record)
+    row, come_ps = _waits(record)
     ready_ps = chunks.ready_ps[row]
-    findings.not_before(ready_ps, told_ps, chunks.at(row), "ready", "what it waits for")
+    findings.not_before(ready_ps, come_ps, chunks.at(row), "ready", "what it waits for")
 
 
 def local_release(record: Record, findings: Findings) -> None:
@@ -103,14 +101,12 @@ def ready_time(record: Record, findings: Findings) -> None:
     events, flows, chunks = record.events, record.flows, record.chunks
     member = events.member(flows.event, flows.src)
     row = np.flatnonzero((chunks.event >= 0) & (member[chunks.flow] >= 0))
-    if not len(row):
-        return
     flow = chunks.flow[row]
     latest = chunks.ready_ps.copy()
     own = np.where(flows.local[flow], events.delay_ps[member[flow]], 0)
     latest[row] = events.release_ps[flows.event[flow]] + own
-    later, told_ps = _waits(record)
-    np.maximum.at(latest, later, told_ps)
+    later, come_ps = _waits(record)
+    np.maximum.at(latest, later, come_ps)
     ready_ps = chunks.ready_ps[row]
     findings.not_before(latest[row], ready_ps, chunks.at(row), "could be ready", "is ready")
 
@@ -126,9 +122,7 @@ def round_start(record: Record, findings: Findings) -> None:
 def _waits(record: Record) -> tuple[IntArray, IntArray]:
     """Rows of chunks that wait for another, and when they are told that it is there [ps]."""
     flows, chunks = record.flows, record.chunks
-    successor, predecessor = flows.after_edges()
-    known = predecessor >= 0
-    successor, predecessor = successor[known], predecessor[known]
+    successor, predecessor = flows.edges()
     start = np.searchsorted(chunks.flow, np.arange(len(flows) + 1))
     edge, row = spread(start[successor], np.diff(start)[successor])
     before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))

@@ -22,9 +22,8 @@ def chunks_once(record: Record, findings: Findings) -> None:
     """A flow of D bytes has K = ceil(D / B_ch) chunks, 0..K-1, each recorded once."""
     flows, chunks = record.flows, record.chunks
     size = record.scenario.collectives.chunk_bytes
-    for k in findings.broken(
-        (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed)
-    ):
+    wrong = (flows.bytes < 1) | (flows.chunk_bytes != size) | (flows.chunks != flows.needed)
+    for k in findings.broken(wrong):
         findings.add(flows.name(k), f"{flows.bytes[k]} bytes in {flows.chunks[k]} chunks of {size}")
     position = np.arange(len(chunks)) - np.searchsorted(chunks.flow, chunks.flow)
     findings.equal(chunks.chunk, position, chunks.name, "number")
@@ -35,17 +34,12 @@ def chunks_once(record: Record, findings: Findings) -> None:
 def flow_graph(record: Record, findings: Findings) -> None:
     """A flow waits only for flows into its source that have as many chunks."""
     flows = record.flows
-    successor, predecessor = flows.after_edges()
-    known = predecessor >= 0
-    successor, predecessor = successor[known], predecessor[known]
-    for k in findings.broken(
-        (flows.dst[predecessor] != flows.src[successor])
-        | (flows.needed[predecessor] != flows.needed[successor])
-    ):
-        findings.add(
-            flows.name(successor[k]),
-            f"flow {flows.flow[predecessor[k]]} does not bring as many chunks to its source",
-        )
+    successor, predecessor = flows.edges()
+    wrong = flows.dst[predecessor] != flows.src[successor]
+    wrong |= flows.needed[predecessor] != flows.needed[successor]
+    for k in findings.broken(wrong):
+        before = flows.flow[predecessor[k]]
+        findings.add(flows.name(successor[k]), f"flow {before} does not bring it as many chunks")
 
 
 def fabric(record: Record, findings: Findings) -> None:
@@ -71,10 +65,8 @@ def action(record: Record, findings: Findings) -> None:
     levels = np.array(record.scenario.coordinator.power_levels)
     is_level = np.isclose(events.power[:, None], levels, rtol=TOLERANCE, atol=0).any(axis=1)
     for k in findings.broken(np.where(sends, ~is_level, events.power != 0)):
-        findings.add(
-            events.member_name(k),
-            f"power {events.power[k]:g} is {'no level' if sends[k] else 'for no THz chunk'}",
-        )
+        reason = "no level" if sends[k] else "for no THz chunk"
+        findings.add(events.member_name(k), f"power {events.power[k]:g} is {reason}")
 
 
 def decision(record: Record, findings: Findings) -> None:
@@ -142,8 +134,7 @@ def postcondition(record: Record, findings: Findings) -> None:
     shards: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in np.flatnonzero(owner >= 0).tolist():
         shards[int(owner[row])][int(flows.shard[row])].append(row)
-    _, predecessor = flows.after_edges()
-    bounds, size = flows.after.start, table.bytes
+    bounds, size, predecessor = flows.after.start, table.bytes, flows.predecessor
     for block in range(len(table)):
         have, want = table.ends(block)
         place, total = table.name(block), 0
@@ -152,11 +143,8 @@ def postcondition(record: Record, findings: Findings) -> None:
             before = {row: predecessor[bounds[row] : bounds[row + 1]].tolist() for row in rows}
             problem = _problem(record, before, have, want)
             findings.require(problem is None, f"{place}, shard {shard}", problem or "")
-        findings.require(
-            total == size[block] or (have == want and len(have) == 1),
-            place,
-            f"it has {size[block]} bytes, its shards {total}",
-        )
+        whole = total == size[block] or (have == want and len(have) == 1)
+        findings.require(whole, place, f"it has {size[block]} bytes, its shards {total}")
 
 
 def _problem(

@@ -78,16 +78,13 @@ def silence(record: Record, findings: Findings) -> None:
         return  # what unfinished iterations sent is not recorded, but was in the way
     air = _Air(record)
     for event, first_ps, until_ps, flows in (w for part in record.parts() for w in _waits(part)):
-        instant = next(
-            (u for u in air.idle(flows, first_ps, until_ps) if air.all_strong(event, flows, u)),
-            None,
-        )
-        findings.require(
-            instant is None,
-            record.events.name(event),
+        free = (u for u in air.idle(flows, first_ps, until_ps) if air.all_strong(event, flows, u))
+        instant = next(free, None)
+        message = (
             f"sends nothing from {instant} to {until_ps} ps although all its THz chunks are "
-            f"ready, their racks idle and their links strong",
+            f"ready, their racks idle and their links strong"
         )
+        findings.require(instant is None, record.events.name(event), message)
 
 
 def fallback(record: Record, findings: Findings) -> None:
@@ -103,17 +100,11 @@ def fallback(record: Record, findings: Findings) -> None:
             continue
         first_ps = int(chunks.ready_ps[own][chunks.decided[own]].min())
         ends = chunks.end_ps[own][given_up[own]]
-        findings.require(
-            int(ends.min()) >= first_ps + timeout_ps,
-            flows.name(flow),
-            f"was given to the fibre before {ends.min()} ps, sooner than its timeout allows",
-        )
+        waited = int(ends.min()) >= first_ps + timeout_ps
+        findings.require(waited, flows.name(flow), "left to fibre before its timeout")
         instants = air.instants(first_ps, int(ends.max()))
-        findings.require(
-            instants is None or any(air.hopeless(event, flow, u) for u in instants),
-            flows.name(flow),
-            "was given to the fibre although some subband could carry it all the time",
-        )
+        stuck = instants is None or any(air.hopeless(event, flow, u) for u in instants)
+        findings.require(stuck, flows.name(flow), "left to fibre, but a subband could carry it")
 
 
 def _waits(record: Record) -> Iterator[tuple[int, int, int, IntArray]]:
@@ -128,8 +119,8 @@ def _waits(record: Record) -> Iterator[tuple[int, int, int, IntArray]]:
     taken_ps[row] = sent.taken_ps[owner]
     known = (chunks.event >= 0) & chunks.thz & (taken_ps >= 0)
     odd = (chunks.event >= 0) & ((chunks.thz != chunks.decided) | (chunks.thz & ~known))
-    conserving = record.declares(flows.discipline, lambda told: told.work_conserving)
-    idling = (flows.event >= 0) & ~conserving
+    idling = ~record.declares(flows.discipline, lambda told: told.work_conserving)
+    idling &= flows.event >= 0
     left_out = {*chunks.event[odd].tolist(), *flows.event[idling].tolist()}
     transmissions = dict(_by_event(sent.event, sent.taken_ps))
     for event, rows in _by_event(np.where(known, chunks.event, -1), taken_ps):

@@ -93,9 +93,9 @@ def wired_order(record: Record, findings: Findings) -> None:
         apart, flow, chunk = end_ps[row] - end_ps[row - 1], flow[row], chunk[row]
         last = _last_packet(flows.size(flow, chunk), optical.packet_bytes)
         for k in findings.broken(apart < np.floor(8e12 * last / optical.access_bps) - 1):
+            place = f"{flows.name(flow[k])}, chunk {chunk[k]}"
             findings.add(
-                f"{flows.name(flow[k])}, chunk {chunk[k]}",
-                f"arrives {apart[k]} ps after another chunk, too soon for its last packet",
+                place, f"arrives {apart[k]} ps after another, too soon for its last packet"
             )
 
 
@@ -233,15 +233,14 @@ def link_progress(record: Record, findings: Findings) -> None:
         could = _by(ready[some], size[some], len(edges))
         carried = _by(sampled[own], links.bytes[own], len(edges))
         for k in findings.broken((carried < came) | (carried > could)):
+            place = f"link {number}, until {edges[k]} ps"
             findings.add(
-                f"link {number}, until {edges[k]} ps",
-                f"carried {carried[k]} bytes; {came[k]} had arrived, {could[k]} were ready",
+                place, f"carried {carried[k]} bytes of {came[k]} arrived, {could[k]} ready"
             )
 
 
 def _lots(part: Record, edges: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Wired chunks of a flow that became ready, and that arrived, in the same samples: the flow,
-    both samples, and their bytes."""
+    """Bytes of wired chunks by flow and by the samples in which they became ready and arrived."""
     chunks = part.chunks
     row = np.flatnonzero(~chunks.thz)
     flow = part.first_flow + chunks.flow[row]

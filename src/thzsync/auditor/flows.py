@@ -28,10 +28,8 @@ def fibre_time(record: Record, findings: Findings) -> None:
     total = np.bincount(at, load[row[position]], len(pair))
     had = (events.end_ps - events.release_ps)[event] * 1e-12 * link_rate_bps(record)[link] / 8
     for k in findings.broken(total > had * (1 + TOLERANCE) + 1):
-        findings.add(
-            f"{events.name(int(event[k]))}, link {link[k]}",
-            f"sent {total[k]:.0f} bytes in a time in which {had[k]:.0f} fit",
-        )
+        place = f"{events.name(event[k])}, link {link[k]}"
+        findings.add(place, f"sent {total[k]:.0f} bytes in a time in which {had[k]:.0f} fit")
 
 
 def fidelity(record: Record, findings: Findings) -> None:

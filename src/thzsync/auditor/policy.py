@@ -48,9 +48,8 @@ def static_policy(record: Record, findings: Findings) -> None:
         findings.add(flows.name(k), f"{flows.thz_chunks[k]} THz chunks, not {expected[k]}")
     levels = np.array(record.scenario.coordinator.power_levels)
     level = float(levels[np.argmin(np.abs(levels - power))])
-    for k in findings.broken(
-        (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE)
-    ):
+    wrong = (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE)
+    for k in findings.broken(wrong):
         findings.add(events.member_name(k), f"power {events.power[k]:g}, {policy} takes {level:g}")
 
 
@@ -66,11 +65,8 @@ def learner(record: Record, findings: Findings) -> None:
     name, told = record.run.policy, record.run.learning
     noted = told != "" or record.run.declared is not None
     if noted and name in (*LEARNERS, *STATIC):
-        findings.require(
-            told in (KNOWLEDGE if name in LEARNERS else ("none",)),
-            f"policy {name}",
-            f"is said to have begun with {told!r} as its knowledge",
-        )
+        known = told in (KNOWLEDGE if name in LEARNERS else ("none",))
+        findings.require(known, f"policy {name}", f"cannot have begun with knowledge {told!r}")
     if name not in LEARNERS or told != "fresh" or record.cut:
         return
     number, coordinator = record.events.number, record.scenario.coordinator
@@ -106,12 +102,10 @@ def _warms_up(
             )
             expected = np.rint(flows.needed[own] * share).astype(np.int64)
             fits = np.append(fits, flows.thz_chunks[own] == expected)
-        findings.require(
-            bool(fits.all()),
-            events.name(event),
-            f"a fresh {record.run.policy} puts a share of {share:.3f} on THz here, at a power "
-            f"of {power:g}",
+        message = (
+            f"a fresh {record.run.policy} takes a share of {share:.3f} at a power of {power:g}"
         )
+        findings.require(bool(fits.all()), events.name(event), message)
 
 
 def _explores(record: Record, findings: Findings, first: int) -> None:
@@ -124,8 +118,5 @@ def _explores(record: Record, findings: Findings, first: int) -> None:
     np.maximum.at(power, racks.owner, record.events.power)
     sends = power[:first] > 0
     if len(coordinator.power_levels) > 1 and random[sends].sum() >= MANY_TRIALS:
-        findings.require(
-            len(np.unique(power[:first][sends])) > 1,
-            f"events 0 to {first - 1}",
-            f"a fresh {record.run.policy} tries more than one power",
-        )
+        varied, message = len(np.unique(power[:first][sends])) > 1, "all powers are alike"
+        findings.require(varied, f"events 0 to {first - 1}", message)

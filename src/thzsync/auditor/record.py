@@ -15,19 +15,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, IntArray
+from thzsync.auditor import rows
 from thzsync.auditor.format2 import DISCIPLINES
-from thzsync.auditor.rows import (
-    Blocks,
-    Chunks,
-    Events,
-    Flows,
-    Iterations,
-    Links,
-    Nodes,
-    Rounds,
-    Tasks,
-    Transmissions,
-)
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
 from thzsync.records.declaration import Declaration
 from thzsync.scenario import FibreDegraded
@@ -75,28 +64,28 @@ class Record:
         self.broken_fibres = [fault for fault in faults if isinstance(fault, FibreDegraded)]
         self.declarations = DISCIPLINES if run.disciplines is None else run.disciplines
         """What disciplines declare."""
-        self.iterations = Iterations(run.tables["iterations"])
+        self.iterations = rows.Iterations(run.tables["iterations"])
         self.cut = len(self.iterations) > 0 and 0 not in self.iterations.iteration
         """Whether the record begins in the middle of a run."""
-        self.tasks, self.links = Tasks(run.tables["tasks"]), Links(run.tables["links"])
+        self.tasks, self.links = rows.Tasks(run.tables["tasks"]), rows.Links(run.tables["links"])
         self._read_events(run.tables, complete(run.tables["chunks"]))
-        self.nodes = Nodes(self.tasks, self.events, self.iterations)
+        self.nodes = rows.Nodes(self.tasks, self.events, self.iterations)
         self.task_owner, self.event_owner = np.split(self.nodes.owner, [len(self.tasks)])
         """Rows of the iterations of tasks and events, -1 for one that is not recorded."""
 
     def _read_events(self, tables: Mapping[str, pl.DataFrame], chunks: pl.DataFrame) -> None:
-        self.events = Events(tables["events"])
-        self.blocks = Blocks(tables["blocks"], self.events)
-        self.flows = Flows(tables["flows"], self.events)
-        self.rounds = Rounds(tables["rounds"], self.events)
-        self.transmissions = Transmissions(tables["transmissions"], self.rounds, self.flows)
+        self.events = rows.Events(tables["events"])
+        self.blocks = rows.Blocks(tables["blocks"], self.events)
+        self.flows = rows.Flows(tables["flows"], self.events)
+        self.rounds = rows.Rounds(tables["rounds"], self.events)
+        self.transmissions = rows.Transmissions(tables["transmissions"], self.rounds, self.flows)
         self._chunk_rows = chunks
         self.__dict__.pop("chunks", None)
 
     @cached_property
-    def chunks(self) -> Chunks:
+    def chunks(self) -> rows.Chunks:
         """Chunks of flows."""
-        return Chunks(self._chunk_rows, self.flows)
+        return rows.Chunks(self._chunk_rows, self.flows)
 
     def on_floor(self, src: IntArray, dst: IntArray) -> BoolArray:
         """Whether both ends are racks of the floor."""
@@ -112,9 +101,9 @@ class Record:
     @property
     def incomplete(self) -> dict[str, int]:
         """Rows with missing values, by table."""
-        rows = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
+        chunks = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
         tables = {name: getattr(self, name) for name in self.run.tables if name != "chunks"}
-        return {name: table.incomplete for name, table in tables.items()} | rows
+        return {name: table.incomplete for name, table in tables.items()} | chunks
 
     @cached_property
     def channel(self) -> ChannelModel:
@@ -167,8 +156,8 @@ class Record:
         ends = np.iinfo(np.int64)
         for numbers in pairwise([ends.min, *self._cuts[1:].tolist(), ends.max]):
             own = slice(*np.searchsorted(number, numbers).tolist())
-            _, rows = spread(first[own], count[own])
-            yield self._part(numbers, self._chunk_rows[rows])
+            _, chosen = spread(first[own], count[own])
+            yield self._part(numbers, self._chunk_rows[chosen])
 
     def _part(self, numbers: tuple[int, int], chunks: pl.DataFrame) -> Record:
         """The events of some numbers, their flows, chunks, rounds and transmissions."""

@@ -60,19 +60,16 @@ def transmission_bytes(record: Record, findings: Findings) -> None:
     sent, chunks, flows = record.transmissions, record.chunks, record.flows
     first_row, carried = sent.carried(chunks)
     for k in findings.broken((sent.flow >= 0) & (carried == 0)):
-        findings.add(
-            sent.name(k),
-            f"its flow lacks some of {sent.chunks[k]} chunks from {sent.first_chunk[k]} on",
-        )
+        told = f"{sent.chunks[k]} chunks from {sent.first_chunk[k]} on"
+        findings.add(sent.name(k), f"its flow lacks some of {told}")
     owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
     whole = np.flatnonzero(carried)
     findings.equal(sent.bytes[whole], size[whole], sent.at(whole), "sum of the chunks' bytes")
     known = np.flatnonzero(sent.flow >= 0)
     flow = sent.flow[known]
-    for k in findings.broken(
-        (sent.src[known] != flows.src[flow]) | (sent.dst[known] != flows.dst[flow])
-    ):
+    wrong = (sent.src[known] != flows.src[flow]) | (sent.dst[known] != flows.dst[flow])
+    for k in findings.broken(wrong):
         findings.add(sent.name(known[k]), f"its flow: {flows.src[flow[k]]} -> {flows.dst[flow[k]]}")
 
 
@@ -93,11 +90,9 @@ def round_span(record: Record, findings: Findings) -> None:
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
     begins, ends = sent.start_ps[known], sent.end_ps[known]
-    for k in findings.broken(
-        (begins != rounds.start_ps[owner] + overhead_ps[owner])
-        | (ends < begins)
-        | (ends > rounds.end_ps[owner])
-    ):
+    wrong = begins != rounds.start_ps[owner] + overhead_ps[owner]
+    wrong |= (ends < begins) | (ends > rounds.end_ps[owner])
+    for k in findings.broken(wrong):
         findings.add(sent.name(known[k]), f"from {begins[k]} to {ends[k]} ps, outside its round")
     last = rounds.start_ps.copy()
     np.maximum.at(last, owner, ends)

@@ -72,10 +72,15 @@ class Flows(Table):
         left = self.bytes[row] - chunk * size
         return np.where(chunk >= 0, np.clip(left, 0, size.clip(min=0)), 0)
 
-    def after_edges(self) -> tuple[IntArray, IntArray]:
-        """Rows of (successor, predecessor) for every entry of ``after``; -1 if it is unknown."""
-        successor = self.after.owner
-        return successor, find(self.key, pack(self.number[successor], self.after.values))
+    @cached_property
+    def predecessor(self) -> IntArray:
+        """Row of the flow that every entry of ``after`` names; -1 if it is unknown."""
+        return find(self.key, pack(self.number[self.after.owner], self.after.values))
+
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Rows of (successor, predecessor) for every known entry of ``after``."""
+        known = self.predecessor >= 0
+        return self.after.owner[known], self.predecessor[known]
 
 
 class Chunks(Table):

@@ -52,7 +52,7 @@ def _references(record: Record, findings: Findings) -> None:
         ("round", record.rounds.event, "event"),
         ("transmission", sent.round, "round"),
         ("transmission", sent.flow, "flow"),
-        ("entry of a flow's after", flows.after_edges()[1], "flow"),
+        ("entry of a flow's after", flows.predecessor, "flow"),
     ]
     for what, row, target in references:
         for k in findings.broken(row < 0):
@@ -77,11 +77,8 @@ def _members(record: Record, findings: Findings) -> None:
     """Racks of events, their columns of values, and the ends of flows among them."""
     events, flows = record.events, record.flows
     for name, column in (("delay_ps", events.delays), ("power", events.powers)):
-        findings.require(
-            bool((column.lengths == events.racks.lengths).all()),
-            f"table events, column {name}",
-            "an event has not one value per rack",
-        )
+        fits = bool((column.lengths == events.racks.lengths).all())
+        findings.require(fits, f"table events, column {name}", "has not one value per rack")
     rack = events.racks.values
     for k in findings.broken((rack < 0) | (rack >= record.racks)):
         findings.add(events.member_name(k), "there is no such rack")
@@ -107,20 +104,15 @@ def declaration(record: Record, findings: Findings) -> None:
         return
     found: dict[str, Any] = record.run.provenance()
     for key in ("kinds", "within"):  # worked out anew from the replayed events
-        findings.require(
-            told.get("fidelity", {}).get(key) == found.get("fidelity", {}).get(key),
-            f"run.json, fidelity {key}",
-            "does not follow from the replayed events",
-        )
+        same = told.get("fidelity", {}).get(key) == found.get("fidelity", {}).get(key)
+        findings.require(same, f"run.json, fidelity {key}", "does not follow from replayed events")
     if record.scenario.channel.gains_file is not None or record.has_traces:
         # The hash covers files that may have moved since.
         found.pop("scenario_sha256")
     for key in TOLD:
-        findings.require(
-            key not in found or told.get(key) == found[key],
-            f"run.json, {key}",
-            f"says {told.get(key)}, the record has {found.get(key)}",
-        )
+        message = f"says {told.get(key)}, the record has {found.get(key)}"
+        same = key not in found or told.get(key) == found[key]
+        findings.require(same, f"run.json, {key}", message)
 
 
 def _disciplines(record: Record, findings: Findings) -> None:
@@ -129,11 +121,9 @@ def _disciplines(record: Record, findings: Findings) -> None:
         return
     for name in np.unique(record.flows.discipline.astype(str)).tolist():
         told = record.declarations.get(name)
-        findings.require(
-            told is not None and told == DISCIPLINES.get(name, told),
-            f"run.json, disciplines, {name}",
-            "is not declared" if told is None else f"says {told}, which is not what it stands for",
-        )
+        kept = told is not None and told == DISCIPLINES.get(name, told)
+        message = f"says {told}, which is not what it stands for" if told else "is not declared"
+        findings.require(kept, f"run.json, disciplines, {name}", message)
 
 
 def completeness(record: Record, findings: Findings) -> None:
@@ -144,9 +134,8 @@ def completeness(record: Record, findings: Findings) -> None:
     for k in findings.broken([name not in known for name in table.jobs]):
         findings.add(f"job {table.jobs[k]!r}", "is not in the scenario")
     a, b = table.consecutive()
-    for k in findings.broken(
-        (table.job[a] == table.job[b]) & (table.iteration[b] != table.iteration[a] + 1)
-    ):
+    wrong = (table.job[a] == table.job[b]) & (table.iteration[b] != table.iteration[a] + 1)
+    for k in findings.broken(wrong):
         findings.add(table.name(b[k]), f"follows iteration {table.iteration[a[k]]}")
     owner = record.nodes.owner
     nodes = np.bincount(owner[owner >= 0], minlength=len(table))

@@ -77,11 +77,9 @@ def references(record: Record, findings: Findings) -> None:
         mine = (events.kind == kind) & (events.method == "proposed")
         if mine.any():
             expected = float(wired_j[mine & (events.iteration == events.iteration.min())].mean())
-            findings.require(
-                bool(np.isclose(energy_j, expected, rtol=1e-6)),
-                f"references of {kind}",
-                f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J",
-            )
+            same = bool(np.isclose(energy_j, expected, rtol=1e-6))
+            message = f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J"
+            findings.require(same, f"references of {kind}", message)
 
 
 def iteration_totals(record: Record, findings: Findings) -> None:

@@ -122,10 +122,9 @@ def _check_events(
     )  # fmt: skip
     names = sorted(expected.keys() | found.keys())
     for k in findings.broken([expected[name] != found[name] for name in names]):
-        findings.add(
-            f"{record.iterations.name(iteration)}, {names[k][0]} {names[k][3]!r}",
-            f"{names[k]}: {found[names[k]]} recorded, {expected[names[k]]} asked for",
-        )
+        name = names[k]
+        place = f"{record.iterations.name(iteration)}, {name[0]} {name[3]!r}"
+        findings.add(place, f"{name}: {found[name]} recorded, {expected[name]} asked for")
 
 
 def _check_tasks(
@@ -141,10 +140,8 @@ def _check_tasks(
     pairs = [(found.get(name, (0, 0)), expected.get(name, (0, 0))) for name in names]
     # A pass may differ by the rounding of its slices to picoseconds.
     for k in findings.broken([f[0] != e[0] or abs(f[1] - e[1]) > e[0] for f, e in pairs]):
-        findings.add(
-            f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}",
-            "{} slices and ps, not {}".format(*pairs[k]),
-        )
+        place = f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}"
+        findings.add(place, "{} slices and ps, not {}".format(*pairs[k]))
 
 
 def stragglers(record: Record, findings: Findings) -> None:
