@@ -48,6 +48,9 @@ class OnePerRack:
     guarded: bool = False  # no guard time at every start,
     steers: bool = True  # but where a chain turns to another rack
     in_turn: bool = True  # a flow has one transmission in the air at a time
+    work_conserving: bool = True  # nothing waits that could be sent
+    power: str = "least"  # a transmission lasts no longer than its power needs
+    uses_budget: bool = True  # and takes all of it
 
     def tune(self, group: FlowGroup) -> None: ...
 

@@ -12,8 +12,8 @@ import pytest
 
 from thzsync.auditor import audit
 from thzsync.auditor.causality import chunk_precedence, ready_time
-from thzsync.auditor.runs import grid
-from thzsync.auditor.silence import fallback, silence
+from thzsync.auditor.faults import fallback, silence
+from thzsync.auditor.flows import grid
 from thzsync.coordinator.interface import Action, Outcome, Policy, Situation
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate

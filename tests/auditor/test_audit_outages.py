@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from thzsync.auditor import audit
+from thzsync.auditor.faults import _Air, fallback, silence
 from thzsync.auditor.policy import learner
-from thzsync.auditor.silence import _Air, fallback, silence
 from thzsync.coordinator.bandit import collective_bandits
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate

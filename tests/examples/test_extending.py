@@ -39,7 +39,7 @@ def load(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda f: f.stem)
 def test_every_example_is_one_short_file(file: Path) -> None:
-    assert len(file.read_text().splitlines()) < 60
+    assert len(file.read_text().splitlines()) < 65
 
 
 def run_clean(method: Method, seed: int = 2) -> Run:

@@ -14,7 +14,7 @@ import pytest
 from tests.optical.networks import ring_network
 from thzsync import audit
 from thzsync.auditor import flows as flow_checks
-from thzsync.auditor.declaration import declaration
+from thzsync.auditor.structure import declaration
 from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.errors import ThzSyncError
 from thzsync.optical import Background, FlowFabric, OpticalFabric

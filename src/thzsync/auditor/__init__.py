@@ -13,27 +13,18 @@ from typing import TYPE_CHECKING, Final
 
 from thzsync.auditor import (
     air,
-    arrivals,
     background,
-    bandwidth,
     causality,
-    declaration,
     delivery,
     faults,
     fibre,
     flows,
-    meaning,
     policy,
-    power,
     rounds,
-    shares,
-    silence,
-    spans,
     structure,
-    surroundings,
     totals,
     workload,
-)  # fmt: skip
+)
 from thzsync.auditor.findings import Audit, Findings, Violation
 from thzsync.auditor.record import Record
 
@@ -43,34 +34,34 @@ if TYPE_CHECKING:
 Check = Callable[[Record, Findings], None]
 
 CHECKS: Final[tuple[Check, ...]] = (
-    structure.records, declaration.declaration, declaration.completeness,
-    workload.workload, workload.method, surroundings.stragglers,
+    structure.records, structure.declaration, structure.completeness,
+    workload.workload, workload.method, workload.stragglers,
     causality.chunk_times, causality.event_end, causality.iteration_span, causality.task_duration,
     causality.graph_precedence, causality.chunk_precedence, causality.local_release,
     causality.ready_time, causality.round_start,
-    delivery.chunks_once, delivery.flow_graph, meaning.blocks, meaning.postcondition,
+    delivery.chunks_once, delivery.flow_graph, delivery.blocks, delivery.postcondition,
     delivery.fabric, delivery.action, delivery.decision,
     policy.static_policy, policy.learner,
     air.half_duplex, air.rf_chains, air.power_cap, air.power_budget,
-    rounds.gain, rounds.rate, power.power_needed, power.budget_used,
+    rounds.gain, rounds.rate, air.power_needed, air.budget_used,
     rounds.transmission_bytes, rounds.round_span, rounds.round_order, rounds.discipline,
-    rounds.steering,
-    fibre.wired_speed, fibre.link_bytes, arrivals.wired_order, fibre.link_rate,
-    flows.fibre_time, flows.fidelity, spans.link_spans, spans.link_progress,
+    rounds.in_turn, rounds.steering,
+    fibre.wired_speed, fibre.link_bytes, fibre.wired_order, fibre.link_rate,
+    flows.fibre_time, flows.fidelity, fibre.link_spans, fibre.link_progress,
     background.background,
-    totals.energy, totals.completion, bandwidth.bandwidth,
+    totals.energy, totals.completion, totals.bandwidth,
     totals.references, totals.reward, totals.iteration_totals,
-    shares.bubble, shares.utilisation, shares.exposed,
-    faults.thz_faults, faults.frozen_racks, silence.silence, silence.fallback,
+    totals.bubble, totals.utilisation, totals.exposed,
+    faults.thz_faults, faults.frozen_racks, faults.silence, faults.fallback,
 )  # fmt: skip
 """Every check, in the order of reporting; each counts its facts under its own name."""
 
 IN_PARTS: Final[frozenset[Check]] = frozenset((
     causality.chunk_times, causality.event_end, causality.chunk_precedence,
     causality.local_release, causality.ready_time, causality.round_start,
-    delivery.chunks_once, meaning.blocks, meaning.postcondition,
+    delivery.chunks_once, delivery.blocks, delivery.postcondition,
     delivery.fabric, delivery.decision, air.power_budget, rounds.transmission_bytes,
-    fibre.wired_speed, flows.fibre_time, totals.energy, silence.fallback,
+    fibre.wired_speed, flows.fibre_time, totals.energy, faults.fallback,
 ))  # fmt: skip
 """Checks of single events: they look at a part of the record at a time."""
 
@@ -105,13 +96,10 @@ def audit(
 
 def _steps(record: Record, checks: Sequence[Check]) -> Iterator[tuple[Check, Record, float]]:
     """What is checked in which part of a record, and what share of the check that is."""
-    for check in checks:
-        if check not in IN_PARTS:
-            yield check, record, 1.0
+    yield from ((check, record, 1.0) for check in checks if check not in IN_PARTS)
     parted = [check for check in checks if check in IN_PARTS]
     for part in record.parts() if parted else ():
-        for check in parted:
-            yield check, part, 1 / record.part_count
+        yield from ((check, part, 1 / record.part_count) for check in parted)
 
 
 __all__ = ["CHECKS", "Audit", "Violation", "audit"]

@@ -1,4 +1,4 @@
-"""What transceivers can do at once: half-duplex, RF chains, power."""
+"""What transceivers can do at once: half-duplex, RF chains, power; and what power is needed for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
+from thzsync.auditor.rounds import capacity_bits
+from thzsync.auditor.tables import real_sum_by
 
 _POWER_UNITS = 2**40
 """Power is summed in whole units of the maximum / 2^40, so that long sums stay exact."""
@@ -15,11 +17,8 @@ _POWER_UNITS = 2**40
 def half_duplex(record: Record, findings: Findings) -> None:
     """A rack takes part in one transmission per subband at a time (eq:rf_half_duplex)."""
     sent = record.transmissions
-    findings.test(
-        (sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands),
-        sent.name,
-        "there is no such subband",
-    )
+    for k in findings.broken((sent.subband < 0) | (sent.subband >= record.scenario.thz.subbands)):
+        findings.add(sent.name(k), "there is no such subband")
     rack, row = _both_ends(record)
     start, end = sent.taken_ps[row], sent.end_ps[row]
     place = _sharing(record, rack, row)
@@ -27,41 +26,29 @@ def half_duplex(record: Record, findings: Findings) -> None:
     # Sorted by start, any overlap shows between neighbours too.
     a, b = order[:-1], order[1:]
     same = (place[a] == place[b]) & (sent.subband[row[a]] == sent.subband[row[b]])
-    findings.test(
-        same & (start[b] < end[a]),
-        lambda k: sent.name(int(row[b[k]])),
-        lambda k: f"begins at {start[b[k]]} ps, {sent.name(int(row[a[k]]))} ends {end[a[k]]} ps",
-    )
+    for k in findings.broken(same & (start[b] < end[a])):
+        other = sent.name(row[a[k]])
+        findings.add(sent.name(row[b[k]]), f"begins {start[b[k]]} ps, {other} ends {end[a[k]]} ps")
 
 
 def rf_chains(record: Record, findings: Findings) -> None:
     """A rack takes part in at most N_RF transmissions at a time (eq:a2a_rf_limit)."""
     sent, chains = record.transmissions, record.scenario.thz.chains
     rack, row = _both_ends(record)
-    ones = np.ones(len(row), dtype=np.int64)
-    findings.test(
-        _exceeds(
-            _sharing(record, rack, row), sent.taken_ps[row], sent.end_ps[row], ones, chains * ones
-        ),
-        sent.at(row),
-        lambda k: f"rack {rack[k]} has more than {chains} at {sent.taken_ps[row[k]]} ps",
-    )
+    ones, place = np.ones(len(row), dtype=np.int64), _sharing(record, rack, row)
+    over = _exceeds(place, sent.taken_ps[row], sent.end_ps[row], ones, chains * ones)
+    for k in findings.broken(over):
+        findings.add(sent.name(row[k]), f"rack {rack[k]} has more than {chains} at its start")
 
 
 def power_cap(record: Record, findings: Findings) -> None:
     """Over all events that share it a rack sends with at most P^max (eq:power_constraint)."""
     sent, most = record.transmissions, record.scenario.thz.max_power_w
-    findings.test(
-        ~(sent.power_w > 0) | ~np.isfinite(sent.power_w),
-        sent.name,
-        lambda row: f"its power is {sent.power_w[row]:g} W",
-    )
-    limit = np.full(len(sent), most)
-    findings.test(
-        _exceeds_power(record, _sharing(record, sent.src, np.arange(len(sent))), limit),
-        sent.name,
-        lambda row: f"its rack sends with more than {most:g} W at {sent.start_ps[row]} ps",
-    )
+    for k in findings.broken(~(sent.power_w > 0) | ~np.isfinite(sent.power_w)):
+        findings.add(sent.name(k), f"its power is {sent.power_w[k]:g} W")
+    place, limit = _sharing(record, sent.src, np.arange(len(sent))), np.full(len(sent), most)
+    for k in findings.broken(_exceeds_power(record, place, limit)):
+        findings.add(sent.name(k), f"its rack sends over {most:g} W at {sent.start_ps[k]} ps")
 
 
 def power_budget(record: Record, findings: Findings) -> None:
@@ -73,16 +60,13 @@ def power_budget(record: Record, findings: Findings) -> None:
     events, sent, chunks = record.events, record.transmissions, record.chunks
     most = record.scenario.thz.max_power_w
     share = events.power.copy()
-    moved = chunks.thz & ~chunks.decided_thz
+    moved = chunks.thz & ~chunks.decided
     member = events.member(chunks.event[moved], record.flows.src[chunks.flow[moved]])
     share[member[member >= 0]] = 1.0
     place = events.member(sent.event, sent.src)
     limit = np.where(place >= 0, share[place], 0.0) * most if len(share) else np.zeros(len(sent))
-    findings.test(
-        _exceeds_power(record, place, limit),
-        sent.name,
-        lambda k: f"its rack exceeds its budget of {limit[k]:g} W at {sent.start_ps[k]} ps",
-    )
+    for k in findings.broken(_exceeds_power(record, place, limit)):
+        findings.add(sent.name(k), f"its rack exceeds its {limit[k]:g} W at {sent.start_ps[k]} ps")
 
 
 def _sharing(record: Record, rack: IntArray, row: IntArray) -> IntArray:
@@ -122,3 +106,78 @@ def _exceeds(
     broken = np.zeros(count, dtype=np.bool_)
     broken[member[opens & (level > limit[member])]] = True
     return broken
+
+
+_ROUNDING_PS = 8
+"""By so much a round may be longer than the shortest possible one."""
+
+
+def power_needed(record: Record, findings: Findings) -> None:
+    """No transmission is louder than its bytes, gain and duration ask for (eq:ar_optimal_power)."""
+    sent, rounds = record.transmissions, record.rounds
+    row = np.flatnonzero((sent.round >= 0) & (sent.chunks > 0) & (sent.bytes > 0))
+    declared = rounds.discipline[sent.round[row]]
+    # Each chunk's duration was rounded up to a picosecond.
+    least = capacity_bits(record, row, shorten_ps=sent.chunks[row] + 1) / (8.0 * sent.bytes[row])
+    slowest = np.full(len(rounds), np.inf)
+    np.minimum.at(slowest, sent.round[row], least)
+    exact = record.declares(declared, lambda told: told.power == "least")
+    exact &= record.scenario.thz.radiation == "needed"
+    bounded = record.declares(declared, lambda told: told.power != "budget")
+    excess = np.where(exact, least, slowest[sent.round[row]])
+    for k in findings.broken(bounded & (excess > 1 + TOLERANCE)):
+        findings.add(sent.name(row[k]), f"its power carries {excess[k]:.9g} times its bytes")
+
+
+def budget_used(record: Record, findings: Findings) -> None:
+    """Where it is declared, the sender that sets a round's length uses all the power it may.
+
+    That is its budget, or what other events leave of the rack's maximum.
+    """
+    events, sent, rounds = record.events, record.transmissions, record.rounds
+    most = record.scenario.thz.max_power_w
+    member = events.member(sent.event, sent.src)
+    row = np.flatnonzero((sent.round >= 0) & (member >= 0))
+    pair, group = np.unique(np.stack((sent.round[row], sent.src[row])), axis=1, return_inverse=True)
+    own_w = real_sum_by(group.ravel(), sent.power_w[row], pair.shape[1])
+    alone = record.scenario.thz.sharing == "event"
+    left_w = most - (0.0 if alone else _others_w(record, pair, own_w))
+    first = np.zeros(pair.shape[1], dtype=np.int64)
+    first[group.ravel()] = row
+    allowed_w = np.minimum(events.power[member[first]] * most, left_w)
+    share = own_w / np.maximum(allowed_w, 1e-300)
+    best = np.zeros(len(rounds))
+    np.maximum.at(best, pair[0], share)
+    known = record.declares(rounds.discipline, lambda told: told.uses_budget) & (rounds.event >= 0)
+    known[known] &= ~record.survey.moved[rounds.event[known]]
+    for k in findings.broken(known & (best < 1 - _unused(record)) & (best > 0)):
+        findings.add(rounds.name(k), f"no sender uses more than {best[k]:.9g} of the power it may")
+
+
+def _unused(record: Record) -> FloatArray:
+    """Share of the power that whole picoseconds leave unused; it is large in a short round.
+
+    A transmission of b bits in T needs power in proportion to exp(x) - 1, x = ln2 b / (B T).
+    """
+    sent, rounds = record.transmissions, record.rounds
+    lasts_ps = np.maximum(rounds.end_ps - rounds.start_ps - rounds.overhead_ps, 1)
+    steepest = np.zeros(len(rounds))
+    row = np.flatnonzero(sent.round >= 0)
+    bits_per_hz = np.log(2) * 8e12 * sent.bytes[row] / record.scenario.thz.subband_hz
+    np.maximum.at(steepest, sent.round[row], bits_per_hz / lasts_ps[sent.round[row]])
+    share: FloatArray = 1e-6 + _ROUNDING_PS * (1 + steepest) / lasts_ps
+    return share
+
+
+def _others_w(record: Record, pair: IntArray, own_w: FloatArray) -> FloatArray:
+    """Power that a rack spends on other events when a round of one begins [W]."""
+    sent, rounds = record.transmissions, record.rounds
+    others = np.zeros(pair.shape[1])
+    order = np.argsort(sent.src, kind="stable")
+    bounds = np.searchsorted(sent.src[order], (pair[1], pair[1] + 1))
+    for k in range(pair.shape[1]):
+        of_rack = order[bounds[0, k] : bounds[1, k]]
+        at = rounds.start_ps[pair[0, k]]
+        open_then = (sent.taken_ps[of_rack] <= at) & (sent.end_ps[of_rack] > at)
+        others[k] = sent.power_w[of_rack[open_then]].sum() - own_w[k]
+    return others

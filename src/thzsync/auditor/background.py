@@ -19,8 +19,8 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.auditor.fibre import link_rate_bps
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.links import link_rate_bps
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import sum_by
 from thzsync.hashing import GOLDEN, mix64
@@ -30,105 +30,78 @@ MOST_BURSTS: Final = 10**7
 """So many bursts of a fibre are drawn anew; later samples are not checked."""
 
 
-class Output:
-    """One switch output by the end of every sample of the run (``edges``, from 0 on)."""
-
-    def __init__(self, record: Record, link: int, edges: IntArray) -> None:
-        self.record, self.link, self.edges = record, link, edges
-        links, own = record.links, record.links.of(link)
-        at = np.searchsorted(edges, links.end_ps[own])
-        background = links.background_bytes[own]
-        self.carried = np.cumsum(sum_by(at, background, len(edges)))
-        """Bytes of background."""
-        self.sent = self.carried + np.cumsum(sum_by(at, links.bytes[own], len(edges)))
-        """Bytes of events and background."""
-        self.bursts_ps = _bursts_ps(record, link, int(edges[-1]))
-        """When bursts came, as far as they were drawn [ps]."""
-
-    def offered(self, by_ps: IntArray) -> IntArray:
-        """Bytes of all bursts that have come by some instants."""
-        come = np.searchsorted(self.bursts_ps, by_ps, side="right").astype(np.int64)
-        return come * self.record.scenario.optical.background.burst_bytes
-
-    def none_too_soon(self, findings: Findings) -> None:
-        """No burst is carried before it comes."""
-        known = self.edges < self.bursts_ps[-1]
-        edges, carried = self.edges[known], self.carried[known]
-        offered = self.offered(edges)
-        findings.test(
-            carried > offered,
-            lambda k: f"link {self.link}, until {edges[k]} ps",
-            lambda k: f"carried {carried[k]} bytes of background, {offered[k]} were offered",
-        )
-
-    def none_left_behind(self, findings: Findings) -> None:
-        """Where the output fell silent, all bursts that had come are carried."""
-        start, end = self.edges[:-1], self.edges[1:]
-        row = np.flatnonzero(self._silent_at_some_instant() & (end < self._first_fault_ps()))
-        delay_ps = to_ps(self.record.scenario.optical.switch_delay_s)
-        due, carried = self.offered(start[row] - delay_ps), self.carried[1:][row]
-        findings.test(
-            carried < due,
-            lambda k: f"link {self.link}, until {end[row[k]]} ps",
-            lambda k: f"had time to spare, carried {carried[k]} bytes of a background of {due[k]}",
-        )
-
-    def _silent_at_some_instant(self) -> BoolArray:
-        """Samples in which the fibre cannot have been busy all the time.
-
-        A packet takes its bits over the rate, rounded up to a picosecond, and has a byte at least.
-        The one in service at the end is not counted.
-        """
-        per_byte_ps = 8e12 / float(link_rate_bps(self.record)[self.link])
-        packet = self.record.scenario.optical.packet_bytes
-        busy_ps = np.diff(self.sent) * (per_byte_ps + 1) + packet * per_byte_ps + 1
-        silent: BoolArray = busy_ps * (1 + 1e-9) < np.diff(self.edges)
-        return silent
-
-    def never_held_up(self) -> bool:
-        """Whether a fibre to a rack always finds its switch's buffer and queue large enough."""
-        optical, floor = self.record.scenario.optical, self.record.scenario.floor
-        outputs = floor.lanes + floor.rings - 1  # as many links lead into a switch
-        return (
-            self.record.racks <= self.link < 2 * self.record.racks
-            and outputs * optical.output_queue_bytes <= optical.shared_buffer_bytes
-            and (outputs + 1) * optical.packet_bytes <= optical.output_queue_bytes
-        )
-
-    def _first_fault_ps(self) -> int:
-        """When the fibre to a rack is first degraded [ps]."""
-        rack = self.link - self.record.racks
-        begins = [to_ps(f.start_s) for f in self.record.broken_fibres if f.rack == rack]
-        return min(begins, default=int(np.iinfo(np.int64).max))
-
-
 def background(record: Record, findings: Findings) -> None:
-    """A fibre carries the bursts that were drawn for it: none before it comes, and none is left
-    behind where there was time to spare."""
+    """A fibre carries the drawn bursts: none too soon, and all where there was time to spare."""
     links, load = record.links, record.scenario.optical.background.load
     outputs = _outputs(record)
-    findings.test(
-        (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0)),
-        links.name,
-        "carried background that no switch output was offered",
-    )
+    wrong = (links.background_bytes != 0) & ~(np.isin(links.key, outputs) & (load > 0))
+    for k in findings.broken(wrong):
+        findings.add(links.name(k), "carried background that no switch output was offered")
     edges = np.append(0, np.unique(links.end_ps))
     if load == 0 or record.cut or len(edges) == 1:
         return  # what was offered before a cut is not recorded
-    carried = offered = 0
-    for link in outputs[(outputs < 2 * record.racks) | np.isin(outputs, links.key)].tolist():
-        output = Output(record, link, edges)
-        output.none_too_soon(findings)
-        if output.never_held_up():
-            output.none_left_behind(findings)
-        carried += int(output.carried[-1])
-        offered += int(output.offered(edges[-1:] * 3 // 4)[0])
+    some = outputs[(outputs < 2 * record.racks) | np.isin(outputs, links.key)].tolist()
+    totals = np.array([_check_output(record, findings, link, edges) for link in some])
     if _mostly_idle(record, outputs, int(edges[-1])):
-        findings.require(
-            carried > 0 or offered == 0,
-            "all links",
-            f"carried {carried} bytes of background, {offered} had long been offered",
-        )
+        carried, offered = totals.reshape(-1, 2).sum(axis=0).tolist()
+        message = f"carried {carried} bytes of background, {offered} had long been offered"
+        findings.require(carried > 0 or offered == 0, "all links", message)
+
+
+def _check_output(
+    record: Record, findings: Findings, link: int, edges: IntArray
+) -> tuple[int, int]:
+    """One switch output: bytes that it carried, and bytes that had long been offered."""
+    links, own, optical = record.links, record.links.of(link), record.scenario.optical
+    at = np.searchsorted(edges, links.end_ps[own])
+    carried, sent = (
+        np.cumsum(sum_by(at, values[own], len(edges)))
+        for values in (links.background_bytes, links.background_bytes + links.bytes)
+    )
+    bursts_ps = _bursts_ps(record, link, int(edges[-1]))
+
+    def offered(by_ps: IntArray) -> IntArray:
+        come = np.searchsorted(bursts_ps, by_ps, side="right").astype(np.int64)
+        return come * optical.background.burst_bytes
+
+    known = edges < bursts_ps[-1]
+    until_ps, told, most = edges[known], carried[known], offered(edges[known])
+    for k in findings.broken(told > most):
+        place = f"link {link}, until {until_ps[k]} ps"
+        findings.add(place, f"carried {told[k]} bytes of background, {most[k]} were offered")
+    if _never_held_up(record, link):
+        row = np.flatnonzero(_silent(record, link, sent, edges))
+        due, came = offered(edges[row] - to_ps(optical.switch_delay_s)), carried[row + 1]
+        for k in findings.broken(came < due):
+            place = f"link {link}, until {edges[row[k] + 1]} ps"
+            findings.add(place, f"was idle, but carried {came[k]} of {due[k]} bytes of background")
+    return int(carried[-1]), int(offered(edges[-1:] * 3 // 4)[0])
+
+
+def _silent(record: Record, link: int, sent: IntArray, edges: IntArray) -> BoolArray:
+    """Samples before the first fault in which a fibre cannot have been busy all the time.
+
+    A packet takes its bits over the rate, rounded up to a picosecond, and has a byte at least.
+    The one in service at the end is not counted.
+    """
+    per_byte_ps = 8e12 / float(link_rate_bps(record)[link])
+    packet = record.scenario.optical.packet_bytes
+    busy_ps = np.diff(sent) * (per_byte_ps + 1) + packet * per_byte_ps + 1
+    begins = [to_ps(f.start_s) for f in record.broken_fibres if f.rack == link - record.racks]
+    sound = edges[1:] < min(begins, default=np.iinfo(np.int64).max)
+    silent: BoolArray = (busy_ps * (1 + 1e-9) < np.diff(edges)) & sound
+    return silent
+
+
+def _never_held_up(record: Record, link: int) -> bool:
+    """Whether a fibre to a rack always finds its switch's buffer and queue large enough."""
+    optical, floor = record.scenario.optical, record.scenario.floor
+    outputs = floor.lanes + floor.rings - 1  # as many links lead into a switch
+    return (
+        record.racks <= link < 2 * record.racks
+        and outputs * optical.output_queue_bytes <= optical.shared_buffer_bytes
+        and (outputs + 1) * optical.packet_bytes <= optical.output_queue_bytes
+    )
 
 
 def _mostly_idle(record: Record, outputs: IntArray, until_ps: int) -> bool:

@@ -6,8 +6,8 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.flows import told_ps
 from thzsync.auditor.record import Record
-from thzsync.auditor.runs import Runs, in_runs
 from thzsync.auditor.tables import find, pack, spread
 
 
@@ -16,13 +16,9 @@ def chunk_times(record: Record, findings: Findings) -> None:
     chunks = record.chunks
     release, known = chunks.ready_ps.copy(), chunks.event >= 0
     release[known] = record.events.release_ps[chunks.event[known]]
-    findings.test(
-        (chunks.ready_ps < release) | (chunks.end_ps < chunks.ready_ps),
-        chunks.name,
-        lambda k: (
-            f"ready at {chunks.ready_ps[k]} ps, released {release[k]}, end {chunks.end_ps[k]}"
-        ),
-    )
+    for k in findings.broken((chunks.ready_ps < release) | (chunks.end_ps < chunks.ready_ps)):
+        times = f"released {release[k]}, ready {chunks.ready_ps[k]}, end {chunks.end_ps[k]} ps"
+        findings.add(chunks.name(k), times)
 
 
 def event_end(record: Record, findings: Findings) -> None:
@@ -39,49 +35,34 @@ def iteration_span(record: Record, findings: Findings) -> None:
     table, nodes = record.iterations, record.nodes
     start, end = table.start_ps, table.end_ps
     a, b = table.consecutive()
-    findings.test(
-        (table.job[a] == table.job[b]) & (start[b] < end[a]),
-        table.at(b),
-        lambda k: f"starts at {start[b[k]]} ps, before the one before ended",
-    )
+    for k in findings.broken((table.job[a] == table.job[b]) & (start[b] < end[a])):
+        findings.add(table.name(b[k]), f"starts at {start[b[k]]} ps, before the one before ended")
     row = np.flatnonzero(nodes.owner >= 0)
     owner, first, last = nodes.owner[row], nodes.begin_ps[row], nodes.end_ps[row]
-    findings.test(
-        (first < start[owner]) | (last > end[owner]),
-        nodes.at(row),
-        lambda k: f"runs from {first[k]} to {last[k]} ps, outside its iteration",
-    )
+    for k in findings.broken((first < start[owner]) | (last > end[owner])):
+        findings.add(nodes.name(row[k]), f"from {first[k]} to {last[k]} ps, outside its iteration")
     earliest, latest = end.copy(), start.copy()
     np.minimum.at(earliest, owner, first)
     np.maximum.at(latest, owner, last)
     if record.has_traces:  # the nominal release of an imported event may be later than the start
         earliest = start
-    findings.test(
-        (start < earliest) | (end > latest),
-        table.name,
-        lambda k: f"{start[k]} to {end[k]} ps, its nodes from {earliest[k]} to {latest[k]} ps",
-    )
+    for k in findings.broken((start < earliest) | (end > latest)):
+        findings.add(table.name(k), f"{start[k]}-{end[k]} ps, nodes {earliest[k]}-{latest[k]} ps")
 
 
 def task_duration(record: Record, findings: Findings) -> None:
     """A compute task takes at least its duration."""
     tasks = record.tasks
     took, duration = tasks.end_ps - tasks.start_ps, tasks.duration_ps
-    findings.test(
-        (took < duration) | (duration < 0),
-        tasks.name,
-        lambda row: f"took {took[row]} ps of the {duration[row]} ps it needs",
-    )
+    for k in findings.broken((took < duration) | (duration < 0)):
+        findings.add(tasks.name(k), f"took {took[k]} ps of the {duration[k]} ps it needs")
 
 
 def graph_precedence(record: Record, findings: Findings) -> None:
     """A task starts, and an event is released, when all nodes in its ``after`` have ended."""
     nodes = record.nodes
-    findings.test(
-        nodes.predecessor < 0,
-        nodes.at(nodes.successor),
-        lambda edge: f"waits for node {nodes.after[edge]}, which is not recorded",
-    )
+    for k in findings.broken(nodes.predecessor < 0):
+        findings.add(nodes.name(nodes.successor[k]), f"awaits node {nodes.after[k]}, not recorded")
     known = np.flatnonzero(nodes.predecessor >= 0)
     later, earlier = nodes.successor[known], nodes.predecessor[known]
     begin_ps, end_ps = nodes.begin_ps[later], nodes.end_ps[earlier]
@@ -99,9 +80,9 @@ def graph_precedence(record: Record, findings: Findings) -> None:
 def chunk_precedence(record: Record, findings: Findings) -> None:
     """Chunk k of a flow is ready when chunk k of every flow in ``after`` has arrived."""
     chunks = record.chunks
-    row, told_ps = _waits(record)
+    row, come_ps = _waits(record)
     ready_ps = chunks.ready_ps[row]
-    findings.not_before(ready_ps, told_ps, chunks.at(row), "ready", "what it waits for")
+    findings.not_before(ready_ps, come_ps, chunks.at(row), "ready", "what it waits for")
 
 
 def local_release(record: Record, findings: Findings) -> None:
@@ -120,14 +101,12 @@ def ready_time(record: Record, findings: Findings) -> None:
     events, flows, chunks = record.events, record.flows, record.chunks
     member = events.member(flows.event, flows.src)
     row = np.flatnonzero((chunks.event >= 0) & (member[chunks.flow] >= 0))
-    if not len(row):
-        return
     flow = chunks.flow[row]
     latest = chunks.ready_ps.copy()
     own = np.where(flows.local[flow], events.delay_ps[member[flow]], 0)
     latest[row] = events.release_ps[flows.event[flow]] + own
-    later, told_ps = _waits(record)
-    np.maximum.at(latest, later, told_ps)
+    later, come_ps = _waits(record)
+    np.maximum.at(latest, later, come_ps)
     ready_ps = chunks.ready_ps[row]
     findings.not_before(latest[row], ready_ps, chunks.at(row), "could be ready", "is ready")
 
@@ -143,22 +122,10 @@ def round_start(record: Record, findings: Findings) -> None:
 def _waits(record: Record) -> tuple[IntArray, IntArray]:
     """Rows of chunks that wait for another, and when they are told that it is there [ps]."""
     flows, chunks = record.flows, record.chunks
-    successor, predecessor = flows.after_edges()
-    known = predecessor >= 0
-    successor, predecessor = successor[known], predecessor[known]
+    successor, predecessor = flows.edges()
     start = np.searchsorted(chunks.flow, np.arange(len(flows) + 1))
     edge, row = spread(start[successor], np.diff(start)[successor])
-    before = _place(record, start, predecessor[edge], chunks.chunk[row])
+    before = find(chunks.key, pack(predecessor[edge], chunks.chunk[row]))
     # Absent chunks are the business of chunks_once and flow_graph.
     row, before = row[before >= 0], before[before >= 0]
-    return row, Runs(record).told_ps(row, before) if in_runs(record) else chunks.end_ps[before]
-
-
-def _place(record: Record, start: IntArray, flow: IntArray, chunk: IntArray) -> IntArray:
-    """Rows of chunks of flows, -1 if there is none; usually chunk k stands in the k-th place."""
-    chunks = record.chunks
-    row = start[flow] + chunk
-    right = (chunk >= 0) & (row < start[flow + 1])
-    right[right] = chunks.chunk[row[right]] == chunk[right]
-    row[~right] = find(chunks.key, pack(flow[~right], chunk[~right]))
-    return row
+    return row, told_ps(record, row, before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -74,7 +74,7 @@ class Audit:
         if self.ok:
             return notebook_view(self.table())
         names = (Column(name, left=True) for name in ("check", "place", "message"))
-        rows = [[v.check, v.place, v.message] for v in self.violations[:SHOWN_VIOLATIONS]]
+        rows = [list(astuple(v)) for v in self.violations[:SHOWN_VIOLATIONS]]
         more = len(self.violations) - len(rows)
         caption = f"and {more} more" if more else ""
         found = notebook_view(Table("What does not hold", tuple(names), rows, caption))
@@ -82,20 +82,11 @@ class Audit:
 
     def document(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "checks": dict(self.checks),
-            "violations": [
-                {"check": v.check, "place": v.place, "message": v.message} for v in self.violations
-            ],
-        }
+        return asdict(self)
 
 
 Describe = Callable[[int], str]
 """Text about one row of the facts under test."""
-
-
-def _said(text: Describe | str, row: int) -> str:
-    return text if isinstance(text, str) else text(row)
 
 
 class Findings:
@@ -108,42 +99,40 @@ class Findings:
         self._found: dict[str, list[Violation]] = {name: [] for name in self._facts}
         self._more = dict.fromkeys(self._facts, 0)
 
-    def test(self, broken: BoolArray, place: Describe | str, message: Describe | str) -> None:
-        """Count one fact per entry; entries that are True broke, and are described."""
-        self._facts[self.check] += len(broken)
-        rows, found = np.flatnonzero(broken).tolist(), self._found[self.check]
-        spelled = rows[: REPORTED_PER_CHECK - len(found)]
-        found += [Violation(self.check, _said(place, row), _said(message, row)) for row in spelled]
+    def broken(self, facts: BoolArray | list[bool]) -> list[int]:
+        """Count one fact per entry. Entries that are True broke; these of them are to be told."""
+        self._facts[self.check] += len(facts)
+        rows: list[int] = np.flatnonzero(facts).tolist()
+        spelled = rows[: REPORTED_PER_CHECK - len(self._found[self.check])]
         self._more[self.check] += len(rows) - len(spelled)
+        return spelled
+
+    def add(self, place: str, message: str) -> None:
+        """Tell of a fact that broke."""
+        self._found[self.check].append(Violation(self.check, place, message))
 
     def require(self, holds: bool, place: str, message: str) -> None:
         """Count a single fact."""
-        self.test(np.array([not holds]), place, message)
+        for _ in self.broken([not holds]):
+            self.add(place, message)
 
     def equal(self, told: AnyArray, found: AnyArray, place: Describe, what: str) -> None:
         """Count one fact per recorded value, which must be the one found."""
-        self.test(
-            told != found, place, lambda row: f"{what} is {told[row]}, should be {found[row]}"
-        )
+        for k in self.broken(told != found):
+            self.add(place(k), f"{what} is {told[k]}, should be {found[k]}")
 
     def not_before(
         self, later: IntArray, earlier: IntArray, place: Describe, what: str, than: str
     ) -> None:
         """Count one fact per two instants, the first of which must not lie before the second."""
-        self.test(
-            later < earlier,
-            place,
-            lambda row: f"{what} at {later[row]} ps, {than} at {earlier[row]} ps",
-        )
+        for k in self.broken(later < earlier):
+            self.add(place(k), f"{what} at {later[k]} ps, {than} at {earlier[k]} ps")
 
     def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
         """Count one fact per number of a column, which must be the one found but for rounding."""
-        told = rows.real(column)
-        self.test(
-            ~np.isclose(told, found, rtol=TOLERANCE, atol=1e-12),
-            rows.name,
-            lambda row: f"{column} is {told[row]:.9g}, should be {found[row]:.9g}",
-        )
+        told = getattr(rows, column)
+        for k in self.broken(~np.isclose(told, found, rtol=TOLERANCE, atol=1e-12)):
+            self.add(rows.name(k), f"{column} is {told[k]:.9g}, should be {found[k]:.9g}")
 
     def audit(self) -> Audit:
         """The verdict so far."""

@@ -2,15 +2,13 @@
 
 A policy that never learns decides what its name says. A bandit that begins without knowledge tries
 shares and powers from a fixed sequence, each model for itself. Double Q-learning explores at random
-at first. What learners decide once they have learnt something nobody can foretell without learning
-it too.
+at first. What learners decide later cannot be told without learning it, too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -46,18 +44,13 @@ def static_policy(record: Record, findings: Findings) -> None:
     known = flows.event >= 0
     if len(events):
         known &= (share in (0.0, 1.0)) | _split_flow_by_flow(record)[flows.event]
-    findings.test(
-        known & (flows.thz_chunks != expected),
-        flows.name,
-        lambda row: f"{flows.thz_chunks[row]} THz chunks, {policy} takes {expected[row]}",
-    )
+    for k in findings.broken(known & (flows.thz_chunks != expected)):
+        findings.add(flows.name(k), f"{flows.thz_chunks[k]} THz chunks, not {expected[k]}")
     levels = np.array(record.scenario.coordinator.power_levels)
     level = float(levels[np.argmin(np.abs(levels - power))])
-    findings.test(
-        (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE),
-        events.member_name,
-        lambda k: f"power budget {events.power[k]:g}, {policy} takes {level:g}",
-    )
+    wrong = (events.power != 0) & ~np.isclose(events.power, level, rtol=TOLERANCE)
+    for k in findings.broken(wrong):
+        findings.add(events.member_name(k), f"power {events.power[k]:g}, {policy} takes {level:g}")
 
 
 def _split_flow_by_flow(record: Record) -> BoolArray:
@@ -72,79 +65,58 @@ def learner(record: Record, findings: Findings) -> None:
     name, told = record.run.policy, record.run.learning
     noted = told != "" or record.run.declared is not None
     if noted and name in (*LEARNERS, *STATIC):
-        findings.require(
-            told in (KNOWLEDGE if name in LEARNERS else ("none",)),
-            f"policy {name}",
-            f"is said to have begun with {told!r} as its knowledge",
-        )
+        known = told in (KNOWLEDGE if name in LEARNERS else ("none",))
+        findings.require(known, f"policy {name}", f"cannot have begun with knowledge {told!r}")
     if name not in LEARNERS or told != "fresh" or record.cut:
         return
+    number, coordinator = record.events.number, record.scenario.coordinator
+    first = int(np.argmin(np.append(number == np.arange(len(number)), False)))
     if name == "ddqn":
-        _explores(record, findings)
-        return
-    by_flow, coordinator = _split_flow_by_flow(record), record.scenario.coordinator
-    shared = name == "shared-bandit"
-    settings = coordinator.shared_bandit if shared else coordinator.bandit
-    for trial in _warm_up(record, settings, shared):
-        _check(record, findings, trial, bool(by_flow[trial.event]))
+        _explores(record, findings, first)
+    elif name == "shared-bandit":
+        _warms_up(record, findings, first, coordinator.shared_bandit, ["shared"] * first)
+    else:
+        _warms_up(record, findings, first, coordinator.bandit, record.events.kind.tolist())
 
 
-class Trial(NamedTuple):
-    """What an event's decision must have been: one share for all flows, one power for all racks."""
+def _warms_up(
+    record: Record, findings: Findings, first: int, settings: Bandit, models: list[str]
+) -> None:
+    """The n-th decision of a model: multiples of two irrational numbers fill shares and powers.
 
-    event: int
-    share: float
-    power: float
-
-
-def _check(record: Record, findings: Findings, trial: Trial, by_flow: bool) -> None:
-    events, flows = record.events, record.flows
-    power = events.power[slice(*events.racks.start[trial.event :][:2].tolist())]
-    fits = (power == 0) | np.isclose(power, trial.power, rtol=TOLERANCE)
-    own = slice(*np.searchsorted(flows.number, events.number[trial.event] + np.arange(2)).tolist())
-    if by_flow:
-        expected = np.rint(flows.needed[own] * trial.share).astype(np.int64)
-        fits = np.append(fits, flows.thz_chunks[own] == expected)
-    findings.require(
-        bool(fits.all()),
-        events.name(trial.event),
-        f"a fresh {record.run.policy} puts a share of {trial.share:.3f} on THz here, at a power "
-        f"of {trial.power:g}",
-    )
-
-
-def _warm_up(record: Record, settings: Bandit, shared: bool) -> Iterator[Trial]:
-    """The n-th decision of a model: multiples of two irrational numbers fill shares and powers."""
+    It is one share for all flows and one power for all racks of each of the ``first`` events.
+    """
+    events, flows, by_flow = record.events, record.flows, _split_flow_by_flow(record)
     levels, made = record.scenario.coordinator.power_levels, Counter[str]()
-    if not settings.exploration:
-        return
-    for event in range(_first_events(record)):
-        model = "shared" if shared else str(record.events.kind[event])
+    for event, model in enumerate(models[: first if settings.exploration else 0]):
         made[model] += 1
-        if made[model] <= settings.warm_up:
-            place = made[model] * _FIRST_PLACE % 1.0
-            power = levels[int(place * len(levels))]
-            yield Trial(event, made[model] * _FIRST_SHARE % 1.0, power)
+        if made[model] > settings.warm_up:
+            continue
+        share = made[model] * _FIRST_SHARE % 1.0
+        power = levels[int(made[model] * _FIRST_PLACE % 1.0 * len(levels))]
+        budget = events.power[slice(*events.racks.start[event : event + 2].tolist())]
+        fits = (budget == 0) | np.isclose(budget, power, rtol=TOLERANCE)
+        if by_flow[event]:
+            own = slice(
+                *np.searchsorted(flows.number, events.number[event] + np.arange(2)).tolist()
+            )
+            expected = np.rint(flows.needed[own] * share).astype(np.int64)
+            fits = np.append(fits, flows.thz_chunks[own] == expected)
+        message = (
+            f"a fresh {record.run.policy} takes a share of {share:.3f} at a power of {power:g}"
+        )
+        findings.require(bool(fits.all()), events.name(event), message)
 
 
-def _first_events(record: Record) -> int:
-    """How many events are recorded before the first that is not."""
-    number = record.events.number
-    return int(np.argmin(np.append(number == np.arange(len(number)), False)))
-
-
-def _explores(record: Record, findings: Findings) -> None:
+def _explores(record: Record, findings: Findings, first: int) -> None:
     """Many random choices among several levels of power are not all of one level."""
     coordinator, racks = record.scenario.coordinator, record.events.racks
-    settings, first = coordinator.ddqn, np.arange(_first_events(record))
-    done = np.minimum(first / settings.epsilon_events, 1.0)
+    settings = coordinator.ddqn
+    done = np.minimum(np.arange(first) / settings.epsilon_events, 1.0)
     random = settings.epsilon_start + done * (settings.epsilon_end - settings.epsilon_start)
     power = np.zeros(len(record.events))
     np.maximum.at(power, racks.owner, record.events.power)
-    sends = power[first] > 0
+    sends = power[:first] > 0
     if len(coordinator.power_levels) > 1 and random[sends].sum() >= MANY_TRIALS:
-        findings.require(
-            len(np.unique(power[first][sends])) > 1,
-            f"events 0 to {len(first) - 1}",
-            f"a fresh {record.run.policy} tries more than one power",
-        )
+        varied, message = len(np.unique(power[:first][sends])) > 1, "all powers are alike"
+        findings.require(varied, f"events 0 to {first - 1}", message)

@@ -6,28 +6,21 @@ time, so that the memory of an audit is that of the record and of one part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray
-from thzsync.auditor.rows import (
-    Blocks,
-    Chunks,
-    Events,
-    Flows,
-    Iterations,
-    Links,
-    Nodes,
-    Rounds,
-    Tasks,
-    Transmissions,
-)
+from thzsync.arrays import AnyArray, BoolArray, IntArray
+from thzsync.auditor import rows
+from thzsync.auditor.format2 import DISCIPLINES
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
+from thzsync.records.declaration import Declaration
 from thzsync.scenario import FibreDegraded
+from thzsync.scenario.fidelity import in_flows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,36 +59,51 @@ class Record:
         """Whether jobs run side by side, each with a clock of its own."""
         self.has_traces = any(job.trace is not None for job in jobs)
         """Whether a job comes from a trace, whose nominal releases are not recorded."""
+        self.in_trains = in_flows(self.scenario)
+        """Whether the fibres carried flows in trains instead of single packets."""
         self.broken_fibres = [fault for fault in faults if isinstance(fault, FibreDegraded)]
-        self.iterations = Iterations(run.tables["iterations"])
+        self.declarations = DISCIPLINES if run.disciplines is None else run.disciplines
+        """What disciplines declare."""
+        self.iterations = rows.Iterations(run.tables["iterations"])
         self.cut = len(self.iterations) > 0 and 0 not in self.iterations.iteration
         """Whether the record begins in the middle of a run."""
-        self.tasks, self.links = Tasks(run.tables["tasks"]), Links(run.tables["links"])
+        self.tasks, self.links = rows.Tasks(run.tables["tasks"]), rows.Links(run.tables["links"])
         self._read_events(run.tables, complete(run.tables["chunks"]))
-        self.nodes = Nodes(self.tasks, self.events, self.iterations)
+        self.nodes = rows.Nodes(self.tasks, self.events, self.iterations)
         self.task_owner, self.event_owner = np.split(self.nodes.owner, [len(self.tasks)])
         """Rows of the iterations of tasks and events, -1 for one that is not recorded."""
 
     def _read_events(self, tables: Mapping[str, pl.DataFrame], chunks: pl.DataFrame) -> None:
-        self.events = Events(tables["events"])
-        self.blocks = Blocks(tables["blocks"], self.events)
-        self.flows = Flows(tables["flows"], self.events)
-        self.rounds = Rounds(tables["rounds"], self.events)
-        self.transmissions = Transmissions(tables["transmissions"], self.rounds, self.flows)
+        self.events = rows.Events(tables["events"])
+        self.blocks = rows.Blocks(tables["blocks"], self.events)
+        self.flows = rows.Flows(tables["flows"], self.events)
+        self.rounds = rows.Rounds(tables["rounds"], self.events)
+        self.transmissions = rows.Transmissions(tables["transmissions"], self.rounds, self.flows)
         self._chunk_rows = chunks
         self.__dict__.pop("chunks", None)
 
     @cached_property
-    def chunks(self) -> Chunks:
+    def chunks(self) -> rows.Chunks:
         """Chunks of flows."""
-        return Chunks(self._chunk_rows, self.flows)
+        return rows.Chunks(self._chunk_rows, self.flows)
+
+    def on_floor(self, src: IntArray, dst: IntArray) -> BoolArray:
+        """Whether both ends are racks of the floor."""
+        inside: BoolArray = (np.minimum(src, dst) >= 0) & (np.maximum(src, dst) < self.racks)
+        return inside
+
+    def declares(self, disciplines: AnyArray, fact: Callable[[Declaration], bool]) -> BoolArray:
+        """Whether the discipline of every row declares a fact; no unknown one does."""
+        names = [name for name, told in self.declarations.items() if fact(told)]
+        declared: BoolArray = np.isin(disciplines.astype(str), np.array(names, dtype=str))
+        return declared
 
     @property
     def incomplete(self) -> dict[str, int]:
         """Rows with missing values, by table."""
-        rows = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
+        chunks = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
         tables = {name: getattr(self, name) for name in self.run.tables if name != "chunks"}
-        return {name: table.incomplete for name, table in tables.items()} | rows
+        return {name: table.incomplete for name, table in tables.items()} | chunks
 
     @cached_property
     def channel(self) -> ChannelModel:
@@ -118,39 +126,38 @@ class Record:
             chunks += len(of)
             orphans += of.orphans
             wired.append(sum_by(of.flow, np.where(of.thz, 0, of.bytes), len(part.flows)))
-            events = of.event[of.thz != of.decided_thz]
+            events = of.event[of.thz != of.decided]
             moved.append(np.bincount(events[events >= 0], minlength=len(part.events)) > 0)
         return Survey(chunks, orphans, np.concatenate(wired), np.concatenate(moved))
 
     @cached_property
-    def _cuts(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Rows of the chunks' table in the order of event numbers: where stretches of one number
-        begin, how long they are, and the first stretch and number of every part."""
+    def _stretches(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Rows of chunks of one event in a row: the first, how many, and the event's number."""
         number = self._chunk_rows["number"].to_numpy()
         first, count = runs_of(number)
         order = np.argsort(number[first], kind="stable")
-        first, count, number = first[order], count[order], number[first[order]]
-        part = (np.cumsum(count) - count) // PART_ROWS
-        start, _ = runs_of(part)
-        start = np.unique(np.searchsorted(number, number[start]))  # events stay whole
-        return first, count, start, number[start].astype(np.int64)
+        return first[order], count[order], number[first[order]].astype(np.int64)
+
+    @cached_property
+    def _cuts(self) -> IntArray:
+        """Numbers of the events with which parts begin."""
+        _, count, number = self._stretches
+        start, _ = runs_of((np.cumsum(count) - count) // PART_ROWS)
+        return np.unique(number[start])
 
     @property
     def part_count(self) -> int:
         """How many parts there are."""
-        return max(len(self._cuts[2]), 1)
+        return max(len(self._cuts), 1)
 
     def parts(self) -> Iterator[Record]:
         """The record in parts: all that belongs to some events, in the order of their numbers."""
-        first, count, start, number = self._cuts
-        bounds = [0, *start[1:].tolist(), len(first)]
-        ends = [*number[1:].tolist(), np.iinfo(np.int64).max]
-        since = np.iinfo(np.int64).min
-        for k, until in enumerate(ends):
-            own = slice(bounds[k], bounds[k + 1])
-            _, rows = spread(first[own], count[own])
-            yield self._part((since, until), self._chunk_rows[rows])
-            since = until
+        first, count, number = self._stretches
+        ends = np.iinfo(np.int64)
+        for numbers in pairwise([ends.min, *self._cuts[1:].tolist(), ends.max]):
+            own = slice(*np.searchsorted(number, numbers).tolist())
+            _, chosen = spread(first[own], count[own])
+            yield self._part(numbers, self._chunk_rows[chosen])
 
     def _part(self, numbers: tuple[int, int], chunks: pl.DataFrame) -> Record:
         """The events of some numbers, their flows, chunks, rounds and transmissions."""

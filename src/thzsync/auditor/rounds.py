@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
@@ -11,53 +9,35 @@ from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import spread, sum_by
 
-PINNED: Final = ("pipeline", "sustained", "sustained-chunk")
-"""Disciplines that owe a guard time where a chain turns, and nowhere else."""
-_COMMON: Final = {
-    "matching": 1, "assignment": 1, "pipeline": 1, "streaming": 0, "striping": 0, "sustained": 0,
-}  # fmt: skip
-"""Whether the rounds of a family of disciplines are common; of one from elsewhere nobody knows."""
-_UNKNOWN: Final = -1
-
 
 def gain(record: Record, findings: Findings) -> None:
     """The recorded gain is the channel's at the round's start."""
     sent = record.transmissions
-    floor = record.scenario.floor
-    inside = (sent.src >= 0) & (sent.src < floor.racks) & (sent.dst >= 0) & (sent.dst < floor.racks)
+    inside = record.on_floor(sent.src, sent.dst) & (sent.src != sent.dst)
     inside &= (sent.subband >= 0) & (sent.subband < record.scenario.thz.subbands)
-    row = np.flatnonzero(inside & (sent.src != sent.dst))
+    row = np.flatnonzero(inside)
     expected = _channel_gain(record, row)
     found = sent.gain[row]
-    findings.test(
-        ~np.isclose(found, expected, rtol=TOLERANCE, atol=0),
-        sent.at(row),
-        lambda k: f"recorded gain {found[k]:.9g}, the channel had {expected[k]:.9g}",
-    )
+    for k in findings.broken(~np.isclose(found, expected, rtol=TOLERANCE, atol=0)):
+        findings.add(sent.name(row[k]), f"gain {found[k]:.9g}, the channel had {expected[k]:.9g}")
 
 
 def _channel_gain(record: Record, row: IntArray) -> FloatArray:
-    sent, channel = record.transmissions, record.channel
-    order = row[np.argsort(sent.taken_ps[row], kind="stable")]
-    instants, first = np.unique(sent.taken_ps[order], return_index=True)
-    gains = np.empty(len(sent))
-    bounds = np.append(first, len(order))
-    for number, instant in enumerate(instants.tolist()):
-        some = order[bounds[number] : bounds[number + 1]]
-        table = channel.gains(sent.src[some], sent.dst[some], instant)
-        gains[some] = table[np.arange(len(some)), sent.subband[some]]
-    return gains[row]
+    sent, gains = record.transmissions, np.empty(len(row))
+    instants, count = np.unique(sent.taken_ps[row], return_counts=True)
+    order = np.split(np.argsort(sent.taken_ps[row], kind="stable"), np.cumsum(count)[:-1])
+    for instant, some in zip(instants.tolist(), order, strict=bool(len(row))):
+        table = record.channel.gains(sent.src[row[some]], sent.dst[row[some]], instant)
+        gains[some] = table[np.arange(len(some)), sent.subband[row[some]]]
+    return gains
 
 
 def rate(record: Record, findings: Findings) -> None:
     """A transmission lasts long enough for its bytes at its power and gain (eq:thz_rate)."""
     sent = record.transmissions
     capacity = capacity_bits(record, np.arange(len(sent)))
-    findings.test(
-        ~(8.0 * sent.bytes <= capacity * (1 + TOLERANCE)),
-        sent.name,
-        lambda row: f"carries {8 * sent.bytes[row]} bit, its link only {capacity[row]:.1f} bit",
-    )
+    for k in findings.broken(~(8.0 * sent.bytes <= capacity * (1 + TOLERANCE))):
+        findings.add(sent.name(k), f"carries {8 * sent.bytes[k]} of {capacity[k]:.1f} bit")
 
 
 def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
@@ -79,22 +59,18 @@ def transmission_bytes(record: Record, findings: Findings) -> None:
     """A transmission carries recorded chunks of its flow, from end to end of it."""
     sent, chunks, flows = record.transmissions, record.chunks, record.flows
     first_row, carried = sent.carried(chunks)
-    findings.test(
-        (sent.flow >= 0) & (carried == 0),
-        sent.name,
-        lambda k: f"its flow lacks some of {sent.chunks[k]} chunks from {sent.first_chunk[k]} on",
-    )
+    for k in findings.broken((sent.flow >= 0) & (carried == 0)):
+        told = f"{sent.chunks[k]} chunks from {sent.first_chunk[k]} on"
+        findings.add(sent.name(k), f"its flow lacks some of {told}")
     owner, row = spread(first_row, carried)
     size = sum_by(owner, chunks.bytes[row], len(sent))
     whole = np.flatnonzero(carried)
     findings.equal(sent.bytes[whole], size[whole], sent.at(whole), "sum of the chunks' bytes")
     known = np.flatnonzero(sent.flow >= 0)
     flow = sent.flow[known]
-    findings.test(
-        (sent.src[known] != flows.src[flow]) | (sent.dst[known] != flows.dst[flow]),
-        sent.at(known),
-        lambda k: f"its flow goes from rack {flows.src[flow[k]]} to {flows.dst[flow[k]]}",
-    )
+    wrong = (sent.src[known] != flows.src[flow]) | (sent.dst[known] != flows.dst[flow])
+    for k in findings.broken(wrong):
+        findings.add(sent.name(known[k]), f"its flow: {flows.src[flow[k]]} -> {flows.dst[flow[k]]}")
 
 
 def round_span(record: Record, findings: Findings) -> None:
@@ -104,58 +80,43 @@ def round_span(record: Record, findings: Findings) -> None:
     """
     rounds, sent = record.rounds, record.transmissions
     guard_ps = to_ps(record.scenario.thz.round_overhead_s)
-    owed = np.array([_owes_guard(name) for name in rounds.discipline.tolist()], dtype=np.int64)
-    wrong = np.where(
-        owed == _UNKNOWN,
-        ~np.isin(rounds.overhead_ps, (0, guard_ps)),
-        rounds.overhead_ps != np.where(owed == 1, guard_ps, 0),
-    )
-    findings.test(
-        wrong | (rounds.end_ps < rounds.start_ps + rounds.overhead_ps),
-        rounds.name,
-        lambda k: f"overhead of {rounds.overhead_ps[k]} ps does not fit {rounds.discipline[k]}",
-    )
+    overhead_ps = rounds.overhead_ps
+    always = record.declares(rounds.discipline, lambda told: told.guarded)
+    never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
+    wrong = ~np.isin(overhead_ps, (0, guard_ps))
+    wrong |= (always & (overhead_ps != guard_ps)) | (never & (overhead_ps != 0))
+    for k in findings.broken(wrong | (rounds.end_ps < rounds.start_ps + overhead_ps)):
+        findings.add(rounds.name(k), f"overhead {overhead_ps[k]} ps, unlike {rounds.discipline[k]}")
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
     begins, ends = sent.start_ps[known], sent.end_ps[known]
-    findings.test(
-        (begins != rounds.start_ps[owner] + rounds.overhead_ps[owner])
-        | (ends < begins)
-        | (ends > rounds.end_ps[owner]),
-        sent.at(known),
-        lambda k: f"sends from {begins[k]} to {ends[k]} ps, outside its round",
-    )
+    wrong = begins != rounds.start_ps[owner] + overhead_ps[owner]
+    wrong |= (ends < begins) | (ends > rounds.end_ps[owner])
+    for k in findings.broken(wrong):
+        findings.add(sent.name(known[k]), f"from {begins[k]} to {ends[k]} ps, outside its round")
     last = rounds.start_ps.copy()
     np.maximum.at(last, owner, ends)
     findings.not_before(last, rounds.end_ps, rounds.name, "last transmission ends", "round")
     found = np.bincount(owner, minlength=len(rounds))
-    findings.test(
-        (rounds.transmissions != found) | (found == 0),
-        rounds.name,
-        lambda row: f"counts {rounds.transmissions[row]} transmissions, recorded are {found[row]}",
-    )
+    for k in findings.broken((rounds.transmissions != found) | (found == 0)):
+        findings.add(rounds.name(k), f"counts {rounds.transmissions[k]}, recorded are {found[k]}")
 
 
 def round_order(record: Record, findings: Findings) -> None:
     """Declared common rounds of an event and discipline follow each other, and end together."""
     rounds, sent = record.rounds, record.transmissions
-    declared = np.array([_is_common(name) for name in rounds.discipline.tolist()], dtype=np.int64)
-    findings.test(
-        (declared != _UNKNOWN) & (rounds.common != (declared == 1)),
-        rounds.name,
-        lambda row: f"says that its rounds are {'' if rounds.common[row] else 'not '}common",
-    )
+    common = record.declares(rounds.discipline, lambda told: told.common)
+    single = record.declares(rounds.discipline, lambda told: not told.common)
+    for k in findings.broken(np.where(rounds.common, single, common)):
+        findings.add(rounds.name(k), f"its rounds are {'' if rounds.common[k] else 'not '}common")
     row = np.flatnonzero(rounds.common)
     _, kind = np.unique(rounds.discipline[row].astype(str), return_inverse=True)
     order = np.lexsort((rounds.start_ps[row], kind, rounds.number[row]))
     row, kind = row[order], kind[order]
     a, b = row[:-1], row[1:]
     same = (rounds.number[a] == rounds.number[b]) & (kind[:-1] == kind[1:])
-    findings.test(
-        same & (rounds.start_ps[b] < rounds.end_ps[a]),
-        rounds.at(b),
-        lambda k: f"starts before round {rounds.round[a[k]]} of the same event has ended",
-    )
+    for k in findings.broken(same & (rounds.start_ps[b] < rounds.end_ps[a])):
+        findings.add(rounds.name(b[k]), f"starts before round {rounds.round[a[k]]} has ended")
     known = np.flatnonzero(sent.round >= 0)
     known = known[rounds.common[sent.round[known]]]
     owner = sent.round[known]
@@ -167,35 +128,29 @@ def discipline(record: Record, findings: Findings) -> None:
     sent, rounds, flows = record.transmissions, record.rounds, record.flows
     row = np.flatnonzero((sent.round >= 0) & (sent.flow >= 0))
     used, declared = rounds.discipline[sent.round[row]], flows.discipline[sent.flow[row]]
-    findings.test(
-        used != declared,
-        sent.at(row),
-        lambda k: f"sent by {used[k]}, its flow declares {declared[k]}",
-    )
+    for k in findings.broken(used != declared):
+        findings.add(sent.name(row[k]), f"sent by {used[k]}, its flow declares {declared[k]}")
 
 
-def _family(name: str) -> str:
-    """The part of a discipline's name before the first hyphen."""
-    return name.split("-", maxsplit=1)[0]
-
-
-def _is_common(name: str) -> int:
-    return _COMMON.get(_family(name), _UNKNOWN)
-
-
-def _owes_guard(name: str) -> int:
-    """Of the disciplines that do not pin links, exactly those with rounds steer at each start."""
-    return _UNKNOWN if _family(name) in PINNED else _is_common(name)
+def in_turn(record: Record, findings: Findings) -> None:
+    """Where it is declared, a flow begins nothing while something of it is in the air."""
+    sent, flows = record.transmissions, record.flows
+    row = np.flatnonzero(sent.flow >= 0)
+    row = row[record.declares(flows.discipline[sent.flow[row]], lambda told: told.in_turn)]
+    row = row[np.lexsort((sent.end_ps[row], sent.taken_ps[row], sent.flow[row]))]
+    a, b = row[:-1], row[1:]
+    begins = (sent.flow[a] == sent.flow[b]) & (sent.taken_ps[a] != sent.taken_ps[b])
+    for k in findings.broken(begins & (sent.taken_ps[b] < sent.end_ps[a])):
+        findings.add(sent.name(b[k]), f"begins while its flow sends until {sent.end_ps[a[k]]} ps")
 
 
 def steering(record: Record, findings: Findings) -> None:
-    """On pinned links the guard time is owed exactly where a chain turns to another rack.
+    """Where links are held, the guard time is owed exactly where a chain turns to another rack.
 
-    Rounds of the paper's disciplines owe it always, streams never (so the paper's words are read):
-    ``round_span`` checks those.
+    Other disciplines owe it always or never, which ``round_span`` checks.
     """
     rounds = record.rounds
-    row = np.flatnonzero(np.isin(rounds.discipline.astype(str), PINNED))
+    row = np.flatnonzero(record.declares(rounds.discipline, lambda told: told.steers))
     turned = _turned(record)[row]
     owed = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
     findings.equal(rounds.overhead_ps[row], owed, rounds.at(row), "guard time [ps]")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, BoolArray, IntArray
+from thzsync.arrays import AnyArray, IntArray
 from thzsync.auditor.tables import Index, Lists, Named, Table, find, pack, runs_of
 
 if TYPE_CHECKING:
@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 class Events(Table):
     """Communication events by number."""
 
-    label = "event {number} ({kind})"
+    title = "event {number} ({kind})"
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, ("number",))
-        self.number, self.iteration, self.node = self["number"], self["iteration"], self["node"]
-        self.kind, self.method = self.text("kind"), self.text("method")
-        self.release_ps, self.end_ps = self["release_ps"], self["end_ps"]
         self.racks = self.lists("racks")
         self.delays, self.powers = self.lists("delay_ps"), self.lists("power")
         self.delay_ps = self.delays.shaped_like(self.racks)
@@ -46,11 +43,10 @@ class Events(Table):
 class Blocks(Table):
     """Blocks by event number and block, joined with their event."""
 
-    label = "event {number}, block {block}"
+    title = "event {number}, block {block}"
 
     def __init__(self, frame: pl.DataFrame, events: Events) -> None:
         super().__init__(frame, ("number", "block"))
-        self.number, self.block, self.bytes = self["number"], self["block"], self["bytes"]
         self.sources, self.targets = self.lists("sources"), self.lists("targets")
         self.event = find(events.key, self.number)
 
@@ -62,19 +58,11 @@ class Blocks(Table):
 class Flows(Table):
     """Flows by event number and flow, joined with their event."""
 
-    label = "event {number}, flow {flow}"
+    title = "event {number}, flow {flow}"
 
     def __init__(self, frame: pl.DataFrame, events: Events) -> None:
         super().__init__(frame, ("number", "flow"))
-        self.events = events
-        self.number, self.flow = self["number"], self["flow"]
-        self.src, self.dst = self["src"], self["dst"]
-        self.bytes, self.chunk_bytes = self["bytes"], self["chunk_bytes"]
-        self.chunks, self.thz_chunks = self["chunks"], self["thz_chunks"]
-        self.block, self.shard = self["block"], self["shard"]
-        self.discipline = self.text("discipline")
-        self.local, self.reduces = self["local"] == 1, self["reduces"] == 1
-        self.after: Lists = self.lists("after")
+        self.events, self.after = events, self.lists("after")
         self.event = find(events.key, self.number)
         self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
 
@@ -84,16 +72,21 @@ class Flows(Table):
         left = self.bytes[row] - chunk * size
         return np.where(chunk >= 0, np.clip(left, 0, size.clip(min=0)), 0)
 
-    def after_edges(self) -> tuple[IntArray, IntArray]:
-        """Rows of (successor, predecessor) for every entry of ``after``; -1 if it is unknown."""
-        successor = self.after.owner
-        return successor, find(self.key, pack(self.number[successor], self.after.values))
+    @cached_property
+    def predecessor(self) -> IntArray:
+        """Row of the flow that every entry of ``after`` names; -1 if it is unknown."""
+        return find(self.key, pack(self.number[self.after.owner], self.after.values))
+
+    def edges(self) -> tuple[IntArray, IntArray]:
+        """Rows of (successor, predecessor) for every known entry of ``after``."""
+        known = self.predecessor >= 0
+        return self.after.owner[known], self.predecessor[known]
 
 
 class Chunks(Table):
     """Chunks by flow row and chunk, joined with their flow; those of no flow are orphans."""
 
-    label = "event {number}, flow {flow}, chunk {chunk}"
+    title = "event {number}, flow {flow}, chunk {chunk}"
 
     def __init__(self, frame: pl.DataFrame, flows: Flows) -> None:
         super().__init__(frame, ("number", "flow"), ("chunk",))
@@ -104,11 +97,7 @@ class Chunks(Table):
         if not known.all():
             self.orphans = self.frame.select("number", "flow", "chunk").filter(~known).rows()
             self.frame = self.frame.filter(known)
-        self.flows = flows
-        self.flow, self.chunk = np.repeat(flow[flow >= 0], count[flow >= 0]), self["chunk"]
-        self.thz: BoolArray = self["thz"] == 1
-        self.decided_thz: BoolArray = self["decided"] == 1
-        self.ready_ps, self.end_ps = self["ready_ps"], self["end_ps"]
+        self.flows, self.flow = flows, np.repeat(flow[flow >= 0], count[flow >= 0])
         self.key = pack(self.flow, self.chunk)
 
     @cached_property
@@ -125,36 +114,26 @@ class Chunks(Table):
 class Rounds(Table):
     """Wireless rounds by event number and round."""
 
-    label = "event {number}, round {round}"
+    title = "event {number}, round {round}"
 
     def __init__(self, frame: pl.DataFrame, events: Events) -> None:
         super().__init__(frame, ("number", "round"))
-        self.number, self.round = self["number"], self["round"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.overhead_ps, self.transmissions = self["overhead_ps"], self["transmissions"]
-        self.discipline, self.common = self.text("discipline"), self["common"] == 1
         self.event = find(events.key, self.number)
 
 
 class Transmissions(Table):
     """THz transmissions joined with their round, flow and event."""
 
-    label = "event {number}, round {round}, rack {src} -> {dst} on subband {subband}"
+    title = "event {number}, round {round}, rack {src} -> {dst} on subband {subband}"
 
     def __init__(self, frame: pl.DataFrame, rounds: Rounds, flows: Flows) -> None:
         super().__init__(frame, ("number", "round"))
-        self.number = self["number"]
-        self.src, self.dst, self.subband = self["src"], self["dst"], self["subband"]
-        self.first_chunk, self.chunks = self["first_chunk"], self["chunks"]
-        self.bytes = self["bytes"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.power_w, self.gain = self.real("power_w"), self.real("gain")
         self.round = find(rounds.key, self.key)
-        self.flow = find(flows.key, pack(self.number, self["flow"]))
+        self.flow = find(flows.key, pack(self.number, self._read("flow")))
         self.event = find(flows.events.key, self.number)
         # The instant from which both transceivers steer their beams and can do nothing else.
-        self.taken_ps = self.start_ps.copy()
         known = self.round >= 0
+        self.taken_ps = self.start_ps.copy()
         self.taken_ps[known] = rounds.start_ps[self.round[known]]
 
     def carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
@@ -171,12 +150,10 @@ class Transmissions(Table):
 class Links(Table):
     """Samples of the fibres by link and time."""
 
-    label = "link {link}, {start_ps} to {end_ps} ps"
+    title = "link {link}, {start_ps} to {end_ps} ps"
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, ("link",), ("start_ps",))
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.bytes, self.background_bytes = self["bytes"], self["background_bytes"]
 
     def of(self, link: int) -> slice:
         """Rows of one fibre."""
@@ -188,9 +165,9 @@ class Iterations(Table):
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, ("start_ps",))
-        self.jobs = list(dict.fromkeys(self.text("job").tolist()))
-        self.job, self.iteration = self.job_numbers(self.text("job")), self["iteration"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
+        names = self._read("job")
+        self.jobs: list[str] = list(dict.fromkeys(names.tolist()))
+        self.job = self.job_numbers(names)
         self.span_key = pack(self.job, self.iteration)
         self._spans = Index(self.span_key)
 
@@ -217,13 +194,11 @@ class Iterations(Table):
 class Tasks(Table):
     """Compute tasks by iteration and node."""
 
-    label = "iteration {iteration}, task {node}"
+    title = "iteration {iteration}, task {node}"
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, ("iteration", "node"))
-        self.iteration, self.node, self.rank = self["iteration"], self["node"], self["rank"]
-        self.start_ps, self.end_ps = self["start_ps"], self["end_ps"]
-        self.duration_ps, self.racks = self["duration_ps"], self.lists("racks")
+        self.racks: Lists = self.lists("racks")
 
 
 class Nodes(Named):
@@ -232,8 +207,8 @@ class Nodes(Named):
     def __init__(self, tasks: Tasks, events: Events, iterations: Iterations) -> None:
         both = np.concatenate
         self.iteration = both((tasks.iteration, events.iteration))
-        names = both((tasks.text("job"), events.text("job")))
-        self.owner = iterations.of(iterations.job_numbers(names), self.iteration)
+        job = iterations.job_numbers(both((tasks.job, events.job)))
+        self.owner = iterations.of(job, self.iteration)
         """Row of every node's iteration, -1 if it is not recorded."""
         self.node = both((tasks.node, events.node))
         self.begin_ps = both((tasks.start_ps, events.release_ps))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,18 +14,11 @@ from thzsync.arrays import AnyArray, FloatArray, IntArray
 if TYPE_CHECKING:
     import polars as pl
 
-_LOW_32 = np.int64(0xFFFFFFFF)
-
 
 def pack(first: IntArray, second: IntArray) -> IntArray:
     """Two 32-bit columns as one sortable key."""
-    key: IntArray = (first << 32) | (second & _LOW_32)
+    key: IntArray = (first << 32) | (second & 0xFFFFFFFF)
     return key
-
-
-def unpack(key: IntArray) -> tuple[IntArray, IntArray]:
-    """The columns of packed keys."""
-    return key >> 32, key & _LOW_32
 
 
 def find(keys: IntArray, wanted: IntArray) -> IntArray:
@@ -46,8 +39,7 @@ class Index:
     def find(self, wanted: IntArray) -> IntArray:
         """Row of every wanted key (the first of equals), -1 where there is none."""
         row = find(self._keys, wanted)
-        row[row >= 0] = self._order[row[row >= 0]]
-        return row
+        return np.where(row >= 0, np.append(self._order, -1)[row], -1)
 
 
 def spread(start: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
@@ -63,8 +55,8 @@ def runs_of(keys: IntArray) -> tuple[IntArray, IntArray]:
     return first, np.diff(np.append(first, len(keys)))
 
 
-def sum_by(group: IntArray, values: IntArray, groups: int) -> IntArray:
-    """Exact whole-number sums of values by group."""
+def sum_by(group: IntArray, values: AnyArray, groups: int) -> IntArray:
+    """Exact whole-number sums of values by group; a truth counts as 1."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, values)
     return total
@@ -77,17 +69,10 @@ def real_sum_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
 
 def causal_order(before: dict[int, list[int]]) -> list[int] | None:
     """Rows such that each comes after those it waits for; None if there is no such order."""
-    waiting = {row: len(earliers) for row, earliers in before.items()}
-    behind: dict[int, list[int]] = defaultdict(list)
-    for row, earliers in before.items():
-        for earlier in earliers:
-            behind[earlier].append(row)
-    order = [row for row, count in waiting.items() if count == 0]
-    for row in order:  # grows while it is walked
-        for later in behind[row]:
-            waiting[later] -= 1
-            if waiting[later] == 0:
-                order.append(later)
+    try:
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return None
     return order if len(order) == len(before) else None
 
 
@@ -149,9 +134,12 @@ class Named:
 
 
 class Table(Named):
-    """One table, complete rows only, sorted by its key and then by further columns."""
+    """One table, complete rows only, sorted by its key (one column or two) and further columns.
 
-    label: ClassVar[str]
+    Every column is an attribute, whole numbers in 64 bits.
+    """
+
+    title: ClassVar[str]
     """How messages call a row, with the names of its columns in braces."""
 
     def __init__(
@@ -161,26 +149,25 @@ class Table(Named):
         self.incomplete = frame.height - self.frame.height
         if not _in_order([self.frame[name].to_numpy() for name in key + then]):
             self.frame = self.frame.sort(key + then, maintain_order=True)
-        self.key = pack(self[key[0]], self[key[1]]) if len(key) > 1 else self[key[0]]
+        columns = [self._read(name) for name in key]
+        self.key: IntArray = pack(*columns) if len(key) > 1 else columns[0]
 
     def __len__(self) -> int:
         return self.frame.height
 
-    def __getitem__(self, column: str) -> IntArray:
-        """A column of whole numbers (booleans as 0 and 1)."""
-        return self.frame[column].to_numpy().astype(np.int64, copy=False)
+    def _read(self, column: str) -> AnyArray:
+        values = self.frame[column].to_numpy()
+        return values.astype(np.int64, copy=False) if values.dtype.kind in "iu" else values
+
+    def __getattr__(self, column: str) -> AnyArray:
+        if "frame" not in self.__dict__ or column not in self.frame.columns:
+            raise AttributeError(column)
+        values = self.__dict__[column] = self._read(column)
+        return values
 
     def name(self, row: int) -> str:
         """How messages call a row."""
-        return self.label.format(**self.frame.row(row, named=True))
-
-    def real(self, column: str) -> FloatArray:
-        """A column of floating-point numbers."""
-        return self.frame[column].to_numpy().astype(np.float64)
-
-    def text(self, column: str) -> AnyArray:
-        """A column of text."""
-        return self.frame[column].to_numpy()
+        return self.title.format(**self.frame.row(row, named=True))
 
     def lists(self, column: str) -> Lists:
         """A column of lists; a missing value inside a list becomes -1."""

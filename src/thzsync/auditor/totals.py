@@ -1,14 +1,16 @@
-"""Times, energies and rewards: every figure is the sum of what it is made of."""
+"""Times, energies, rewards, bandwidths and shares: every figure follows from what it is made of."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.auditor.fibre import bytes_per_link, hops, link_rate_bps
 from thzsync.auditor.findings import Findings
-from thzsync.auditor.links import hops
 from thzsync.auditor.record import Record
-from thzsync.auditor.tables import real_sum_by, sum_by
+from thzsync.auditor.tables import causal_order, real_sum_by, sum_by
 
 _PS_PER_MS = 10**9
 
@@ -40,8 +42,8 @@ def completion(record: Record, findings: Findings) -> None:
 def reward(record: Record, findings: Findings) -> None:
     """r_e = -(W_T T / T_ref + W_E E / E_ref); no reference costs nothing."""
     events, weights = record.events, record.scenario.reward
-    time_s = events.real("completion_ms") * 1e-3
-    energy_j = events.real("optical_energy_j") + events.real("thz_energy_j")
+    time_s = events.completion_ms * 1e-3
+    energy_j = events.optical_energy_j + events.thz_energy_j
     expected = np.zeros(len(events))
     for kind, (reference_s, reference_j) in record.run.references.items():
         rows = events.kind == kind
@@ -60,12 +62,11 @@ def references(record: Record, findings: Findings) -> None:
     simulates in Python may bring references of his own. A time cannot be told, but is positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
-    findings.test(
-        np.array([not (t > 0 and e >= 0) for t, e in told.values()], dtype=np.bool_),
-        lambda k: f"references of {list(told)[k]}",
-        lambda k: f"are {list(told.values())[k]}",
-    )
-    if record.run.declared is None or not _alike(record):
+    for k in findings.broken([not (t > 0 and e >= 0) for t, e in told.values()]):
+        findings.add(f"references of {list(told)[k]}", f"are {list(told.values())[k]}")
+    jobs = record.scenario.jobs
+    alike = len(jobs) == 1 and jobs[0].training is not None and not record.broken_fibres
+    if record.run.declared is None or not alike or not len(events):
         return
     known = np.flatnonzero(flows.event >= 0)
     bits = (8 * flows.bytes[known] * hops(record, known)).astype(np.float64)
@@ -76,18 +77,9 @@ def references(record: Record, findings: Findings) -> None:
         mine = (events.kind == kind) & (events.method == "proposed")
         if mine.any():
             expected = float(wired_j[mine & (events.iteration == events.iteration.min())].mean())
-            findings.require(
-                bool(np.isclose(energy_j, expected, rtol=1e-6)),
-                f"references of {kind}",
-                f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J",
-            )
-
-
-def _alike(record: Record) -> bool:
-    """Whether all iterations put the same bytes on the same fibres if nothing goes over THz."""
-    jobs = record.scenario.jobs
-    alone = len(jobs) == 1 and jobs[0].training is not None
-    return alone and not record.broken_fibres and len(record.events) > 0
+            same = bool(np.isclose(energy_j, expected, rtol=1e-6))
+            message = f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J"
+            findings.require(same, f"references of {kind}", message)
 
 
 def iteration_totals(record: Record, findings: Findings) -> None:
@@ -96,7 +88,7 @@ def iteration_totals(record: Record, findings: Findings) -> None:
     mine = owner >= 0
 
     def total(column: str) -> FloatArray:
-        return real_sum_by(owner[mine], events.real(column)[mine], len(table))
+        return real_sum_by(owner[mine], getattr(events, column)[mine], len(table))
 
     summed = (
         "completion_ms", "optical_energy_j", "thz_energy_j", "fallback_chunks", "rerouted_chunks",
@@ -109,3 +101,125 @@ def iteration_totals(record: Record, findings: Findings) -> None:
     findings.compare(table, "makespan_ms", (table.end_ps - table.start_ps) / _PS_PER_MS)
     share = thz_bytes / np.maximum(thz_bytes + total("wired_bytes"), 1)
     findings.compare(table, "thz_share", share)
+
+
+_WITH_OWN_PART = "a2a"
+"""The collective whose buffers hold a part for their own rack, which no block shows."""
+_DIRECTED = ("p2p", "a2a")
+_TENSOR = (
+    "allreduce", "reduce", "broadcast", "reduce-scatter", "all-gather", "gather", "scatter",
+    "barrier",
+)  # fmt: skip
+"""Collectives of this package by what their size is; of others only the bus bandwidth is known."""
+
+
+def bandwidth(record: Record, findings: Findings) -> None:
+    """Both bandwidths are bytes over the time from release to end, 0 where there was none."""
+    events = record.events
+    seconds = (events.end_ps - events.release_ps) * 1e-12
+    per_second = np.divide(1e-9, seconds, out=np.zeros(len(events)), where=seconds > 0)
+    bus = _busiest(record)
+    findings.compare(events, "busbw_gb_s", bus * per_second)
+    racks = np.maximum(events.racks.lengths, 2)
+    own = np.where(events.kind == _WITH_OWN_PART, racks / (racks - 1), 1.0)
+    tensor = np.isin(events.kind, _TENSOR)
+    size = np.where(tensor, events.payload_bytes, bus * own)
+    known = tensor | np.isin(events.kind, _DIRECTED)
+    expected = np.where(known, size * per_second, events.algbw_gb_s)
+    findings.compare(events, "algbw_gb_s", expected)
+
+
+def _busiest(record: Record) -> FloatArray:
+    """Bytes of every event's busiest rack: what it alone has, what it lacks, or its even share."""
+    blocks, events = record.blocks, len(record.events)
+    loads: list[Counter[tuple[str, int]]] = [Counter() for _ in range(events)]
+    moved = np.zeros(events, dtype=np.int64)
+    for row in np.flatnonzero(blocks.event >= 0).tolist():
+        have, want = blocks.ends(row)
+        event, size = int(blocks.event[row]), int(blocks.bytes[row])
+        moved[event] += size * (len(have) + len(want) - 1 - bool(have & want))
+        for way, here, far in (("sends", have, want), ("receives", want, have)):
+            for rack in here:
+                loads[event][way, rack] += 0 if far == {rack} else size
+    busiest = np.zeros(events)
+    for event, load in enumerate(loads):
+        racks = len({rack for _, rack in load})
+        if racks:
+            busiest[event] = max(*load.values(), moved[event] / racks)
+    return busiest
+
+
+def bubble(record: Record, findings: Findings) -> None:
+    """The share of the time of whoever computes, racks or ranks, in which it does not."""
+    import polars as pl
+
+    tasks, owner, count = record.tasks, record.task_owner, len(record.iterations)
+    ranked = np.flatnonzero(tasks.rank >= 0)
+    racks = np.flatnonzero(tasks.rank[tasks.racks.owner] < 0)
+    task = np.concatenate((ranked, tasks.racks.owner[racks]))
+    place = np.concatenate((-1 - tasks.rank[ranked], tasks.racks.values[racks]))
+    start, end = tasks.start_ps[task], tasks.end_ps[task]
+    spans = pl.DataFrame({"at": owner[task], "place": place, "start": start, "end": end})
+    spans = spans.filter(pl.col("at") >= 0).sort("at", "place", "start")
+    reached = pl.col("end").cum_max().shift(1).over("at", "place").fill_null(-1)
+    lasts = (pl.col("end") - pl.max_horizontal("start", reached)).clip(0)
+    busy_ps = sum_by(spans["at"].to_numpy(), spans.select(lasts).to_series().to_numpy(), count)
+    places = np.bincount(spans.select("at", "place").unique()["at"].to_numpy(), minlength=count)
+    places_ps = np.maximum(places * _makespan_ps(record), 1)
+    findings.compare(record.iterations, "bubble", 1 - busy_ps / places_ps)
+
+
+def utilisation(record: Record, findings: Findings) -> None:
+    """Busy rack x subband slots, and the busiest fibre's share of its capacity."""
+    table, sent, flows = record.iterations, record.transmissions, record.flows
+    makespan_ps, iteration = _makespan_ps(record), np.append(record.event_owner, -1)
+    owner = iteration[sent.event]  # those of no event find the -1 at the end
+    sending_ps = (sent.end_ps - sent.start_ps)[owner >= 0]
+    busy_ps = 2 * sum_by(owner[owner >= 0], sending_ps, len(table))  # at both ends
+    slots = record.racks * record.scenario.thz.subbands
+    findings.compare(table, "thz_utilisation", busy_ps / (slots * makespan_ps))
+
+    owner, wired = iteration[flows.event], record.survey.wired_bytes
+    busiest = np.zeros(len(table))
+    for row in range(len(table)):
+        flow = np.flatnonzero(owner == row)
+        busy_s = 8 * bytes_per_link(record, flow, wired[flow]) / link_rate_bps(record)
+        busiest[row] = busy_s.max() / (makespan_ps[row] * 1e-12)
+    findings.compare(table, "optical_utilisation", busiest)
+
+
+def exposed(record: Record, findings: Findings) -> None:
+    """Exposed communication is the makespan beyond the graph's longest path of computation.
+
+    An imported trace may hold events back until a nominal release that is not recorded: then the
+    path is only a lower bound of what free communication would take.
+    """
+    table = record.iterations
+    most_ms = (_makespan_ps(record) - _longest_path_ps(record)) / _PS_PER_MS
+    told = table.exposed_ms
+    slack_ms = 1e-6  # every duration was rounded to picoseconds
+    too_little = (told < most_ms - slack_ms) & (not record.has_traces)
+    for k in findings.broken(~(told <= most_ms + slack_ms) | too_little):
+        findings.add(table.name(k), f"exposed_ms is {told[k]:.9g}, should be {most_ms[k]:.9g}")
+
+
+def _makespan_ps(record: Record) -> FloatArray:
+    table = record.iterations
+    makespan: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
+    return makespan
+
+
+def _longest_path_ps(record: Record) -> FloatArray:
+    """Per iteration the longest chain of task durations, events taking no time [ps]."""
+    nodes, longest = record.nodes, np.zeros(len(record.iterations))
+    before: dict[int, list[int]] = {row: [] for row in range(len(nodes.key))}
+    for later, earlier in zip(nodes.successor.tolist(), nodes.predecessor.tolist(), strict=True):
+        if earlier >= 0:
+            before[later].append(earlier)
+    done = np.zeros(len(nodes.key))
+    for row in causal_order(before) or ():
+        ready = max((done[earlier] for earlier in before[row]), default=0.0)
+        done[row] = ready + nodes.duration_ps[row]
+    owner = nodes.owner
+    np.maximum.at(longest, owner[owner >= 0], done[owner >= 0])
+    return longest

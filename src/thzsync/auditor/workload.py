@@ -1,4 +1,4 @@
-"""The training graph of a generated job, worked out anew from the scenario's ``training`` table.
+"""What seed and scenario give before any policy decides: training graphs and stragglers.
 
 A 1F1B iteration is countable: every micro-batch passes every stage forward and backward, hands over
 at every boundary, exchanges around every MoE layer, and the last backward pass reduces the buckets.
@@ -12,10 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from thzsync.arrays import to_ps
+from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.record import Record
-from thzsync.scenario import Job, Training
+from thzsync.scenario import ComputeFrozen, Job, Training
+from thzsync.streams import Streams, name_key
 
 EventKey = tuple[str, int, int, str, tuple[int, ...], int]
 """Kind, stage, micro-batch, label, racks and payload."""
@@ -39,11 +40,8 @@ def method(record: Record, findings: Findings) -> None:
     events = record.events
     named = [record.scenario.collectives.method(str(kind)) for kind in events.kind.tolist()]
     used = events.method
-    findings.test(
-        np.array([n is not None and n != u for n, u in zip(named, used, strict=True)], np.bool_),
-        events.name,
-        lambda row: f"was carried out by {used[row]}, the scenario names {named[row]}",
-    )
+    for k in findings.broken([n is not None and n != u for n, u in zip(named, used, strict=True)]):
+        findings.add(events.name(k), f"was carried out by {used[k]}, the scenario names {named[k]}")
 
 
 class _Plan:
@@ -117,41 +115,63 @@ def _check_events(
     racks = [tuple(events.racks.of(k).tolist()) for k in row.tolist()]
     found: Counter[EventKey] = Counter(
         zip(
-            events.kind[row].tolist(), events["stage"][row].tolist(),
-            events["microbatch"][row].tolist(), events.text("label")[row].tolist(), racks,
-            events["payload_bytes"][row].tolist(), strict=True,
+            events.kind[row].tolist(), events.stage[row].tolist(),
+            events.microbatch[row].tolist(), events.label[row].tolist(), racks,
+            events.payload_bytes[row].tolist(), strict=True,
         )
     )  # fmt: skip
     names = sorted(expected.keys() | found.keys())
-    findings.test(
-        np.array([expected[name] != found[name] for name in names], dtype=np.bool_),
-        lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} {names[k][3]!r}",
-        lambda k: f"{names[k]}: {found[names[k]]} recorded, {expected[names[k]]} asked for",
-    )
+    for k in findings.broken([expected[name] != found[name] for name in names]):
+        name = names[k]
+        place = f"{record.iterations.name(iteration)}, {name[0]} {name[3]!r}"
+        findings.add(place, f"{name}: {found[name]} recorded, {expected[name]} asked for")
 
 
 def _check_tasks(
     record: Record, findings: Findings, iteration: int, expected: dict[TaskKey, tuple[int, int]]
 ) -> None:
-    tasks = record.tasks
-    stage, batch, phase = tasks["stage"], tasks["microbatch"], tasks.text("phase")
-    slices, total_ps = Counter[TaskKey](), Counter[TaskKey]()
+    tasks, found = record.tasks, dict[TaskKey, tuple[int, int]]()
     for row in np.flatnonzero(record.task_owner == iteration).tolist():
         racks = tuple(tasks.racks.of(row).tolist())
-        key = (str(phase[row]), int(stage[row]), int(batch[row]), racks)
-        slices[key] += 1
-        total_ps[key] += int(tasks.duration_ps[row])
-    names = sorted(expected.keys() | slices.keys())
+        key = (str(tasks.phase[row]), int(tasks.stage[row]), int(tasks.microbatch[row]), racks)
+        slices, total_ps = found.get(key, (0, 0))
+        found[key] = slices + 1, total_ps + int(tasks.duration_ps[row])
+    names = sorted(expected.keys() | found.keys())
+    pairs = [(found.get(name, (0, 0)), expected.get(name, (0, 0))) for name in names]
     # A pass may differ by the rounding of its slices to picoseconds.
-    wrong = [
-        slices[name] != count or abs(total_ps[name] - lasts_ps) > count
-        for name in names
-        for count, lasts_ps in (expected.get(name, (0, 0)),)
-    ]
-    findings.test(
-        np.array(wrong, np.bool_),
-        lambda k: f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}",
-        lambda k: (
-            f"{slices[names[k]]} slices, {total_ps[names[k]]} ps, not {expected.get(names[k])}"
-        ),
-    )
+    for k in findings.broken([f[0] != e[0] or abs(f[1] - e[1]) > e[0] for f, e in pairs]):
+        place = f"{record.iterations.name(iteration)}, {names[k][0]} pass of stage {names[k][1]}"
+        findings.add(place, "{} slices and ps, not {}".format(*pairs[k]))
+
+
+def stragglers(record: Record, findings: Findings) -> None:
+    """Every rack is as late as seed and scenario say (delta^str in eq:release_constraint)."""
+    events = record.events
+    jobs, streams = events.job, Streams(record.run.seed)
+    bounds = events.racks.start
+    expected = np.zeros(len(events.racks.values), dtype=np.int64)
+    for row in range(len(events)):
+        job = str(jobs[row])
+        name = () if job == "train" else (name_key(job),)
+        path = (int(events.iteration[row]), int(events.node[row]), *name)
+        if min(path) < 0:
+            continue
+        members = slice(int(bounds[row]), int(bounds[row + 1]))
+        racks = events.racks.values[members]
+        draw = streams.generator("stragglers", *path).random((2, len(racks)))
+        expected[members] = _delays_ps(record, racks, draw, int(events.release_ps[row]))
+    findings.equal(events.delay_ps, expected, events.member_name, "delay [ps]")
+
+
+def _delays_ps(record: Record, racks: IntArray, draw: FloatArray, release_ps: int) -> IntArray:
+    model = record.scenario.stragglers
+    span_s = model.max_delay_s - model.min_delay_s
+    late_s = np.where(draw[0] < model.probability, model.min_delay_s + span_s * draw[1], 0.0)
+    for slow in model.slow_racks:
+        late_s = late_s + np.where(racks == slow.rack, slow.delay_s, 0.0)
+    appears = release_ps + np.rint(late_s * 1e12).astype(np.int64)
+    frozen = [f for f in record.scenario.faults if isinstance(f, ComputeFrozen)]
+    for fault in sorted(frozen, key=lambda f: f.start_s):
+        held = (racks == fault.rack) & (appears >= to_ps(fault.start_s))
+        appears = np.where(held, np.maximum(appears, to_ps(fault.end_s)), appears)
+    return appears - release_ps

@@ -80,6 +80,7 @@ def run(
     """
     from thzsync.records.journal import Journal, RunSpec, refuse_to_drop
     from thzsync.simulation.resuming import first_policy
+    from thzsync.wireless.discipline import declarations
 
     if resume is not None:
         _refuse_other_options(context)
@@ -98,7 +99,7 @@ def run(
         setting = output.change_scenario(setting, None, trace)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load)
+    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load, declarations())
     chosen = first_policy(spec)
     if save is not None:
         if not hasattr(chosen, "save"):

@@ -12,11 +12,11 @@ from thzsync.arrays import FloatArray
 from thzsync.drawing import save_picture
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import Comparison
+from thzsync.experiments.runs import Tally, execute
 from thzsync.experiments.statistics import interval95
 from thzsync.files import write_atomically, write_document
 from thzsync.records.run import environment
 from thzsync.scenario import Scenario
-from thzsync.experiments.runs import Tally, execute
 from thzsync.studies.result import Sweep, gather
 from thzsync.studies.specification import Contender
 from thzsync.studies.sweeping import plan_sweep, prepared

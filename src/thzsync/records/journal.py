@@ -11,13 +11,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
 from thzsync.folders import RUN, locked
+from thzsync.records.declaration import Declaration, read_declarations
 from thzsync.records.folder import FILES, Files, Record, read_marker, with_marker, write_record
 from thzsync.records.parts import (
     DECISIONS,
@@ -68,6 +69,8 @@ class RunSpec:
     frozen: bool = False
     start: str | Path | None = None
     """A saved policy from which it starts, if any."""
+    disciplines: dict[str, Declaration] | None = None
+    """What all disciplines declare."""
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
@@ -81,6 +84,7 @@ class RunSpec:
             "frozen": self.frozen,
             "from": self.start is not None,
             "environment": environment(),
+            "disciplines": {k: v.document() for k, v in (self.disciplines or {}).items()} or None,
         }
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -177,7 +181,8 @@ class Journal:
                 for name in TABLES
             }
         whole = until_last_iteration(tables)
-        return Run(spec.scenario, spec.policy, spec.seed, spec.references, whole)
+        run = Run(spec.scenario, spec.policy, spec.seed, spec.references, whole)
+        return replace(run, disciplines=spec.disciplines)
 
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
@@ -271,6 +276,7 @@ def _spec(record: Record) -> RunSpec:
         references={k: (v[0], v[1]) for k, v in told["references"].items()},
         frozen=told["frozen"],
         start=record.folder / START if told["from"] else None,
+        disciplines=read_declarations(told.get("disciplines"), STARTED),
     )
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from thzsync.errors import ThzSyncError
 from thzsync.folders import RUN, prepare_to_save
 from thzsync.records.certificate import Certificate, certify
+from thzsync.records.declaration import Declaration, read_declarations
 from thzsync.records.fidelity import Fidelity
 from thzsync.records.folder import Record, write_record
 from thzsync.records.recorder import in_segments
@@ -87,6 +88,8 @@ class Run:
     learning: str = ""
     """What its policy knew at the start: "none" if it never learns, "fresh", "taught" if it brought
     something along, "frozen" if it learns no more; empty if nobody noted it."""
+    disciplines: dict[str, Declaration] | None = None
+    """What disciplines declare, the used ones among them; None in records until version 0.3."""
 
     @property
     def iterations(self) -> pl.DataFrame:
@@ -181,7 +184,12 @@ class Run:
             "references": {k: list(v) for k, v in self.references.items()},
             "environment": environment(),
             **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
+            **({} if self.disciplines is None else {"disciplines": self._used_disciplines()}),
         }
+
+    def _used_disciplines(self) -> dict[str, dict[str, Any]]:
+        known, used = self.disciplines or {}, self.flows["discipline"].unique().sort().to_list()
+        return {name: known[name].document() for name in used if name in known}
 
     def recorded(self) -> dict[str, list[int]]:
         """First and last recorded iteration of every job."""
@@ -240,6 +248,7 @@ class Run:
             fidelity=Fidelity.of_document(told) if (told := declared.get("fidelity")) else None,
             declared=declared,
             learning=str(declared.get("learning", "")),
+            disciplines=read_declarations(declared.get("disciplines"), MARKER),
         )
 
 

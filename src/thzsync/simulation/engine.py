@@ -33,6 +33,7 @@ from thzsync.simulation.packet_check import PacketCheck
 from thzsync.simulation.rows import iteration_row, write_event, write_task
 from thzsync.simulation.sampling import LinkSampler
 from thzsync.simulation.world import World
+from thzsync.wireless.discipline import declarations
 from thzsync.workload import Compute, Event, job_graph
 
 
@@ -306,6 +307,7 @@ class Engine:
         """All finished iterations as a run."""
         world, tables = self.world, until_last_iteration(self.recorder.frames())
         run = Run(world.scenario, policy, world.streams.seed, self.references, tables)
+        run = replace(run, disciplines=declarations())
         if self.packet_check is None:
             return run
         return replace(run, fidelity=self.packet_check.fidelity(run.events["number"].to_numpy()))

@@ -1,16 +1,18 @@
 """Disciplines: how the overlay forms transmissions from what is ready and free.
 
-A flow of a transfer graph names its discipline; a record repeats the name, and the auditor holds
-the record to what the discipline declares. Packages add their own with :func:`register_discipline`
-or through the entry-point group ``thzsync.disciplines``.
+A flow of a transfer graph names its discipline. A record repeats the name and what the discipline
+declares, and the auditor checks that the record keeps to it. Packages add their own disciplines
+with :func:`register_discipline` or through the entry-point group ``thzsync.disciplines``.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from typing import Final, Protocol
 
 from thzsync.errors import ThzSyncError
+from thzsync.records.declaration import Declaration
 from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.group import FlowGroup
 
@@ -19,7 +21,11 @@ ENTRY_POINTS: Final = "thzsync.disciplines"
 
 
 class Discipline(Protocol):
-    """One way to form transmissions."""
+    """One way to form transmissions.
+
+    Its attributes are facts of a :class:`Declaration`, and the overlay reads the four below. It may
+    also have the others. Each that it leaves out has the default there, which promises nothing.
+    """
 
     @property
     def name(self) -> str:
@@ -93,10 +99,21 @@ def _disciplines() -> dict[str, Discipline]:
 
 
 def _check(discipline: object, place: str) -> None:
-    needed = ("name", "common", "guarded", "steers", "in_turn", "tune", "start")
-    missing = [name for name in needed if not hasattr(discipline, name)]
+    missing = [name for name in ("name", "tune", "start") if not hasattr(discipline, name)]
     if missing:
         raise ThzSyncError(f"{place}: {discipline!r} lacks {', '.join(missing)}; see Discipline")
+    _declaration(discipline, place)
+
+
+def _declaration(discipline: object, place: str) -> Declaration:
+    names = [f.name for f in fields(Declaration) if hasattr(discipline, f.name)]
+    told = {name: getattr(discipline, name) for name in names}
+    return Declaration.of(told, f"{place}: {discipline!r}")
+
+
+def declarations() -> dict[str, Declaration]:
+    """What every known discipline declares, by name."""
+    return {name: _declaration(d, "discipline") for name, d in _disciplines().items()}
 
 
 def find_discipline(name: str) -> Discipline:

@@ -45,6 +45,17 @@ class Rounds:
     guarded: bool = True
     steers: bool = False
     in_turn: bool = True
+    uses_budget: bool = True
+
+    @property
+    def work_conserving(self) -> bool:
+        """An event that keeps to one subband leaves the others empty."""
+        return not self.one_subband
+
+    @property
+    def power(self) -> str:
+        """An equal share of the budget is more than the faster transmissions of a round need."""
+        return "least" if self.optimal_power else "slowest"
 
     def tune(self, group: FlowGroup) -> None:
         """Leave all subbands but one out, and try the strongest links first, where asked to."""
@@ -74,6 +85,7 @@ class Pipelined:
     guarded: bool = False
     steers: bool = True
     in_turn: bool = True
+    work_conserving: bool = True
 
     def tune(self, group: FlowGroup) -> None:
         """Forget the pins: other subbands may be better now."""
@@ -127,11 +139,17 @@ class Streaming:
     common: bool = False
     guarded: bool = False
     steers: bool = False
+    work_conserving: bool = True
 
     @property
     def in_turn(self) -> bool:
         """One transmission of a flow at a time, where it may have no more."""
         return self.flights == 1
+
+    @property
+    def power(self) -> str:
+        """A single transmission lasts no longer than it needs; several at once may last longer."""
+        return "slowest" if self.flights == 1 else "budget"
 
     def tune(self, group: FlowGroup) -> None:
         """Nothing to prepare: each transmission looks at the gains itself."""
@@ -155,6 +173,7 @@ class Sustained:
     guarded: bool = False
     steers: bool = True
     in_turn: bool = False
+    work_conserving: bool = True
 
     def tune(self, group: FlowGroup) -> None:
         """Nothing to prepare: rates are looked at in every round."""
