@@ -94,7 +94,8 @@ class Topology:
                 (lane * floor.rack_width_m, group * floor.rack_depth_m + aisles_m)
             )
         if isinstance(floor, GridFloor):
-            return np.column_stack((lane, group)) * floor.spacing_m
+            grid: FloatArray = np.column_stack((lane, group)) * floor.spacing_m
+            return grid
         return np.array(floor.positions_m, dtype=np.float64)
 
     @cached_property
@@ -108,6 +109,7 @@ class Topology:
         """Distance between racks [m] (eq:rack_distance)."""
         i, j = np.asarray(i), np.asarray(j)
         if not isinstance(self.floor, Floor):
+            place = self.position_m
             apart: FloatArray = np.hypot(
                 *np.moveaxis(self.position_m[i] - self.position_m[j], -1, 0)
             )

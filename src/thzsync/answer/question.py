@@ -222,8 +222,11 @@ def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
     optical, thz = scenario.optical, scenario.thz
     full_bps = optical.access_bps * scenario.floor.lanes
     checks: dict[str, dict[str, Any]] = {}
-    if scenario.floor.rings > 1 and optical.inter_bps < full_bps:
+    ringed = isinstance(scenario.network, RingNetwork) and scenario.floor.groups > 1
+    if ringed and optical.inter_bps < full_bps:
         checks["no oversubscription"] = {"optical.inter_bps": full_bps}
+    elif getattr(scenario.network, "oversubscription", 1) > 1:
+        checks["no oversubscription"] = {"network.oversubscription": 1}
     else:
         rates = {"access_bps": 2 * optical.access_bps, "inter_bps": 2 * optical.inter_bps}
         checks["fibre twice as fast"] = {f"optical.{key}": bps for key, bps in rates.items()}

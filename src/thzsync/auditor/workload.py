@@ -51,7 +51,7 @@ class _Plan:
         floor = record.scenario.floor
         self.training = training
         self.lanes = job.lanes or floor.lanes - job.first_lane
-        self.stages = job.rings or floor.rings - job.first_ring
+        self.stages = job.rings or floor.groups - job.first_ring
         self._first, self._row = job.first_ring * floor.lanes + job.first_lane, floor.lanes
 
     def racks(self, *stages: int) -> tuple[int, ...]:

@@ -156,7 +156,11 @@ def _meant(rate_bps: float) -> str:
 
 def _fibres(scenario: Scenario) -> list[str]:
     """The keys of the fibres that this floor has."""
-    return ["access_bps", "inter_bps"] if scenario.floor.rings > 1 else ["access_bps"]
+    return (
+        ["access_bps", "inter_bps"]
+        if scenario.floor.groups > 1 and isinstance(scenario.network, RingNetwork)
+        else ["access_bps"]
+    )
 
 
 def _slow_fibres(scenario: Scenario) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.collectives import Tensor
 from thzsync.records.recorder import SEGMENT_ROWS
-from thzsync.scenario import Floor, Job, Scenario
+from thzsync.scenario import Job, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
@@ -49,9 +49,9 @@ def floor_bytes(scenario: Scenario) -> int:
     return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains
 
 
-def graph_bytes(job: Job, floor: Floor) -> int:
+def graph_bytes(job: Job, floor: AnyFloor) -> int:
     """Memory of a job's training graph; of a trace, only the file knows [bytes]."""
-    stages = floor.rings - job.first_ring if job.rings is None else job.rings
+    stages = floor.groups - job.first_ring if job.rings is None else job.rings
     lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
     if job.training is None and job.model is None:
         return stages * lanes * _RACK_BYTES

@@ -57,7 +57,8 @@ def _from_file(given: NetworkFile, racks: int, energy: float, buffers: Buffers) 
     wires = read_wires(given.file)
     if wires.racks != racks:
         raise ThzSyncError(
-            f"network.file: {given.file} has {wires.racks} racks, the floor {racks}; make them equal"
+            f"network.file: {given.file} has {wires.racks} racks and the floor {racks}; "
+            "make both equal"
         )
     updown = wires.cyclic if given.paths == "auto" else given.paths == "up-down"
     return wires.network(buffers, energy, given.routing == "spray", updown)

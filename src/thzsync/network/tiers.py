@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.network.network import Network
 from thzsync.network.of_scenario import network_of
 from thzsync.scenario import Scenario
@@ -25,7 +25,7 @@ class Tier(NamedTuple):
 def tiers(network: Network) -> list[Tier]:
     """All tiers of a network, from the racks upwards.
 
-    Between levels, the ratio is that of all links into a switch from below to all its links upwards.
+    Between levels, the ratio is that of all links from below into a switch to all that lead up.
     Between switches of one level, it is that of all links from racks to the link to one neighbour:
     all racks of a ring may want to send to the same other ring.
     """
@@ -42,7 +42,7 @@ def tiers(network: Network) -> list[Tier]:
         if beside.any():
             pairs = from_switch * network.switches + to_switch
             _, place = np.unique(pairs[beside], return_inverse=True)
-            carried = np.bincount(place, network.rate_bps[beside])[place]
+            carried = np.bincount(place, network.rate_bps[beside])[place].astype(np.float64)
             found.append(Tier(below, below, _worst(into[from_switch[beside]], carried)))
         upwards = _sum(network, rises & (start == below) & (end == below + 1), from_switch)
         leading = upwards > 0
@@ -70,8 +70,9 @@ def _levels(network: Network) -> IntArray:
     return level
 
 
-def _sum(network: Network, links: IntArray, switch: IntArray) -> FloatArray:
-    return np.bincount(switch[links], network.rate_bps[links], network.switches)
+def _sum(network: Network, links: BoolArray, switch: IntArray) -> FloatArray:
+    rate_bps = network.rate_bps[links].astype(np.float64)
+    return np.bincount(switch[links], rate_bps, network.switches).astype(np.float64)
 
 
 def _worst(offered: FloatArray, carried: FloatArray) -> float:

@@ -24,7 +24,7 @@ def floor_plan(scenario: Scenario) -> dict[str, Any]:
     """Where racks stand [m] and what the subbands are called."""
     topology = Topology(scenario.floor)
     return {
-        "rings": topology.rings,
+        "rings": topology.groups,
         "lanes": topology.lanes,
         "racks": np.round(topology.position_m, 3).tolist(),
         "radii": np.round(topology.radius_m, 3).tolist(),

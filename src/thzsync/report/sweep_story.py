@@ -14,8 +14,7 @@ from thzsync.report.story import Reason
 from thzsync.report.sweep import leads
 from thzsync.studies import Sweep
 from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
-from thzsync.studies.crossover import Crossover
-from thzsync.studies.curves import all_panels
+from thzsync.studies.curves import Crossover, all_panels
 
 MOST_CROSSOVERS: Final = 4
 """More than these are left to the table."""

@@ -50,8 +50,8 @@ def fibre_pairs(run: Run) -> pl.DataFrame:
 
 def ring_matrix(pairs: pl.DataFrame, topology: Topology) -> list[list[int]]:
     """Bytes from ring to ring."""
-    matrix = [[0] * topology.rings for _ in range(topology.rings)]
-    ring = topology.ring_of_rack
+    matrix = [[0] * topology.groups for _ in range(topology.groups)]
+    ring = topology.group_of_rack
     for src, dst, size in pairs.iter_rows():
         matrix[ring[src]][ring[dst]] += size
     return matrix

@@ -3,57 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
+from thzsync.scenario.network import RingNetwork
 
 if TYPE_CHECKING:
-    from thzsync.scenario.fabric import Floor
+    from thzsync.scenario.floor import AnyFloor
     from thzsync.scenario.job import Job
     from thzsync.scenario.scenario import Scenario
 
 
-def _partition(job: Job, floor: Floor) -> tuple[range, range]:
-    """The rings and the lanes of a job."""
-    rings = floor.rings - job.first_ring if job.rings is None else job.rings
+def _spans(job: Job, floor: AnyFloor) -> tuple[range, range]:
+    """The groups (rings or rows) and the lanes of a job."""
+    groups = floor.groups - job.first_ring if job.rings is None else job.rings
     lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
     return (
-        range(job.first_ring, job.first_ring + rings),
+        range(job.first_ring, job.first_ring + groups),
         range(job.first_lane, job.first_lane + lanes),
     )
 
 
-def _shared(first: range, second: range) -> range:
-    return range(max(first.start, second.start), min(first.stop, second.stop))
-
-
 def partition_problems(scenario: Scenario) -> Iterator[str]:
     """Jobs that do not fit on the floor, or that overlap."""
-    partitions = [_partition(job, scenario.floor) for job in scenario.jobs]
-    for number, (job, (rings, lanes)) in enumerate(zip(scenario.jobs, partitions, strict=True)):
-        place, floor = f"jobs.{number}", scenario.floor
-        yield from _span_problems(f"{place}: rings", rings, floor.rings, "the floor has rings")
-        yield from _span_problems(f"{place}: lanes", lanes, floor.lanes, "a ring has racks")
+    floor = scenario.floor
+    owner: dict[int, Job] = {}
+    for number, job in enumerate(scenario.jobs):
+        place = f"jobs.{number}"
+        groups, lanes = _spans(job, floor)
+        stages = len(groups) if job.stages is None else len(job.stages)
+        problems = list(_listed(place, job, floor.racks)) if job.stages is not None else []
+        if job.stages is None:
+            noun = floor.noun
+            problems += _outside(
+                f"{place}: {noun}s", groups, floor.groups, f"the floor has {noun}s"
+            )
+            problems += _outside(f"{place}: lanes", lanes, floor.lanes, f"a {noun} has racks")
+        yield from problems
         for stage in job.training.moe_stages if job.training is not None else ():
-            if stage >= len(rings):
+            if stage >= stages:
                 yield (
                     f"{place}.training.moe_stages: stage {stage} does not exist; "
-                    f"the job has stages 0..{len(rings) - 1}"
+                    f"the job has stages 0..{stages - 1}"
                 )
-    for first, second in combinations(range(len(partitions)), 2):
-        rings, lanes = map(_shared, partitions[first], partitions[second])
-        if rings and lanes:
-            names = f"job {scenario.jobs[second].name!r} and job {scenario.jobs[first].name!r}"
-            yield (
-                f"jobs.{second}: {names} both use the rack on ring {rings.start}, "
-                f"lane {lanes.start}; partitions must be disjoint"
-            )
+        if not problems:
+            yield from _shared(place, job, _racks(job, groups, lanes, floor.lanes), owner)
     if len({job.name for job in scenario.jobs}) < len(scenario.jobs):
         yield "jobs: every job needs a name of its own"
 
 
-def _span_problems(place: str, span: range, limit: int, known: str) -> Iterator[str]:
+def _racks(job: Job, groups: range, lanes: range, row: int) -> list[int]:
+    if job.stages is not None:
+        return [rack for stage in job.stages for rack in stage]
+    return [group * row + lane for group in groups for lane in lanes]
+
+
+def _shared(place: str, job: Job, racks: list[int], owner: dict[int, Job]) -> Iterator[str]:
+    """A rack of a job that another has already; the others are noted."""
+    taken = next((rack for rack in racks if rack in owner), None)
+    if taken is not None:
+        names = f"job {job.name!r} and job {owner[taken].name!r}"
+        yield f"{place}: {names} both use rack {taken}; partitions must be disjoint"
+    owner.update(dict.fromkeys(racks, job))
+
+
+def _listed(place: str, job: Job, racks: int) -> Iterator[str]:
+    """What is wrong with listed stages."""
+    stages = job.stages or ()
+    named = [rack for stage in stages for rack in stage]
+    if len({len(stage) for stage in stages}) > 1 or not named:
+        yield f"{place}.stages: every stage needs equally many racks, and at least one"
+    if len(set(named)) < len(named):
+        yield f"{place}.stages: a rack is listed twice; list each once"
+    if named and max(named) >= racks:
+        yield f"{place}.stages: rack {max(named)} does not exist; the floor has racks 0..{racks - 1}"
+    if (job.first_ring, job.rings, job.first_lane, job.lanes) != (0, None, 0, None):
+        yield f"{place}: give either stages or rings and lanes, not both"
+
+
+def _outside(place: str, span: range, limit: int, known: str) -> Iterator[str]:
     if not span or span.stop > limit:
         found = f"{span.start}..{span.stop - 1}" if span else f"from {span.start} on"
         yield f"{place} {found} but {known} 0..{limit - 1}"
@@ -75,8 +103,11 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
             yield f"{place}: there is no subband {fault.subband} (0..{scenario.thz.subbands - 1})"
         if isinstance(fault, FibreDegraded) and fault.rings is not None:
             a, b = fault.rings
-            if a == b or max(a, b) >= floor.rings:
-                yield f"{place}: {a} and {b} must be two different rings of 0..{floor.rings - 1}"
+            ringed = isinstance(scenario.network, RingNetwork)
+            if a == b or (ringed and max(a, b) >= floor.groups):
+                noun = floor.noun
+                last = floor.groups - 1
+                yield f"{place}: {a} and {b} must be two different {noun}s of 0..{last}"
     for place, rack in racks:
         if rack >= floor.racks:
             yield f"{place}: rack {rack} does not exist; the floor has racks 0..{floor.racks - 1}"
@@ -87,7 +118,7 @@ def buffer_problems(scenario: Scenario) -> Iterator[str]:
     optical = scenario.optical
     reserve = max(round(optical.rack_reserve * optical.shared_buffer_bytes), optical.packet_bytes)
     left = optical.shared_buffer_bytes - reserve
-    if scenario.floor.rings > 1 and left < optical.packet_bytes:
+    if scenario.floor.groups > 1 and left < optical.packet_bytes:
         yield (
             f"optical.rack_reserve: {optical.rack_reserve:g} of {optical.shared_buffer_bytes} "
             f"bytes leave {max(left, 0)} for traffic between rings, and a packet has "

@@ -104,7 +104,7 @@ class Floor(_Floor):
 
 
 class RowFloor(_Floor):
-    """Rows of racks with a cold aisle behind every even row and a hot aisle behind every odd one."""
+    """Rows of racks; cold and hot aisles take turns between them."""
 
     kind: Literal["rows"]
     """Which floor this is."""
@@ -195,15 +195,16 @@ class TableFloor(_Floor):
     def _fits(self) -> TableFloor:
         if len(self.positions_m) % self.lanes:
             raise ValueError(
-                f"racks_per_row is {self.lanes}, which does not divide {len(self.positions_m)} racks"
+                f"racks_per_row is {self.lanes}; it must divide {len(self.positions_m)} racks"
             )
         seen: dict[tuple[int, int], int] = {}
         for rack, place in enumerate(self.positions_m):
             cell = (round(place[0] / SHORTEST_M), round(place[1] / SHORTEST_M))
             if cell in seen:
+                apart_m = dist(self.positions_m[seen[cell]], place)
                 raise ValueError(
-                    f"racks {seen[cell]} and {rack} stand {dist(self.positions_m[seen[cell]], place):.2g}"
-                    f" m apart; use {SHORTEST_M} m or more"
+                    f"racks {seen[cell]} and {rack} stand {apart_m:.2g} m apart; "
+                    f"use {SHORTEST_M} m or more"
                 )
             seen[cell] = rack
         return self

@@ -101,7 +101,7 @@ class Job(Model):
     first_ring: Index = 0
     """First ring or row of the partition (from 0)."""
     rings: Count | None = None
-    """Rings or rows of the partition, one pipeline stage each; all from the first on when absent."""
+    """Rings or rows of the partition, one pipeline stage each; all from the first when absent."""
     first_lane: Index = 0
     """First lane of the partition (from 0)."""
     lanes: Count | None = None

@@ -20,7 +20,7 @@ def summary_table(scenario: Scenario) -> Table:
 def _lines(scenario: Scenario) -> Iterator[tuple[str, str]]:
     floor, optical, thz = scenario.floor, scenario.optical, scenario.thz
     channel, weights = scenario.channel, scenario.reward
-    yield "floor", f"{floor.racks} racks on {floor.rings} rings"
+    yield "floor", f"{floor.racks} racks on {floor.groups} {floor.noun}s"
     access, inter = rate_text(optical.access_bps), rate_text(optical.inter_bps)
     load = f"{100 * optical.background.load:g} % background traffic"
     yield "fibre", f"{access} to racks, {inter} between rings, {load}"
