@@ -162,9 +162,9 @@ class AirtimeProgram:
         self._is_large = power.size > _LARGEST_SIMPLEX
         if power.size > _LARGEST_PROGRAM:
             raise ThzSyncError(
-                f"bound: {links.racks} racks on {links.thz.subbands} subbands need a linear program "
-                f"of {power.size} columns, and {_LARGEST_PROGRAM} are the most; take fewer racks "
-                f"or subbands"
+                f"bound: {links.racks} racks on {links.thz.subbands} subbands need a linear "
+                f"program of {power.size} columns, and {_LARGEST_PROGRAM} are the most; take "
+                f"fewer racks or subbands"
             )
 
     def _limit(
@@ -257,7 +257,7 @@ class AirtimeProgram:
         right = np.concatenate((-np.array(self._lost_s) / unit_s, -np.ones(len(size))))
         cost = np.append(np.zeros(len(self._column_link)), 1.0)
         matrix = self._matrix(unit_s)
-        method = "highs-ipm" if self._is_large else "highs-ds"
+        method: Any = "highs-ipm" if self._is_large else "highs-ds"
         solution: Any = linprog(cost, A_ub=matrix, b_ub=right, method=method)
         if solution.status != 0:
             raise RuntimeError(f"the bound's linear program ended with: {solution.message}")
@@ -267,7 +267,8 @@ class AirtimeProgram:
         return float(solution.x[-1]) * unit_s, w, u * unit_s / size
 
     def _columns(self, links: IntArray) -> IntArray:
-        return (links[:, None] * self._corners + np.arange(self._corners)).ravel()
+        columns: IntArray = links[:, None] * self._corners + np.arange(self._corners)
+        return columns.ravel()
 
     def _matrix(self, unit_s: float) -> Any:
         """Limits, then demands, over all columns and T."""
