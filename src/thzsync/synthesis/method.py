@@ -11,6 +11,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand
+from thzsync.elementary import log2
 from thzsync.scenario import Thz
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
@@ -31,6 +32,15 @@ class Setting:
     def gains(self) -> FloatArray:
         """Channel power gain by (rack, rack, subband), linear; the diagonal is ignored."""
         return self.known_gains() if callable(self.known_gains) else self.known_gains
+
+    @cached_property
+    def link_rates(self) -> FloatArray:
+        """Bits per second and hertz between racks, the slower way, on half a rack's power."""
+        from thzsync.channel import link_budget_per_w  # compiled: not for who only asks names
+
+        snr = self.gains * (link_budget_per_w(self.thz) * self.thz.max_power_w / 2)
+        rates: FloatArray = log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+        return rates
 
     @staticmethod
     def flat(racks: int, thz: Thz) -> Setting:

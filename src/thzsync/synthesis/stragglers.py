@@ -16,7 +16,6 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.synthesis.method import Setting
-from thzsync.synthesis.paths import link_rates
 from thzsync.transfers import Flow
 
 LEAST_SHARE: Final = 0.02
@@ -125,7 +124,7 @@ def late_racks(setting: Setting, size: int) -> tuple[IntArray, FloatArray]:
 
 def air_times(setting: Setting) -> FloatArray:
     """What a link takes of both its racks' time for the whole tensor, in units of load."""
-    rate = link_rates(setting)
+    rate = setting.link_rates
     airtime: FloatArray = 1 / np.maximum(rate, max(rate.max() / _WORST_LINK, 1e-9))
     return airtime
 
