@@ -106,7 +106,7 @@ def _start(
     n, subbands = len(edges), queue.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
-    kept = 0
+    kept = np.zeros(n, dtype=np.bool_)
     for a in range(n):
         f, c, u = flow[a], subband[a], links.sender[flow[a]]
         watt = min(cap_w[u], want_w[f])
@@ -116,12 +116,10 @@ def _start(
         cap_w[u] -= watt
         rate = rate_bps_of(watt, snr, radio.subband_hz)
         begin(air, links, queue, f, row[a], chunks[a], c, watt)
-        flow[kept], row[kept], chunks[kept], subband[kept] = f, row[a], chunks[a], c
-        power_w[kept] = watt
-        lasting_ps[kept] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
-        kept += 1
+        power_w[a], kept[a] = watt, True
+        lasting_ps[a] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
     return (
-        flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
+        flow[kept], row[kept], chunks[kept], subband[kept], power_w[kept], lasting_ps[kept],
     )  # fmt: skip
 
 
