@@ -55,19 +55,9 @@ def free_slots(
     air: Air, links: LinkTable, queue: ReadyQueue, left: IntArray, cap_w: FloatArray
 ) -> Slots:
     """What a round of this group may still take."""
-    flows, subbands = queue.snr_per_w.shape
-    usable = np.zeros((flows, subbands), dtype=np.bool_)
-    for f in range(flows):
-        for c in range(subbands):
-            snr = queue.snr_per_w[f, c] * cap_w[links.sender[f]]
-            usable[f, c] = left[f] > 0 and snr >= queue.needed_snr
-    free = np.empty((len(queue.racks), subbands), dtype=np.bool_)
-    chains = np.empty(len(queue.racks), dtype=np.int64)
-    for v in range(len(chains)):
-        chains[v] = air.chains[queue.racks[v]]
-        for c in range(subbands):
-            free[v, c] = not air.busy[queue.racks[v], c]
-    return Slots(free, chains, left, usable)
+    enough = queue.snr_per_w * cap_w[links.sender].reshape((-1, 1)) >= queue.needed_snr
+    usable = enough & (left > 0).reshape((-1, 1))
+    return Slots(~air.busy[queue.racks], air.chains[queue.racks], left, usable)
 
 
 @inner

@@ -56,9 +56,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
     note_blocked(radio, links, queue, left, now_ps)
     flights = min(flights, queue.snr_per_w.shape[1])
     whole_w = _shares_w(links, queue, left)
-    share_w = np.empty(len(whole_w))
-    for u in range(len(share_w)):
-        share_w[u] = whole_w[u] / flights
+    share_w = whole_w / flights
     n, most = 0, len(left) * flights
     flow, row = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
@@ -239,9 +237,7 @@ def _shares_w(links: LinkTable, queue: ReadyQueue, left: IntArray) -> FloatArray
     for f in range(len(left)):
         if left[f] > 0 or queue.flying[f] > 0:
             active[links.sender[f]] += 1
-    share_w = np.empty(len(active))
-    for u in range(len(active)):
-        share_w[u] = queue.budget_w[u] / max(active[u], 1)
+    share_w: FloatArray = queue.budget_w / np.maximum(active, 1)
     return share_w
 
 
