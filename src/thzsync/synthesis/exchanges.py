@@ -6,9 +6,9 @@ each on a subband of its own, and the links are held until all of its transfers 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -86,23 +86,14 @@ class Cyclic:
 
 
 def _permutations(plan: TransferGraph) -> IntArray:
+    """The first permutation for every flow in which neither of its racks is taken."""
     stage = np.zeros(plan.flows, dtype=np.int64)
-    remaining = np.argsort(-plan.flow_bytes, kind="stable").tolist()
-    number = 0
-    while remaining:
-        sending: set[int] = set()
-        receiving: set[int] = set()
-        later = []
-        for flow in remaining:
-            src, dst = int(plan.src[flow]), int(plan.dst[flow])
-            if src in sending or dst in receiving:
-                later.append(flow)
-                continue
-            sending.add(src)
-            receiving.add(dst)
-            stage[flow] = number
-        remaining = later
-        number += 1
+    sends, receives = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+    for flow in np.argsort(-plan.flow_bytes, kind="stable").tolist():
+        taken = sends[int(plan.src[flow])], receives[int(plan.dst[flow])]
+        stage[flow] = number = next(k for k in count() if not any(k in t for t in taken))
+        for permutations in taken:
+            permutations.add(number)
     return stage
 
 

@@ -101,12 +101,8 @@ class FlowMethod:
     ) -> TransferGraph:
         """The flows, under this method's name and discipline."""
         graph = self.planner.plan(demand, racks, chunk_bytes, setting)
+        named = replace(graph, kind=self.collective, method=self.name)
         if not self.discipline:
-            return replace(graph, kind=self.collective, method=self.name)
-        return replace(
-            graph,
-            kind=self.collective,
-            method=self.name,
-            disciplines=(self.discipline,),
-            discipline=np.zeros(graph.flows, dtype=np.int64),
-        )
+            return named
+        first = np.zeros(graph.flows, dtype=np.int64)
+        return replace(named, disciplines=(self.discipline,), discipline=first)

@@ -10,6 +10,7 @@ cut into shards, each with a root and trees of its own, so that all racks have a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -61,16 +62,14 @@ class Meeting:
 
     def _shard(self, number: int, size: int, shard: int, first: int, thz: bool) -> list[Flow]:
         root, sums, spreads = int(self.roots[number]), self.sums[number], self.spreads[number]
+        flow = partial(
+            Flow, size_bytes=size, shard=shard, bundled=False, thz=thz, discipline=DISCIPLINE
+        )
         flows: list[Flow] = []
 
         def add(src: int, dst: int, after: list[int], local: bool, reduces: bool) -> int:
-            flows.append(
-                Flow(
-                    int(self.racks[src]), int(self.racks[dst]), size, after=tuple(after),
-                    local=local, shard=shard, reduces=reduces, bundled=False, thz=thz,
-                    discipline=DISCIPLINE,
-                )
-            )  # fmt: skip
+            ends = int(self.racks[src]), int(self.racks[dst])
+            flows.append(flow(*ends, after=tuple(after), local=local, reduces=reduces))
             return first + len(flows) - 1
 
         arrived: dict[int, list[int]] = {v: [] for v in range(len(self.racks))}
