@@ -24,7 +24,7 @@ class Setting:
     known_gains: FloatArray | Callable[[], FloatArray]
     """The gains, or who works them out: that takes the square of the racks, and few methods ask."""
     delay_s: FloatArray
-    """Expected lateness of every rack's own data [s]."""
+    """Expected delay of every rack's own data [s]."""
     thz: Thz
     """The transceivers."""
 

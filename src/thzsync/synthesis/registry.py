@@ -86,7 +86,7 @@ BEYOND: Final = (
             "streamed",
             Streamed(),
             "",
-            "chunks stream round a cycle of strong links, or along a path to the late rack",
+            "chunks stream round a cycle of strong links, or along a path to the straggler",
         ),
     ),
     StreamedAndRing(),

@@ -4,8 +4,8 @@ Chunks that would follow each other on the same subband with the same power anyw
 train: then nothing is lost by not asking again after every chunk. A train needs that no older event
 and no other flow of its own meets the two racks (nobody could step in between), that its subband is
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
-starts no chunk after the channel has changed. Farsighted, it may run where older events and better
-subbands or power that others hold are in sight, too, until the first of them ends. A flow on
+starts no chunk after the channel has changed. With lookahead it may run where older events and
+better subbands or power that others hold are in sight, too, until the first of them ends. A flow on
 several subbands at once has a train on each, if it has begun on all that are of use to it.
 """
 
@@ -124,7 +124,7 @@ def _better_ps(
 ) -> int:
     """When a flow could have a better subband or more power than this [ps], at the soonest.
 
-    Who is not lookahead does not know when others end. Of equal subbands the first is taken.
+    Without lookahead nobody knows when others end. Of equal subbands the first is taken.
     """
     u, snr_per_w = links.sender[flow], queue.snr_per_w[flow]
     src, dst = queue.racks[u], queue.racks[links.receiver[flow]]

@@ -169,12 +169,9 @@ def _lift(links: LinkTable, queue: ReadyQueue, left: IntArray, share_w: FloatArr
 
 @inner
 def _favour(
-    links: LinkTable,
-    queue: ReadyQueue,
-    rate_bps: FloatArray,
-    share_w: FloatArray,
+    links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray, share_w: FloatArray,
     want_w: FloatArray,
-) -> None:
+) -> None:  # fmt: skip
     """Give links of busy racks more than their sender's share, and as much less to others.
 
     Over the air time that a sender has left to send, its links want its share on average. Who has
