@@ -191,7 +191,7 @@ MUTANTS = (
         "a receiver needs no RF chain",
     ),
     Mutant(
-        "thzsync.wireless.assignment",
+        MATCHING,
         "_most_constrained",
         "strongest < weakest",
         "strongest > weakest",

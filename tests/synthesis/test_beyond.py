@@ -19,10 +19,9 @@ from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.synthesis import Setting
-from thzsync.synthesis.paths import path_flows
 from thzsync.synthesis.routes import strongest_route
 from thzsync.synthesis.stragglers import Meeting, meeting
-from thzsync.synthesis.streamed import Route, best_route
+from thzsync.synthesis.streamed import Route, best_route, path_flows
 
 RING = Scenario.preset("single-ring")
 BEYOND = {

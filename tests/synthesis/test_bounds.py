@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from tests.transfers.build import play, random_parent, ring_plan, transfers, tree_plan
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Tensor, Transfer
+from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario, Thz
+from thzsync.synthesis import program as program_module
 from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, turns
 from thzsync.synthesis.program import AirtimeProgram, Links, Span
 
@@ -487,3 +489,17 @@ def test_gaps_in_multipliers_are_mended_at_next_to_no_cost():
     mended = program._mended(gap, worth)
     assert mended == pytest.approx([1.0, 0.0, 1e-7, 0.0])
     assert program._prove(mended, worth) == pytest.approx(1e-7 * one_s, rel=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "late"), [("a2a", False), ("a2a", True), ("allreduce", True)])
+def test_an_interior_point_proves_what_the_simplex_method_proves(kind, late, monkeypatch):
+    instance = Instance(Scenario.preset("single-ring"), kind, 9, late, 0)
+    simplex_ms = instance.bound_ms()
+    monkeypatch.setattr(program_module, "_LARGEST_SIMPLEX", 0)
+    assert instance.bound_ms() == pytest.approx(simplex_ms, rel=1e-8)  # thirty bisections
+
+
+def test_a_program_that_is_too_large_is_refused_in_one_line(monkeypatch):
+    monkeypatch.setattr(program_module, "_LARGEST_PROGRAM", 100)
+    with pytest.raises(ThzSyncError, match="8 racks"):
+        Instance(Scenario.preset("single-ring"), "a2a", 8, False, 0).bound_ms()

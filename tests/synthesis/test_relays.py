@@ -17,7 +17,7 @@ from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.synthesis import Setting, find_method
 from thzsync.synthesis.bounds import bound_s
-from thzsync.synthesis.relays import weak_pairs
+from thzsync.synthesis.exchanges import weak_pairs
 from thzsync.synthesis.stragglers import air_times
 from thzsync.transfers import Schedule
 from thzsync.transfers.check import check_plan

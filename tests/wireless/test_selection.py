@@ -14,9 +14,8 @@ from tests.wireless.worlds import CHUNK
 from thzsync.arrays import IntArray
 from thzsync.collectives import Transfer
 from thzsync.transfers import direct_graph
-from thzsync.wireless import assignment, matching
+from thzsync.wireless import matching
 from thzsync.wireless.group import link_table_of
-from thzsync.wireless.layout import lay_out
 from thzsync.wireless.state import LinkTable, Slots
 
 
@@ -38,7 +37,7 @@ def web_between(src: object, dst: object, racks: int, subbands: int) -> LinkTabl
     """One flow of one chunk per pair."""
     demand = Transfer.of(src, dst, np.full(np.size(src), CHUNK))
     graph = direct_graph("a2a", demand, np.arange(racks), CHUNK, "matching")
-    return link_table_of(lay_out(graph, np.arange(graph.flows)), subbands)
+    return link_table_of(graph, np.arange(graph.flows), subbands)
 
 
 def order_by_gain(links: LinkTable, snr: np.ndarray) -> None:
@@ -92,7 +91,7 @@ def test_blind_matching_tries_edges_in_their_own_order(seed: int) -> None:
 @given(st.integers(0, 10**6))
 def test_assignment_is_the_twins_edge_for_edge(seed: int) -> None:
     case = make_case(seed)
-    found = case.decode(assignment.assign(case.links, case.slots, case.snr_per_w, True))
+    found = case.decode(matching.assign(case.links, case.slots, case.snr_per_w, True))
     assert found == twin.assign(case.twin)
     assert len({flow for flow, _ in found}) == len(found)
 
@@ -104,7 +103,7 @@ def test_plain_python_selects_what_machine_code_selects(seed: int) -> None:
     found = case.decode(matching.match(case.links, case.slots))
     assert found == twin.match(case.twin, case.twin.strongest_first())
     again = make_case(seed)
-    edges = assignment.assign(again.links, again.slots, again.snr_per_w, True)
+    edges = matching.assign(again.links, again.slots, again.snr_per_w, True)
     assert again.decode(edges) == twin.assign(again.twin)
 
 
@@ -144,4 +143,4 @@ def test_a_transmission_with_one_subband_left_chooses_before_a_free_one() -> Non
         np.ones(2, np.int64),
         np.array([[True, True], [True, False]]),
     )
-    assert set(assignment.assign(links, slots, snr, True).tolist()) == {1, 2}
+    assert set(matching.assign(links, slots, snr, True).tolist()) == {1, 2}

@@ -19,7 +19,6 @@ from thzsync.wireless import (
     NEVER_PS,
     Overlay,
     Round,
-    assignment,
     bookkeeping,
     disciplines,
     forming,
@@ -33,8 +32,8 @@ from thzsync.wireless import (
 )
 
 KERNELS = (
-    assignment, bookkeeping, disciplines, forming, matching, overlay, group, pipelining, power,
-    streaming, sustaining,
+    bookkeeping, disciplines, forming, matching, overlay, group, pipelining, power, streaming,
+    sustaining,
 )  # fmt: skip
 
 CHUNK = 2**19

@@ -58,15 +58,9 @@ class RecordedGains:
 
 @bare
 def _look_up(
-    src: IntArray,
-    dst: IntArray,
-    racks: int,
-    time_ps: int,
-    first_row: IntArray,
-    row_time_ps: IntArray,
-    row_gain: FloatArray,
-    out: FloatArray,
-) -> None:
+    src: IntArray, dst: IntArray, racks: int, time_ps: int, first_row: IntArray,
+    row_time_ps: IntArray, row_gain: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
     for n in range(len(src)):
         low, high = min(src[n], dst[n]), max(src[n], dst[n])
         if low == high:

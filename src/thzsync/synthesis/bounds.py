@@ -43,7 +43,7 @@ def bound_s(
     ``guarded`` says that the disciplines in question owe guard times: one per transmission or,
     where links stay ``pointed``, one per turn (see :func:`turns`). Directed transfers go straight
     from source to target unless ``forwarding`` is allowed. ``tight`` takes seconds where an
-    AllReduce has late racks, and gives a few percent more.
+    AllReduce has stragglers, and gives a few percent more.
     """
     if not guarded:
         thz = thz.model_copy(update={"round_overhead_s": 0.0})
@@ -214,7 +214,7 @@ def allreduce_bound_s(
     - cut bound, where it is to be ``tight``: a set of racks that lacks a rack of A receives at
       least D.
 
-    The result is the largest over all release times. Where it is to be tight, late racks share one
+    The result is the largest over all release times. Where it is to be tight, stragglers share one
     program: what is sent between two releases counts only for windows that began before it.
 
     A rack that sends and receives has two transmissions, each with its guard time; where links stay

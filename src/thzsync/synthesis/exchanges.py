@@ -1,4 +1,4 @@
-"""Transfers without precedence, free or in permutations.
+"""Transfers from pair to pair: free, in permutations, or over a third rack where a pair is weak.
 
 A permutation is one configuration of the overlay: every rack has one link out and one link in,
 each on a subband of its own, and the links are held until all of its transfers are complete.
@@ -6,14 +6,21 @@ each on a subband of its own, and the links are held until all of its transfers 
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from itertools import count, pairwise
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.collectives import Demand
 from thzsync.synthesis.method import Setting
-from thzsync.transfers import TransferGraph, direct_graph
+from thzsync.synthesis.offer import Offer
+from thzsync.synthesis.stragglers import air_times
+from thzsync.transfers import Flow, TransferGraph, direct_graph, graph_of
+
+Way = tuple[int, ...]
+"""Racks that a chunk visits, by position: two, or three with a relay."""
 
 
 @dataclass(frozen=True)
@@ -79,21 +86,131 @@ class Cyclic:
 
 
 def _permutations(plan: TransferGraph) -> IntArray:
+    """The first permutation for every flow in which neither of its racks is taken."""
     stage = np.zeros(plan.flows, dtype=np.int64)
-    remaining = np.argsort(-plan.flow_bytes, kind="stable").tolist()
-    number = 0
-    while remaining:
-        sending: set[int] = set()
-        receiving: set[int] = set()
-        later = []
-        for flow in remaining:
-            src, dst = int(plan.src[flow]), int(plan.dst[flow])
-            if src in sending or dst in receiving:
-                later.append(flow)
-                continue
-            sending.add(src)
-            receiving.add(dst)
-            stage[flow] = number
-        remaining = later
-        number += 1
+    sends, receives = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+    for flow in np.argsort(-plan.flow_bytes, kind="stable").tolist():
+        taken = sends[int(plan.src[flow])], receives[int(plan.dst[flow])]
+        stage[flow] = number = next(k for k in count() if not any(k in t for t in taken))
+        for permutations in taken:
+            permutations.add(number)
     return stage
+
+
+@dataclass(frozen=True)
+class Relayed:
+    """All-to-All in which weak pairs go over third racks on THz, in two hops.
+
+    A pair is weak if two hops over some other rack take less time of all racks together than the
+    direct link: on the paper's floor that is a blocked pair, hardly ever a distant one. Its chunks
+    go, one by one, the way whose busiest rack has least to do then: direct or over any of the racks
+    that pay. The order of what is passed on matters, so links keep all flows at the same progress.
+    Where no pair is weak, and on fibre, everything goes straight.
+
+    The policy decides, pair by pair, how many chunks go by THz, on whichever way.
+    """
+
+    collective: str = "a2a"
+    name: str = "sustained-relayed"
+    summary: str = "sustained, but weak pairs over third racks on THz"
+
+    def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
+        """One unit per pair."""
+        direct = Rotation().plan(demand, racks, chunk_bytes, setting)
+        direct = replace(direct, method=self.name, disciplines=("sustained",))
+        airtime = air_times(setting)
+        src, dst = np.searchsorted(racks, direct.src), np.searchsorted(racks, direct.dst)
+        weak = weak_pairs(airtime)[src, dst]
+        offer = Offer.per_flow(direct)
+        if not weak.any():
+            return offer
+
+        def lower(thz_chunks: IntArray) -> TransferGraph:
+            on_thz = np.minimum(thz_chunks * chunk_bytes, direct.flow_bytes)
+            flows = _flows(direct, on_thz, weak, airtime)
+            return replace(
+                graph_of(self.collective, demand, racks, chunk_bytes, flows), method=self.name
+            )
+
+        return replace(offer, lower=lower, per_unit=False)
+
+
+def _flows(
+    direct: TransferGraph, on_thz: IntArray, weak: BoolArray, airtime: FloatArray
+) -> list[Flow]:
+    """What is left to the fibre straight, what goes on THz by the ways that its pairs take."""
+    racks, chunk_bytes = direct.racks, direct.chunk_bytes
+    src, dst = np.searchsorted(racks, direct.src), np.searchsorted(racks, direct.dst)
+    load, flows = np.zeros(len(racks)), list[Flow]()
+    for f in np.argsort(weak, kind="stable").tolist():  # strong pairs have no choice
+        pair, part = (int(src[f]), int(dst[f])), int(on_thz[f])
+        ways: dict[Way, int] = {pair: part} if part else {}
+        if weak[f]:
+            ways = _ways(airtime, load, *pair, part, chunk_bytes)
+        else:
+            load[list(pair)] += part * airtime[pair]
+        block, shard = int(direct.block[f]), f
+        if part < direct.flow_bytes[f]:
+            left = int(direct.flow_bytes[f]) - part
+            flows += _along(racks, pair, left, block, shard, len(flows), thz=False)
+            shard += direct.flows
+        for way, size in ways.items():
+            flows += _along(racks, way, size, block, shard, len(flows), thz=True)
+            shard += direct.flows
+    return flows
+
+
+def weak_pairs(airtime: FloatArray) -> BoolArray:
+    """Pairs for which some two hops take less time than the direct link."""
+    by_relay = airtime.copy()
+    np.fill_diagonal(by_relay, np.inf)
+    weak = np.zeros(airtime.shape, dtype=np.bool_)
+    for i in range(len(airtime)):
+        weak[i] = (by_relay[i][:, None] + by_relay).min(axis=0) < airtime[i]
+        weak[i, i] = False
+    return weak
+
+
+def _ways(
+    airtime: FloatArray, load: FloatArray, src: int, dst: int, size: int, chunk_bytes: int
+) -> dict[Way, int]:
+    """Bytes of a weak pair by way; adds what they take to the racks' loads."""
+    ways: list[Way] = [(src, dst)]
+    for relay in range(len(airtime)):
+        both = airtime[src, relay] + airtime[relay, dst]
+        if relay not in (src, dst) and both < airtime[src, dst]:
+            ways.append((src, relay, dst))
+    taken = np.zeros((len(ways), len(load)))
+    for way, row in zip(ways, taken, strict=True):
+        for u, v in pairwise(way):
+            row[[u, v]] += airtime[u, v]
+    used: Counter[Way] = Counter()
+    for sent in range(0, size, chunk_bytes):
+        part = min(chunk_bytes, size - sent)
+        busiest = np.where(taken > 0, load + part * taken, 0.0).max(axis=1)
+        best = int(np.argmin(busiest))
+        load += part * taken[best]
+        used[ways[best]] += part
+    return dict(used)
+
+
+def _along(
+    racks: IntArray, way: Way, size: int, block: int, shard: int, first: int, thz: bool
+) -> list[Flow]:
+    """The flows of one way, each after the one before it."""
+    return [
+        Flow(
+            int(racks[u]),
+            int(racks[v]),
+            size,
+            after=(first + hop - 1,) if hop else (),
+            local=hop == 0,
+            block=block,
+            shard=shard,
+            reduces=False,
+            bundled=False,
+            thz=thz,
+            discipline="sustained-chunk",
+        )
+        for hop, (u, v) in enumerate(pairwise(way))
+    ]

@@ -11,6 +11,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand
+from thzsync.elementary import log2
 from thzsync.scenario import Thz
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
@@ -23,7 +24,7 @@ class Setting:
     known_gains: FloatArray | Callable[[], FloatArray]
     """The gains, or who works them out: that takes the square of the racks, and few methods ask."""
     delay_s: FloatArray
-    """Expected lateness of every rack's own data [s]."""
+    """Expected delay of every rack's own data [s]."""
     thz: Thz
     """The transceivers."""
 
@@ -31,6 +32,15 @@ class Setting:
     def gains(self) -> FloatArray:
         """Channel power gain by (rack, rack, subband), linear; the diagonal is ignored."""
         return self.known_gains() if callable(self.known_gains) else self.known_gains
+
+    @cached_property
+    def link_rates(self) -> FloatArray:
+        """Bits per second and hertz between racks, the slower way, on half a rack's power."""
+        from thzsync.channel import link_budget_per_w  # compiled: not for who only asks names
+
+        snr = self.gains * (link_budget_per_w(self.thz) * self.thz.max_power_w / 2)
+        rates: FloatArray = log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+        return rates
 
     @staticmethod
     def flat(racks: int, thz: Thz) -> Setting:
@@ -91,12 +101,8 @@ class FlowMethod:
     ) -> TransferGraph:
         """The flows, under this method's name and discipline."""
         graph = self.planner.plan(demand, racks, chunk_bytes, setting)
+        named = replace(graph, kind=self.collective, method=self.name)
         if not self.discipline:
-            return replace(graph, kind=self.collective, method=self.name)
-        return replace(
-            graph,
-            kind=self.collective,
-            method=self.name,
-            disciplines=(self.discipline,),
-            discipline=np.zeros(graph.flows, dtype=np.int64),
-        )
+            return named
+        first = np.zeros(graph.flows, dtype=np.int64)
+        return replace(named, disciplines=(self.discipline,), discipline=first)

@@ -1,8 +1,8 @@
 """Shares of a tensor on many trees, so that the busiest rack has as little to do as possible.
 
 A shard has a root, a tree by which the root collects the sums of what is not late, and a tree by
-which it spreads the result; every late rack sends its data straight to the root. That is a column
-of a linear program: how much air time the shard takes of every rack, before the last late rack's
+which it spreads the result; every straggler sends its data straight to the root. That is a column
+of a linear program: how much air time the shard takes of every rack, before the last straggler's
 data is there (sums) and after it (meeting and spreading). The program finds the shares of all
 possible columns for which the longest time is least. There are very many columns, but the one that
 is worth most at given prices of the racks' time is found at once: trees are cheapest spanning

@@ -35,12 +35,17 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import link_budget_per_w
 from thzsync.elementary import log1p, product
+from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
 
 _ROUNDS: Final = 4
 """Solutions at most; every one but the last may add cuts."""
 _LARGEST_WITH_CUTS: Final = 1000
 """Columns up to which cuts are worth their time: on many racks they hardly move the value."""
+_LARGEST_SIMPLEX: Final = 10_000
+"""Columns up to which the simplex method is used; above, the interior-point method is faster."""
+_LARGEST_PROGRAM: Final = 500_000
+"""Columns at most, of about 200 racks in an All-to-All on four subbands."""
 _LARGEST_ENUMERATION: Final = 13
 """Up to this many racks all odd sets are searched; above, only the largest."""
 
@@ -135,28 +140,39 @@ class Links:
 
 
 class AirtimeProgram:
-    """Rows over links, columns over (link, power); the least T that they allow."""
+    """Rows over links, columns over (link, power); the least T that they allow.
+
+    All matrices are sparse: a row is kept as the numbers of its links.
+    """
 
     def __init__(self, links: Links, one_theta: bool = False) -> None:
         self.links = links
         self._one_theta = one_theta
-        self._occupancy: list[FloatArray] = []
-        self._energy: list[FloatArray] = []
+        self._member: list[IntArray] = []
+        self._is_energy: list[bool] = []
         self._window: list[float] = []
         self._lost_s: list[float] = []
-        self._carrier: list[BoolArray] = []
+        self._carrier: list[IntArray] = []
         self._bits: list[float] = []
         power, rate_bps = links.corners()
-        self._column_link = np.repeat(np.arange(len(links.src)), power.shape[1])
+        self._corners = power.shape[1]
+        self._column_link = np.repeat(np.arange(len(links.src)), self._corners)
         self._column_power, self._column_rate_bps = power.ravel(), rate_bps.ravel()
         self._airtime_s = np.zeros(power.size)
+        self._is_large = power.size > _LARGEST_SIMPLEX
+        if power.size > _LARGEST_PROGRAM:
+            raise ThzSyncError(
+                f"bound: {links.racks} racks on {links.thz.subbands} subbands need a linear "
+                f"program of {power.size} columns, and {_LARGEST_PROGRAM} are the most; take "
+                f"fewer racks or subbands"
+            )
 
     def _limit(
-        self, occupancy: BoolArray, energy: BoolArray | None, window: float, lost_s: float
+        self, members: BoolArray, window: float, lost_s: float, is_energy: bool = False
     ) -> None:
-        """Occupancy (and energy as a share of the largest power) <= window * T - lost."""
-        self._occupancy.append(occupancy.astype(np.float64))
-        self._energy.append(np.zeros(len(occupancy)) if energy is None else energy.astype(float))
+        """Occupancy, or energy as a share of the largest power, <= window * T - lost."""
+        self._member.append(np.flatnonzero(members))
+        self._is_energy.append(is_energy)
         self._window.append(window)
         self._lost_s.append(lost_s)
 
@@ -170,7 +186,7 @@ class AirtimeProgram:
             here = members & ((links.src == rack) | (links.dst == rack))
             for c in range(thz.subbands):
                 if (on_subband := here & (links.subband == c)).any():
-                    self._limit(on_subband, None, *span.room(1.0))
+                    self._limit(on_subband, *span.room(1.0))
             self.limit_chains(here, int(visits[rack]), span)
         if links.racks % 2:
             everybody = np.ones(links.racks, dtype=np.bool_)
@@ -184,22 +200,22 @@ class AirtimeProgram:
         guard_s = visits * thz.round_overhead_s
         if here.any() and (chains < thz.subbands or guard_s > 0):
             window, lost_s = span.room(float(chains))
-            self._limit(here, None, window, lost_s + guard_s)
+            self._limit(here, window, lost_s + guard_s)
 
     def _limit_odd_set(self, members: BoolArray, racks: BoolArray, span: Span) -> None:
         links = self.links
         within = members & racks[links.src] & racks[links.dst]
         if within.any():
-            self._limit(within, None, *span.room((int(racks.sum()) - 1) / 2))
+            self._limit(within, *span.room((int(racks.sum()) - 1) / 2))
 
     def limit_energy(self, members: BoolArray, rack: int, span: Span) -> None:
         """A rack's mean power over a span is within the largest power."""
         mine = members & (self.links.src == rack)
-        self._limit(np.zeros_like(mine), mine, *span.room(1.0))
+        self._limit(mine, *span.room(1.0), is_energy=True)
 
     def demand(self, carriers: BoolArray, bits: float) -> None:
         """These links carry at least so many bits."""
-        self._carrier.append(carriers)
+        self._carrier.append(np.flatnonzero(carriers))
         self._bits.append(bits)
 
     def least_s(self, cut: Callable[[FloatArray, float], bool], least_rounds: int = 1) -> float:
@@ -233,44 +249,68 @@ class AirtimeProgram:
     def _solve(self) -> tuple[float, FloatArray, FloatArray]:
         """T and the multipliers of limits and demands for the present columns."""
         from scipy.optimize import linprog
-        from scipy.sparse import csr_array
 
-        link = self._column_link
-        limits = np.array(self._occupancy)[:, link]
-        limits += np.array(self._energy)[:, link] * self._column_power
-        demands = np.array(self._carrier)[:, link] * self._column_rate_bps
         # Solve in units in which numbers are near one: each demand, and the time of the largest.
         size = np.array(self._bits)
-        unit_s = float((size / demands.max(axis=1)).max())
-        left = np.vstack((limits, -demands * unit_s / size[:, None]))
-        length = np.concatenate((self._window, np.zeros(len(size))))
+        best_bps = [self._column_rate_bps[self._columns(links)].max() for links in self._carrier]
+        unit_s = float((size / best_bps).max())
         right = np.concatenate((-np.array(self._lost_s) / unit_s, -np.ones(len(size))))
-        matrix: Any = csr_array(np.column_stack((left, -length)))  # the stubs know only arrays
-        cost = np.append(np.zeros(len(link)), 1.0)
-        solution: Any = linprog(cost, A_ub=matrix, b_ub=right, method="highs-ds")
+        cost = np.append(np.zeros(len(self._column_link)), 1.0)
+        matrix = self._matrix(unit_s)
+        method: Any = "highs-ipm" if self._is_large else "highs-ds"
+        solution: Any = linprog(cost, A_ub=matrix, b_ub=right, method=method)
         if solution.status != 0:
             raise RuntimeError(f"the bound's linear program ended with: {solution.message}")
         multipliers = np.maximum(-solution.ineqlin.marginals, 0.0)
         self._airtime_s = solution.x[:-1] * unit_s
-        w, u = np.split(multipliers, [len(limits)])
+        w, u = np.split(multipliers, [len(self._member)])
         return float(solution.x[-1]) * unit_s, w, u * unit_s / size
+
+    def _columns(self, links: IntArray) -> IntArray:
+        columns: IntArray = links[:, None] * self._corners + np.arange(self._corners)
+        return columns.ravel()
+
+    def _matrix(self, unit_s: float) -> Any:
+        """Limits, then demands, over all columns and T."""
+        last = len(self._column_link)
+        places, entries = [], []
+        for links, window, is_energy in zip(
+            self._member, self._window, self._is_energy, strict=True
+        ):
+            columns = self._columns(links)
+            taken = self._column_power[columns] if is_energy else np.ones(len(columns))
+            places.append(np.append(columns, last))
+            entries.append(np.append(taken, -window))
+        for links, size in zip(self._carrier, self._bits, strict=True):
+            columns = self._columns(links)
+            places.append(columns)
+            entries.append(-self._column_rate_bps[columns] * unit_s / size)
+        return _sparse(places, last + 1, entries)
 
     def _mended(self, w: FloatArray, u: FloatArray) -> FloatArray:
         """Multipliers that cover every link: solvers leave gaps as small as their tolerance.
 
         A gap in a link that is worth next to nothing would cost all links of its demand.
         """
-        occupancy = np.array(self._occupancy)
-        worth = product(u, np.array(self._carrier, dtype=np.float64))
-        slope, energy = self._slope(worth), product(w, np.array(self._energy))
+        occupancy, energy, worth = self._prices(w, u)
+        slope = self._slope(worth)
         power = self._worst_power(slope, energy)
-        missing = slope * log1p(self.links.snr * power) - energy * power - product(w, occupancy)
-        covered = (missing <= 0) | ~occupancy.any(axis=0)
-        raised = w.copy()
-        for link in np.flatnonzero(~covered):
-            row = int(np.argmax(occupancy[:, link]))
-            raised[row] = max(raised[row], w[row] + missing[link] * (1 + 1e-12))
+        missing = slope * log1p(self.links.snr * power) - energy * power - occupancy
+        first_row = np.full(len(worth), len(w))
+        for row, links in enumerate(self._member):
+            if not self._is_energy[row]:
+                first_row[links] = np.minimum(first_row[links], row)
+        gaps = np.flatnonzero((missing > 0) & (first_row < len(w)))
+        raised, rows = w.copy(), first_row[gaps]
+        np.maximum.at(raised, rows, w[rows] + missing[gaps] * (1 + 1e-12))
         return raised
+
+    def _prices(self, w: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What every link's time and energy cost, and what a bit on it is worth."""
+        links, is_energy = len(self.links.src), np.array(self._is_energy, dtype=np.bool_)
+        limits = _sparse(self._member, links)
+        occupancy, energy = (limits.T @ np.where(kind, w, 0.0) for kind in (~is_energy, is_energy))
+        return occupancy, energy, _sparse(self._carrier, links).T @ u
 
     def _prove(self, w: FloatArray, u: FloatArray) -> float:
         """The bound that the multipliers prove for true rates at all powers [s]."""
@@ -278,11 +318,11 @@ class AirtimeProgram:
         if scale <= 0:
             return 0.0
         w, u = w / scale, u / scale
-        occupancy = product(w, np.array(self._occupancy))
-        energy = product(w, np.array(self._energy))
-        worth = product(u, np.array(self._carrier, dtype=np.float64))
+        occupancy, energy, worth = self._prices(w, u)
         low, high = np.zeros(len(worth)), np.full(len(worth), 2.0)
-        for _ in range(30):  # theta of every link by bisection: its lower end is always proven
+        # Theta of every link by bisection: its lower end is always proven. Small programs keep to
+        # the steps, and so to the tenth digit, of the first edition.
+        for _ in range(40 if self._is_large else 30):
             theta = (low + high) / 2
             covered = self._covered(theta * worth, occupancy, energy)
             low, high = np.where(covered, theta, low), np.where(covered, high, theta)
@@ -331,6 +371,18 @@ class AirtimeProgram:
                 self._limit_odd_set(on_subband, sets[worst] > 0, span)
                 found = True
         return found
+
+
+def _sparse(rows: list[IntArray], columns: int, entries: list[FloatArray] | None = None) -> Any:
+    """A matrix with these entries, or ones, in these columns of its rows."""
+    from scipy.sparse import csr_array
+
+    starts = np.cumsum([0, *(len(row) for row in rows)])
+    place = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
+    values = np.ones(len(place)) if entries is None else np.concatenate(entries)
+    matrix = csr_array((values, place, starts), shape=(len(rows), columns))
+    matrix.eliminate_zeros()
+    return matrix
 
 
 @cache

@@ -7,140 +7,95 @@ from typing import Final
 
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
-from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Rotation
-from thzsync.synthesis.hybrid import StreamedAndRing
-from thzsync.synthesis.method import FlowMethod, Method
-from thzsync.synthesis.relays import Relayed
+from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Relayed, Rotation
+from thzsync.synthesis.method import FlowMethod, Method, Planner
 from thzsync.synthesis.rings import Ring
-from thzsync.synthesis.streamed import Streamed
+from thzsync.synthesis.streamed import Streamed, StreamedAndRing
 from thzsync.synthesis.trees import RootedTrees, Trees
 
 ENTRY_POINTS: Final = "thzsync.synthesizers"
 """Entry-point group whose objects are :class:`Method` objects."""
 
+Row = tuple[str, Planner, str, str]
+"""A method's name, planner, discipline and summary."""
+
+
+def _of(collective: str, *rows: Row) -> tuple[Method, ...]:
+    return tuple(FlowMethod(collective, *row) for row in rows)
+
+
 _A2A: Final = FreeTransfers("a2a")
+_ONE_TREE: Final = Trees(single=True, delay_aware=False)
 
 PUBLISHED: Final = (
-    FlowMethod(
+    *_of(
         "p2p",
-        "proposed",
-        FreeTransfers("p2p"),
-        "streaming",
-        "every chunk on the best free subband of its pair, at the budget",
+        (
+            "proposed",
+            FreeTransfers("p2p"),
+            "streaming",
+            "every chunk on the best free subband of its pair, at the budget",
+        ),
     ),
-    FlowMethod(
-        "a2a", "proposed", _A2A, "matching", "channel-aware matching, minimum common duration"
+    *_of(
+        "a2a",
+        ("proposed", _A2A, "matching", "channel-aware matching, minimum common duration"),
+        ("demand-sorted", DemandSorted(), "assignment", "permutations, largest demand first"),
+        ("cyclic", Cyclic(), "assignment", "fixed cyclic offsets with a barrier after each"),
+        ("no-channel", _A2A, "matching-blind", "proposed, blind to the channel"),
+        ("equal-power", _A2A, "matching-equal", "proposed, budgets split equally"),
     ),
-    FlowMethod(
-        "a2a", "demand-sorted", DemandSorted(), "assignment", "permutations, largest demand first"
-    ),
-    FlowMethod(
-        "a2a", "cyclic", Cyclic(), "assignment", "fixed cyclic offsets with a barrier after each"
-    ),
-    FlowMethod("a2a", "no-channel", _A2A, "matching-blind", "proposed, blind to the channel"),
-    FlowMethod("a2a", "equal-power", _A2A, "matching-equal", "proposed, budgets split equally"),
-    FlowMethod(
+    *_of(
         "allreduce",
-        "proposed",
-        Trees(),
-        "assignment",
-        "N_c sharded trees, delayed racks near the roots",
-    ),
-    FlowMethod("allreduce", "ring", Ring(), "assignment-one", "2(N-1) stages on one subband"),
-    FlowMethod(
-        "allreduce",
-        "ring-duplex",
-        Ring(duplex=True),
-        "assignment",
-        "ring, neighbours on other subbands",
-    ),
-    FlowMethod(
-        "allreduce",
-        "single-tree",
-        Trees(single=True, delay_aware=False),
-        "assignment",
-        "one unsharded tree",
-    ),
-    FlowMethod(
-        "allreduce", "no-channel", Trees(), "assignment-blind", "proposed, blind to the channel"
-    ),
-    FlowMethod(
-        "allreduce", "equal-power", Trees(), "assignment-equal", "proposed, budgets split equally"
+        ("proposed", Trees(), "assignment", "N_c sharded trees, delayed racks near the roots"),
+        ("ring", Ring(), "assignment-one", "2(N-1) stages on one subband"),
+        ("ring-duplex", Ring(duplex=True), "assignment", "ring, neighbours on other subbands"),
+        ("single-tree", _ONE_TREE, "assignment", "one unsharded tree"),
+        ("no-channel", Trees(), "assignment-blind", "proposed, blind to the channel"),
+        ("equal-power", Trees(), "assignment-equal", "proposed, budgets split equally"),
     ),
 )
 """The paper's methods and its baselines."""
 
-FURTHER: Final = (
-    FlowMethod(
-        "all-gather",
-        "proposed",
-        Ring(duplex=True, collective="all-gather"),
-        "assignment",
-        "N - 1 stages on a ring",
-    ),
-    FlowMethod(
-        "reduce-scatter",
-        "proposed",
-        Ring(duplex=True, collective="reduce-scatter"),
-        "assignment",
-        "N - 1 stages on a ring",
-    ),
-    FlowMethod(
-        "broadcast",
-        "proposed",
-        RootedTrees("broadcast", reduces=False),
-        "assignment",
-        "a tree per subband, all from the root",
-    ),
-    FlowMethod(
-        "reduce",
-        "proposed",
-        RootedTrees("reduce", reduces=True),
-        "assignment",
-        "a tree per subband, all to the root",
-    ),
-    FlowMethod(
-        "gather", "proposed", FreeTransfers("gather"), "matching", "everybody straight to the root"
-    ),
-    FlowMethod(
-        "scatter",
-        "proposed",
-        FreeTransfers("scatter"),
-        "matching",
-        "the root straight to everybody",
-    ),
-    FlowMethod(
-        "barrier",
-        "proposed",
-        Trees(single=True, collective="barrier"),
-        "assignment",
-        "a token up and down one tree",
-    ),
+
+_FURTHER: Final[tuple[tuple[Ring | Trees | RootedTrees | FreeTransfers, str, str], ...]] = (
+    (Ring(True, "all-gather"), "assignment", "N - 1 stages on a ring"),
+    (Ring(True, "reduce-scatter"), "assignment", "N - 1 stages on a ring"),
+    (RootedTrees("broadcast", False), "assignment", "a tree per subband, all from the root"),
+    (RootedTrees("reduce", True), "assignment", "a tree per subband, all to the root"),
+    (FreeTransfers("gather"), "matching", "everybody straight to the root"),
+    (FreeTransfers("scatter"), "matching", "the root straight to everybody"),
+    (Trees(True, collective="barrier"), "assignment", "a token up and down one tree"),
+)
+FURTHER: Final = tuple(
+    FlowMethod(planner.collective, "proposed", planner, discipline, summary)
+    for planner, discipline, summary in _FURTHER
 )
 """Collectives that the paper does not have."""
 
 BEYOND: Final = (
-    FlowMethod(
+    *_of(
         "allreduce",
-        "path",
-        Streamed(path_only=True),
-        "pipeline",
-        "chunks stream along a path of strong links",
-    ),
-    FlowMethod(
-        "allreduce",
-        "streamed",
-        Streamed(),
-        "",
-        "chunks stream round a cycle of strong links, or along a path to the late rack",
+        (
+            "path",
+            Streamed(path_only=True),
+            "pipeline",
+            "chunks stream along a path of strong links",
+        ),
+        (
+            "streamed",
+            Streamed(),
+            "",
+            "chunks stream round a cycle of strong links, or along a path to the straggler",
+        ),
     ),
     StreamedAndRing(),
-    FlowMethod(
-        "a2a", "sustained", Rotation(), "sustained", "busiest racks first, links held for a while"
+    *_of(
+        "a2a", ("sustained", Rotation(), "sustained", "busiest racks first, links held for a while")
     ),
     Relayed(),
-    FlowMethod(
-        "p2p", "striped", FreeTransfers("p2p"), "striping", "chunks on every subband that helps"
+    *_of(
+        "p2p", ("striped", FreeTransfers("p2p"), "striping", "chunks on every subband that helps")
     ),
 )
 """Mechanisms that come nearer to the bound than the paper's."""

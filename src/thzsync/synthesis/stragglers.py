@@ -1,8 +1,8 @@
-"""AllReduce with several late racks: their data meets at roots before the sums are spread.
+"""AllReduce with several stragglers: their data meets at roots before the sums are spread.
 
-What everybody else has is summed up while the late racks are waited for. When their data comes it
+What everybody else has is summed up while the stragglers are waited for. When their data comes it
 has to meet: one sends to the other, or all send to a third rack, which adds up and spreads.
-Straight is best where late racks stand near each other, helpers where they do not. The tensor is
+Straight is best where stragglers stand near each other, helpers where they do not. The tensor is
 cut into shards, each with a root and trees of its own, so that all racks have about the same to do
 (``packing.pack``).
 """
@@ -10,13 +10,13 @@ cut into shards, each with a root and trees of its own, so that all racks have a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.synthesis.method import Setting
-from thzsync.synthesis.paths import link_rates
 from thzsync.transfers import Flow
 
 LEAST_SHARE: Final = 0.02
@@ -35,7 +35,7 @@ class Meeting:
     racks: IntArray
     """All racks of the event; everything else is by position in it."""
     late: tuple[int, ...]
-    """Late racks, the latest one last."""
+    """Stragglers, the latest one last."""
     shares: FloatArray
     """Part of the tensor of every shard, the largest first."""
     roots: IntArray
@@ -62,16 +62,14 @@ class Meeting:
 
     def _shard(self, number: int, size: int, shard: int, first: int, thz: bool) -> list[Flow]:
         root, sums, spreads = int(self.roots[number]), self.sums[number], self.spreads[number]
+        flow = partial(
+            Flow, size_bytes=size, shard=shard, bundled=False, thz=thz, discipline=DISCIPLINE
+        )
         flows: list[Flow] = []
 
         def add(src: int, dst: int, after: list[int], local: bool, reduces: bool) -> int:
-            flows.append(
-                Flow(
-                    int(self.racks[src]), int(self.racks[dst]), size, after=tuple(after),
-                    local=local, shard=shard, reduces=reduces, bundled=False, thz=thz,
-                    discipline=DISCIPLINE,
-                )
-            )  # fmt: skip
+            ends = int(self.racks[src]), int(self.racks[dst])
+            flows.append(flow(*ends, after=tuple(after), local=local, reduces=reduces))
             return first + len(flows) - 1
 
         arrived: dict[int, list[int]] = {v: [] for v in range(len(self.racks))}
@@ -97,7 +95,7 @@ def _outwards(parent: IntArray, root: int) -> list[int]:
 
 
 def meeting(setting: Setting, racks: IntArray, size: int) -> tuple[Meeting, float]:
-    """The best shards found for two or more late racks, and the busiest rack's load.
+    """The best shards found for two or more stragglers, and the busiest rack's load.
 
     Loads are in units of the time in which all subbands of a rack would carry ``size`` bytes at one
     bit per second and hertz, counted from the last rack's release.
@@ -115,7 +113,7 @@ def meeting(setting: Setting, racks: IntArray, size: int) -> tuple[Meeting, floa
 
 
 def late_racks(setting: Setting, size: int) -> tuple[IntArray, FloatArray]:
-    """Positions of the late racks, the latest one last, and their head starts in units of load."""
+    """Positions of the stragglers, the latest one last, and their head starts in units of load."""
     late_s, thz = setting.delay_s, setting.thz
     order = np.argsort(late_s, kind="stable")
     late = order[late_s[order] > 0]
@@ -125,7 +123,7 @@ def late_racks(setting: Setting, size: int) -> tuple[IntArray, FloatArray]:
 
 def air_times(setting: Setting) -> FloatArray:
     """What a link takes of both its racks' time for the whole tensor, in units of load."""
-    rate = link_rates(setting)
+    rate = setting.link_rates
     airtime: FloatArray = 1 / np.maximum(rate, max(rate.max() / _WORST_LINK, 1e-9))
     return airtime
 
@@ -147,7 +145,7 @@ def _load(met: Meeting, airtime: FloatArray, early: FloatArray) -> float:
 def path_load(setting: Setting, order: IntArray, size: int) -> float:
     """Load of the busiest rack if one path does it all, its root being the latest rack.
 
-    Besides the sums, a link carries the data of the late racks beyond it to the root; what has
+    Besides the sums, a link carries the data of the stragglers beyond it to the root; what has
     passed before the latest one comes, on half of the subbands, is no load.
     """
     late, early = late_racks(setting, size)

@@ -2,15 +2,19 @@
 
 Round a cycle every link carries 2(N - 1)/N of the tensor in one direction and every rack sends from
 the first moment to the last, which is all that its subbands can do. It needs everybody's data from
-the start and an even number of racks (neighbours send on disjoint halves of the band). Along a
-path every link carries the whole tensor both ways, but all that is ready is summed before the
-late rack's data is there. Several late racks let their data meet first
-(``stragglers.Meeting``), unless one is so much later that the others' has passed by then.
+the start and an even number of racks (neighbours send on disjoint halves of the band).
+
+Along a path of strong links chunks are summed from both ends towards the root and sent back: every
+link carries the tensor once in each direction, and a chunk goes on as soon as it has arrived. The
+root is the latest straggler: everything that is ready is summed before its data is there. Several
+stragglers let their data meet first (``stragglers.Meeting``), unless one is so much later that the
+others' has passed by then.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -18,7 +22,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand, find_collective
 from thzsync.synthesis.method import Setting
-from thzsync.synthesis.paths import link_rates, path_and_root, path_flows, route_cost
+from thzsync.synthesis.offer import Offer
 from thzsync.synthesis.rings import ring_flows
 from thzsync.synthesis.stragglers import Meeting, meeting, path_load
 from thzsync.transfers import Flow, TransferGraph, graph_of
@@ -26,6 +30,8 @@ from thzsync.transfers import Flow, TransferGraph, graph_of
 MOST_CLOSED: Final = 32
 """Racks up to which a cycle is worth its flows, which grow with their square; what it gains over a
 path shrinks with their number."""
+SHARPNESS: Final = 8.0
+"""Exponent that makes a route's cost follow its slowest link."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +66,57 @@ class Route:
         ]
 
 
+def path_flows(
+    racks: IntArray, root: int, size: int, shard: int = 0, first: int = 0, thz: bool = False
+) -> list[Flow]:
+    """Flows ``first``, ... along racks in the order of the path; up and down of a link in turn."""
+    links, order = len(racks) - 1, racks.tolist()  # link k joins places k and k + 1
+    flow = partial(
+        Flow, size_bytes=size, shard=shard, bundled=False, thz=thz, discipline="pipeline"
+    )
+    sums = tuple(first + 2 * k for k in (root - 1, root) if 0 <= k < links)
+    flows = []
+    for k in range(links):
+        outwards = -1 if k < root else 1
+        far, near = order[k : k + 2][::-outwards]
+        beyond, at_root = k + outwards, k in (root - 1, root)
+        before = (first + 2 * beyond,) if 0 <= beyond < links else ()
+        after = sums if at_root else (first + 2 * (k - outwards) + 1,)
+        flows.append(flow(far, near, after=before, local=True, reduces=True))
+        flows.append(flow(near, far, after=after, local=at_root, reduces=False))
+    return flows
+
+
 def best_route(setting: Setting, racks: IntArray, size: int) -> Route | Meeting:
     """By who is late, and by the slowest link where nobody is."""
     n, late = len(racks), np.flatnonzero(setting.delay_s > 0)
     even = n >= 4 and n % 2 == 0 and setting.thz.subbands >= 2
-    order, root = path_and_root(setting)
+    order, root = _path(setting)
     path = Route(racks[order], root)
     if n >= 4 and len(late) >= 2:
         met, load = meeting(setting, racks, size)
         return met if load < path_load(setting, order, size) else path
     if not even or n > MOST_CLOSED or len(late):
         return path
-    rate = link_rates(setting)
-    cycle = _cycle(rate)
-    closed = _slowest(rate, cycle, np.roll(cycle, -1)) * n / (n - 1)
-    opened = _slowest(rate, order[:-1], order[1:])
+    rate, cycle = setting.link_rates, _order(setting, closed=True)
+    closed = float(rate[cycle, np.roll(cycle, -1)].min()) * n / (n - 1)
+    opened = float(rate[order[:-1], order[1:]].min())
     return Route(racks[cycle], None) if closed > opened else path
 
 
-def _cycle(rate: FloatArray) -> IntArray:
+def _path(setting: Setting) -> tuple[IntArray, int]:
+    """Positions of the racks along the path, and the root's place in it."""
+    order = _order(setting, closed=False)
+    late = setting.delay_s[order]
+    return order, int(np.argmax(late)) if late.any() else len(order) // 2
+
+
+def _order(setting: Setting, closed: bool) -> IntArray:
+    """The cheapest route: the one of the fastest links."""
     from thzsync.synthesis.routes import strongest_route  # compiled: not for who only asks names
 
-    return strongest_route(route_cost(rate), True)
-
-
-def _slowest(rate: FloatArray, src: IntArray, dst: IntArray) -> float:
-    return float(rate[src, dst].min())
+    cost: FloatArray = (1 / np.maximum(setting.link_rates, 1e-9)) ** SHARPNESS
+    return strongest_route(cost / cost.max(initial=1e-300), closed)
 
 
 @dataclass(frozen=True)
@@ -102,12 +133,45 @@ class Streamed:
         """The flows of the route."""
         size = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
         flows: list[Flow] = []
-        if size > 0 and len(racks) > 1:
-            route = _path(setting, racks) if self.path_only else best_route(setting, racks, size)
-            flows = route.flows(size)
+        if size > 0 and len(racks) > 1 and self.path_only:
+            order, root = _path(setting)
+            flows = path_flows(racks[order], root, size)
+        elif size > 0 and len(racks) > 1:
+            flows = best_route(setting, racks, size).flows(size)
         return graph_of(self.collective, demand, racks, chunk_bytes, flows)
 
 
-def _path(setting: Setting, racks: IntArray) -> Route:
-    order, root = path_and_root(setting)
-    return Route(racks[order], root)
+@dataclass(frozen=True)
+class StreamedAndRing:
+    """AllReduce: streamed on THz beside the bandwidth-optimal ring on fibre.
+
+    The policy decides how many chunks of the tensor are streamed; one budget serves all racks.
+    """
+
+    collective: str = "allreduce"
+    name: str = "streamed-and-ring"
+    summary: str = "streamed on THz beside a bandwidth-optimal ring on fibre"
+
+    def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
+        """One unit: the tensor, judged by the links of its route."""
+        size = int(find_collective(self.collective).blocks(demand, racks).size_bytes.sum())
+        if size == 0 or len(racks) < 2:
+            return Offer.per_flow(self._graph(demand, racks, chunk_bytes, []))
+        route = best_route(setting, racks, size)
+
+        def lower(thz_chunks: IntArray) -> TransferGraph:
+            on_thz = min(size, int(thz_chunks[0]) * chunk_bytes)
+            flows = ring_flows(racks, size - on_thz)
+            if on_thz:
+                shard, first = len(racks), len(flows)
+                flows += route.flows(on_thz, shard, first, thz=True)
+            return self._graph(demand, racks, chunk_bytes, flows)
+
+        chunks = -(-size // chunk_bytes)
+        return Offer.whole(self.collective, racks, chunks, *route.links(), lower)
+
+    def _graph(
+        self, demand: Demand, racks: IntArray, chunk_bytes: int, flows: list[Flow]
+    ) -> TransferGraph:
+        graph = graph_of(self.collective, demand, racks, chunk_bytes, flows)
+        return replace(graph, method=self.name)

@@ -6,7 +6,6 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import inner, kernel
-from thzsync.wireless.assignment import assign
 from thzsync.wireless.bookkeeping import (
     Sent,
     Started,
@@ -16,7 +15,7 @@ from thzsync.wireless.bookkeeping import (
     startable,
     write_down,
 )
-from thzsync.wireless.matching import match
+from thzsync.wireless.matching import assign, match
 from thzsync.wireless.power import allocate, radiate_all
 from thzsync.wireless.state import WORTHWHILE, Air, GroupView, LinkTable, Radio, ReadyQueue, Slots
 
@@ -56,19 +55,9 @@ def free_slots(
     air: Air, links: LinkTable, queue: ReadyQueue, left: IntArray, cap_w: FloatArray
 ) -> Slots:
     """What a round of this group may still take."""
-    flows, subbands = queue.snr_per_w.shape
-    usable = np.zeros((flows, subbands), dtype=np.bool_)
-    for f in range(flows):
-        for c in range(subbands):
-            snr = queue.snr_per_w[f, c] * cap_w[links.sender[f]]
-            usable[f, c] = left[f] > 0 and snr >= queue.needed_snr
-    free = np.empty((len(queue.racks), subbands), dtype=np.bool_)
-    chains = np.empty(len(queue.racks), dtype=np.int64)
-    for v in range(len(chains)):
-        chains[v] = air.chains[queue.racks[v]]
-        for c in range(subbands):
-            free[v, c] = not air.busy[queue.racks[v], c]
-    return Slots(free, chains, left, usable)
+    enough = queue.snr_per_w * cap_w[links.sender].reshape((-1, 1)) >= queue.needed_snr
+    usable = enough & (left > 0).reshape((-1, 1))
+    return Slots(~air.busy[queue.racks], air.chains[queue.racks], left, usable)
 
 
 @inner
@@ -83,30 +72,26 @@ def send(
     n, subbands = len(edges), queue.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     row, chunks = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    lasting_ps, power_w = np.empty(n, dtype=np.int64), np.empty(n)
     bits, snr = np.empty(n), np.empty(n)
-    next_row, most_chunks = queue.lowest.copy(), 0
+    next_row, most_chunks = queue.lowest.copy(), 1
     for a in range(n):
         f = flow[a]
         row[a], chunks[a], bits[a] = next_run(queue, f, next_row[f])
         next_row[f] = row[a] + chunks[a]
         most_chunks = max(most_chunks, chunks[a])
         snr[a] = queue.snr_per_w[f, subband[a]]
-    kept = 0
+    sender, limit_s = links.sender[flow], radio.longest_s * most_chunks
+    keep, power_w, duration_ps = np.ones(n, dtype=np.bool_), np.empty(n), 0
     if n > 0:
-        sender = links.sender[flow]
         keep, power_w, duration_ps = allocate(
-            sender, bits, snr, cap_w, radio.subband_hz, radio.longest_s * most_chunks, optimal
+            sender, bits, snr, cap_w, radio.subband_hz, limit_s, optimal
         )
-        if radio.whole_budget:
-            radiate_all(sender, keep, cap_w, power_w)
-        for a in range(n):  # close the gaps of those left out
-            if keep[a]:
-                begin(air, links, queue, flow[a], row[a], chunks[a], subband[a], power_w[a])
-                flow[kept], row[kept], chunks[kept] = flow[a], row[a], chunks[a]
-                subband[kept], power_w[kept] = subband[a], power_w[a]
-                lasting_ps[kept] = duration_ps
-                kept += 1
+    if radio.whole_budget:
+        radiate_all(sender, keep, cap_w, power_w)
+    for a in range(n):
+        if keep[a]:
+            begin(air, links, queue, flow[a], row[a], chunks[a], subband[a], power_w[a])
+    lasting_ps = np.full(n, duration_ps)
     return (
-        flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
+        flow[keep], row[keep], chunks[keep], subband[keep], power_w[keep], lasting_ps[keep],
     )  # fmt: skip

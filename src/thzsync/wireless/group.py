@@ -14,7 +14,6 @@ from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import claim, mark_ready
-from thzsync.wireless.layout import Layout, lay_out
 from thzsync.wireless.state import (
     IDLE,
     NOT_BLOCKED,
@@ -86,14 +85,15 @@ class FlowGroup:
         rank: int = 0,
         lookahead: bool = False,
     ) -> None:
-        layout = lay_out(graph, np.flatnonzero(graph.discipline == index))
         self.number = number
         self.index = index
         self.graph = graph
         self.discipline_name = discipline.name
         self.common, self.in_turn = discipline.common, discipline.in_turn
-        self.flows, self.src, self.dst = layout.flows, layout.src, layout.dst
-        self.alone = len(self.flows) == graph.flows
+        flows: IntArray = np.flatnonzero(graph.discipline == index)
+        self.flows = flows
+        self.src, self.dst = graph.src[flows], graph.dst[flows]
+        self.alone = len(flows) == graph.flows
         self.in_flight = 0
         self.rank = rank
         """Who has a lower one is served first."""
@@ -106,7 +106,8 @@ class FlowGroup:
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
-        self.rack_mask = layout.rack_mask
+        self.rack_mask = sum(1 << rack for rack in graph.racks.tolist())
+        """Racks of the event, as bits."""
         self.chains, self.radio = thz.chains, medium.radio
         self.pins: BoolArray | None = None
         """Subbands that every flow's link keeps, by (flow, subband), where links are pinned."""
@@ -114,31 +115,20 @@ class FlowGroup:
         """Whether there were too few for all links that have something to send."""
         self._stages = stages
         self._thz = thz
-        self.links = link_table_of(layout, thz.subbands)
-        self.queue = _ready_queue(graph, layout, budget_w, drawn_w, thz)
+        self.links = link_table_of(graph, flows, thz.subbands)
+        self.queue = _ready_queue(graph, flows, budget_w, drawn_w, thz)
         self.outstanding = int(self.queue.owned.sum())
-        self.gains = np.zeros((len(self.flows), thz.subbands))
-        self.until_ps = np.zeros(len(self.flows), dtype=np.int64)
+        self.gains = np.zeros((len(flows), thz.subbands))
+        self.until_ps = np.zeros(len(flows), dtype=np.int64)
         """Until when neither the channel nor events before this one change what a flow would do
         next [ps]; set before every start."""
         self.lookahead = lookahead
         """Whether its trains may run beside what others hold, until that is given back."""
-        self.view = hold(
-            GroupView(
-                *medium,
-                self.links,
-                self.queue,
-                self.flows,
-                self.src,
-                self.dst,
-                layout.bytes_before,
-                self.gains,
-                self.until_ps,
-                discipline.guarded,
-                discipline.steers,
-                discipline.common,
-            )
-        )
+        rules = (discipline.guarded, discipline.steers, discipline.common)
+        self.view = hold(GroupView(
+            *medium, self.links, self.queue, flows, self.src, self.dst,
+            _sums(self.queue.size_bytes), self.gains, self.until_ps, *rules,
+        ))  # fmt: skip
         """All of this as kernels take it."""
 
     @cached_property
@@ -201,11 +191,6 @@ class FlowGroup:
         self.ready += len(rows)
         self.fresh = True
 
-    def count_started(self, chunks: int, blocked: bool) -> None:
-        """Transmissions were attempted: so many chunks are under way; whether a flow is blocked."""
-        self.ready -= chunks
-        self.blocked = blocked
-
     def withdraw(self, rows: IntArray) -> None:
         """The fibre takes chunks that were not sent yet."""
         queue = self.queue
@@ -249,38 +234,48 @@ class FlowGroup:
         return np.searchsorted(self.queue.first, rows, side="right") - 1
 
 
-def link_table_of(layout: Layout, subbands: int) -> LinkTable:
-    """Flows by position, and which of them meet at each rack."""
-    edges = np.arange(len(layout.flows) * subbands, dtype=np.int64)
-    return LinkTable(
-        layout.sender, layout.receiver, layout.touch_start, layout.touch, edges, edges.copy()
-    )
+def link_table_of(graph: TransferGraph, flows: IntArray, subbands: int) -> LinkTable:
+    """Some flows of a graph by position, and which of them meet at each rack."""
+    sender = np.searchsorted(graph.racks, graph.src[flows]).astype(np.int64)
+    receiver = np.searchsorted(graph.racks, graph.dst[flows]).astype(np.int64)
+    ends = np.concatenate((sender, receiver))
+    touch = np.argsort(ends, kind="stable") % max(len(flows), 1)
+    touch_start = _sums(np.bincount(ends, minlength=len(graph.racks)))
+    edges = np.arange(len(flows) * subbands, dtype=np.int64)
+    return LinkTable(sender, receiver, touch_start, touch.astype(np.int64), edges, edges.copy())
+
+
+def _sums(values: IntArray) -> IntArray:
+    """What stands before every value, and all of them."""
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(values)))
 
 
 def _ready_queue(
-    graph: TransferGraph, layout: Layout, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz
+    graph: TransferGraph, flows: IntArray, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz
 ) -> ReadyQueue:
-    flows, first = len(layout.flows), layout.first
-    ready, sent, flying, lands_ps = np.zeros((4, flows), dtype=np.int64)
+    count, first = len(flows), _sums(graph.chunks[flows])
+    alone = count == graph.flows
+    size_bytes = graph.chunk_sizes[slice(None) if alone else np.isin(graph.chunk_flow, flows)]
+    ready, sent, flying, lands_ps = np.zeros((4, count), dtype=np.int64)
     exponent = 8.0 * graph.chunk_bytes / (thz.longest_round_s * thz.subband_hz)
     return ReadyQueue(
         racks=graph.racks,
         budget_w=budget_w,
-        stage=layout.stage,
+        stage=graph.stage[flows],
         first=first,
-        size_bytes=layout.size_bytes,
-        state=np.full(len(layout.size_bytes), IDLE, dtype=np.int8),
-        owned=graph.thz_chunks[layout.flows].astype(np.int64),
+        size_bytes=size_bytes,
+        state=np.full(len(size_bytes), IDLE, dtype=np.int8),
+        owned=graph.thz_chunks[flows].astype(np.int64),
         ready=ready,
         lowest=first[1:].copy(),
         sent=sent,
         flying=flying,
         lands_ps=lands_ps,
         drawn_w=drawn_w,
-        snr_per_w=np.zeros((flows, thz.subbands)),
+        snr_per_w=np.zeros((count, thz.subbands)),
         needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
-        blocked_ps=np.full(flows, NOT_BLOCKED, dtype=np.int64),
-        bundled=layout.bundled,
-        awaited=layout.awaited,
-        shared=flows < graph.flows,
+        blocked_ps=np.full(count, NOT_BLOCKED, dtype=np.int64),
+        bundled=graph.bundled[flows],
+        awaited=np.isin(flows, graph.after),
+        shared=not alone,
     )

@@ -22,34 +22,48 @@ from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import note_changes, release
 from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.group import FlowGroup, Stages
-from thzsync.wireless.outages import Outages
-from thzsync.wireless.round import CHUNKS, COLUMNS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
-from thzsync.wireless.state import NOT_BLOCKED, Air, Medium, Radio, StartLog
+from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
+from thzsync.wireless.state import NOT_BLOCKED, Medium, Radio, empty_air, empty_log
 
 EVERYBODY = -1
 _turn = attrgetter("rank", "number", "index")
 
 
-def empty_air(racks: int, thz: Thz) -> Air:
-    """Transceivers of which nothing is taken."""
-    return Air(
-        busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
-        chains=np.full(racks, thz.chains, dtype=np.int64),
-        power_w=np.zeros(racks),
-        sending=np.zeros(racks, dtype=np.int64),
-        free_ps=np.zeros((racks, thz.subbands), dtype=np.int64),
-        facing=np.full((racks, thz.subbands), -1, dtype=np.int64),
-    )
+class Outages:
+    """Counts of overlapping faults per transceiver, subband and rack pair."""
 
+    def __init__(self, racks: int, subbands: int) -> None:
+        self._racks = np.zeros(racks, dtype=np.int64)
+        self._subbands = np.zeros(subbands, dtype=np.int64)
+        self._pairs: dict[tuple[int, int], int] = {}
 
-def empty_log(rows: int) -> StartLog:
-    """Where nothing is written down yet."""
-    return StartLog(
-        table=np.zeros((rows, COLUMNS), dtype=np.int64),
-        power_w=np.zeros(rows),
-        gain=np.zeros(rows),
-        lasting_ps=np.zeros(rows, dtype=np.int64),
-    )
+    def change(
+        self,
+        by: int,
+        rack: int | None = None,
+        subband: int | None = None,
+        pair: tuple[int, int] | None = None,
+    ) -> None:
+        """Add (+1) or remove (-1) one fault of each part that is named."""
+        if rack is not None:
+            self._racks[rack] += by
+        if subband is not None:
+            self._subbands[subband] += by
+        if pair is not None:
+            key = (min(pair), max(pair))
+            self._pairs[key] = self._pairs.get(key, 0) + by
+            if not self._pairs[key]:
+                del self._pairs[key]
+
+    def usable(self, src: IntArray, dst: IntArray) -> BoolArray | None:
+        """By (link, subband), whether no fault forbids it; None when there are no faults."""
+        if not (self._racks.any() or self._subbands.any() or self._pairs):
+            return None
+        up = (self._racks[src] == 0) & (self._racks[dst] == 0)
+        for i, j in self._pairs:
+            up &= ~(((src == i) & (dst == j)) | ((src == j) & (dst == i)))
+        usable: BoolArray = up[:, None] & (self._subbands == 0)[None, :]
+        return usable
 
 
 class Overlay:
@@ -73,14 +87,9 @@ class Overlay:
         self._trains = trains
         self._lookahead = lookahead
         self._channel = channel
+        whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.round_overhead_s)
         self._radio = hold(
-            Radio(
-                thz.subband_hz,
-                thz.max_power_w,
-                thz.longest_round_s,
-                thz.radiation == "budget",
-                to_ps(thz.round_overhead_s),
-            )
+            Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps)
         )
         self._racks = racks
         self._alone = thz.sharing == "event"
@@ -137,24 +146,12 @@ class Overlay:
     def _admit_groups(
         self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int
     ) -> None:
-        stages, drawn_w = Stages(graph), np.zeros(len(graph.racks))
         budget = np.array(budget_w, dtype=np.float64)
         medium = self._media[number if self._alone else EVERYBODY]
+        common = (Stages(graph), budget, np.zeros(len(graph.racks)), self._thz, medium)
         self._groups[number] = [
-            FlowGroup(
-                number,
-                graph,
-                index,
-                find_discipline(name),
-                stages,
-                budget,
-                drawn_w,
-                self._thz,
-                medium,
-                rank,
-                self._lookahead,
-            )
-            for index, name in enumerate(graph.disciplines)
+            FlowGroup(number, graph, k, find_discipline(name), *common, rank, self._lookahead)
+            for k, name in enumerate(graph.disciplines)
         ]
         for group in self._groups[number]:
             if group.outstanding:
@@ -176,7 +173,8 @@ class Overlay:
             if (group.in_flight and group.common) or not (group.ready or group.blocked):
                 continue
             if stale:
-                group.refresh(self._channel, self._usable(group), now_ps)
+                usable = self._outages.usable(group.src, group.dst)
+                group.refresh(self._channel, usable, now_ps)
                 group.gains_until_ps = min(group.gains_until_ps, self._next_fault_ps(now_ps))
                 find_discipline(group.discipline_name).tune(group)
             group.fresh = False
@@ -296,35 +294,23 @@ class Overlay:
 
     def _start(self, group: FlowGroup, now_ps: int) -> list[Round]:
         discipline = find_discipline(group.discipline_name)
-        started, carried, blocked = discipline.start(group, now_ps)
-        group.count_started(carried, blocked)
-        log, each = self._log, started if group.common else 1
-        table = log.table[:started].copy()
-        power_w, gain = log.power_w[:started].copy(), log.gain[:started].copy()
-        parts = [slice(a, a + each) for a in range(0, started, max(each, 1))]
-        return [
-            self._round(group, now_ps, log.lasting_ps.item(p.start), table[p], power_w[p], gain[p])
-            for p in parts
-        ]
+        started, carried, group.blocked = discipline.start(group, now_ps)
+        group.ready -= carried
+        each = max(started, 1) if group.common else 1
+        return [self._round(group, slice(a, a + each), now_ps) for a in range(0, started, each)]
 
-    def _round(
-        self,
-        group: FlowGroup,
-        now_ps: int,
-        lasting_ps: int,
-        table: IntArray,
-        power_w: FloatArray,
-        gain: FloatArray,
-    ) -> Round:
-        number, guard_ps = group.number, table.item(0, GUARD)
-        index = self._started[number]
-        self._started[number] = index + 1
+    def _round(self, group: FlowGroup, rows: slice, now_ps: int) -> Round:
+        """A round of these rows of the start log."""
+        number, log = group.number, self._log
+        index, table = self._started[number], log.table[rows].copy()
+        self._started[number] += 1
         group.in_flight += 1
-        group.round_end_ps = end_ps = now_ps + guard_ps + lasting_ps
+        guard_ps = table.item(0, GUARD)
+        group.round_end_ps = end_ps = now_ps + guard_ps + log.lasting_ps.item(rows.start)
         delivers = table.item(0, CHUNKS) if len(table) == 1 else int(table[:, CHUNKS].sum())
         return Round(
             number, group.index, group.discipline_name, group.common, index, now_ps, end_ps,
-            guard_ps, delivers, table, power_w, gain,
+            guard_ps, delivers, table, log.power_w[rows].copy(), log.gain[rows].copy(),
         )  # fmt: skip
 
     def _split(self, number: int, rows: IntArray) -> list[tuple[FlowGroup, IntArray]]:
@@ -338,9 +324,6 @@ class Overlay:
         index = graph.discipline[graph.chunk_flow[rows]]
         parts = [(group, rows[index == group.index]) for group in groups]
         return [(group, group.rows(mine)) for group, mine in parts if len(mine)]
-
-    def _usable(self, group: FlowGroup) -> BoolArray | None:
-        return self._outages.usable(group.src, group.dst)
 
     def _forget_gains(self) -> None:
         for groups in self._groups.values():  # who has nothing here now may adopt some later

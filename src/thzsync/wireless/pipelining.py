@@ -88,7 +88,7 @@ def _slowest(
 def look_at_links(view: GroupView, of_flow: IntArray, active: BoolArray) -> bool:
     """Note which links are active; whether they are other than before.
 
-    A flow that waits for a late rack has not begun, and its link needs no subband yet.
+    A flow that waits for a straggler has not begun, and its link needs no subband yet.
     """
     queue, now = view.queue, np.zeros(len(active), dtype=np.bool_)
     for f in range(len(of_flow)):

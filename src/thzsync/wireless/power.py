@@ -130,13 +130,10 @@ def equal_powers_w(sender: IntArray, keep: BoolArray, cap_w: FloatArray) -> Floa
     """Every sender's cap [W], split equally over its transmissions."""
     count = np.zeros(len(cap_w), dtype=np.int64)
     for a in range(len(sender)):
-        if keep[a]:
-            count[sender[a]] += 1
-    power_w = np.zeros(len(sender))
-    for a in range(len(sender)):
-        if keep[a]:  # a hair below, so that the sum stays within the cap
-            power_w[a] = cap_w[sender[a]] / count[sender[a]] * (1.0 - 1e-12)
-    return power_w
+        count[sender[a]] += keep[a]
+    # A hair below, so that the sum stays within the cap.
+    share_w = cap_w / np.maximum(count, 1) * (1.0 - 1e-12)
+    return np.where(keep, share_w[sender], 0.0)
 
 
 @kernel

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from thzsync.arrays import FloatArray, IntArray
 
-FLOW: Final = 0
-FIRST_CHUNK: Final = 1
-CHUNKS: Final = 2
-SRC: Final = 3
-DST: Final = 4
-SUBBAND: Final = 5
-BYTES: Final = 6
-LOCAL_FLOW: Final = 7
-GUARD: Final = 8
-COLUMNS: Final = 9
+FLOW, FIRST_CHUNK, CHUNKS, SRC, DST, SUBBAND, BYTES, LOCAL_FLOW, GUARD, COLUMNS = range(10)
 """Columns of a round's table, one row per transmission."""
 
 

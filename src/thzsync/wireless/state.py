@@ -7,7 +7,11 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 from warnings import warn
 
+import numpy as np
+
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.scenario import Thz
+from thzsync.wireless.round import COLUMNS
 
 IDLE: Final = 0
 """Its precedence is not satisfied yet, or the fibre owns it: not for the overlay to send."""
@@ -178,6 +182,28 @@ class Slots(NamedTuple):
     """Transmissions that every flow could still begin."""
     usable: BoolArray
     """Whether the power at hand carries a chunk in time, by (flow, subband)."""
+
+
+def empty_air(racks: int, thz: Thz) -> Air:
+    """Transceivers of which nothing is taken."""
+    return Air(
+        busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
+        chains=np.full(racks, thz.chains, dtype=np.int64),
+        power_w=np.zeros(racks),
+        sending=np.zeros(racks, dtype=np.int64),
+        free_ps=np.zeros((racks, thz.subbands), dtype=np.int64),
+        facing=np.full((racks, thz.subbands), -1, dtype=np.int64),
+    )
+
+
+def empty_log(rows: int) -> StartLog:
+    """Where nothing is written down yet."""
+    return StartLog(
+        table=np.zeros((rows, COLUMNS), dtype=np.int64),
+        power_w=np.zeros(rows),
+        gain=np.zeros(rows),
+        lasting_ps=np.zeros(rows, dtype=np.int64),
+    )
 
 
 def moved(module: ModuleType, name: str, old: str) -> Any:

@@ -4,8 +4,8 @@ Chunks that would follow each other on the same subband with the same power anyw
 train: then nothing is lost by not asking again after every chunk. A train needs that no older event
 and no other flow of its own meets the two racks (nobody could step in between), that its subband is
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
-starts no chunk after the channel has changed. Farsighted, it may run where older events and better
-subbands or power that others hold are in sight, too, until the first of them ends. A flow on
+starts no chunk after the channel has changed. With lookahead it may run where older events and
+better subbands or power that others hold are in sight, too, until the first of them ends. A flow on
 several subbands at once has a train on each, if it has begun on all that are of use to it.
 """
 
@@ -56,9 +56,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
     note_blocked(radio, links, queue, left, now_ps)
     flights = min(flights, queue.snr_per_w.shape[1])
     whole_w = _shares_w(links, queue, left)
-    share_w = np.empty(len(whole_w))
-    for u in range(len(share_w)):
-        share_w[u] = whole_w[u] / flights
+    share_w = whole_w / flights
     n, most = 0, len(left) * flights
     flow, row = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     chunks, subband = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
@@ -126,7 +124,7 @@ def _better_ps(
 ) -> int:
     """When a flow could have a better subband or more power than this [ps], at the soonest.
 
-    Who is not lookahead does not know when others end. Of equal subbands the first is taken.
+    Without lookahead nobody knows when others end. Of equal subbands the first is taken.
     """
     u, snr_per_w = links.sender[flow], queue.snr_per_w[flow]
     src, dst = queue.racks[u], queue.racks[links.receiver[flow]]
@@ -239,9 +237,7 @@ def _shares_w(links: LinkTable, queue: ReadyQueue, left: IntArray) -> FloatArray
     for f in range(len(left)):
         if left[f] > 0 or queue.flying[f] > 0:
             active[links.sender[f]] += 1
-    share_w = np.empty(len(active))
-    for u in range(len(active)):
-        share_w[u] = queue.budget_w[u] / max(active[u], 1)
+    share_w: FloatArray = queue.budget_w / np.maximum(active, 1)
     return share_w
 
 

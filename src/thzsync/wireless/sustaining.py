@@ -60,7 +60,8 @@ def sustain(
     air, radio, links, queue = view.air, view.radio, view.links, view.queue
     left = startable(queue, stage)
     note_blocked(radio, links, queue, left, now_ps)
-    cap_w = _left_w(air, radio, queue)
+    spare_w = radio.max_power_w - air.power_w[queue.racks]
+    cap_w = np.maximum(0.0, np.minimum(queue.budget_w - queue.drawn_w, spare_w))
     share_w = queue.budget_w * min(1.0, 2.0 / queue.snr_per_w.shape[1])
     if not relayed:
         _ease(links, queue, share_w, radio.subband_hz)
@@ -88,16 +89,6 @@ def sustain(
 
 
 @inner
-def _left_w(air: Air, radio: Radio, queue: ReadyQueue) -> FloatArray:
-    """Power that every position has left of its budget and of its maximum [W]."""
-    left_w = np.empty(len(queue.racks))
-    for v in range(len(left_w)):
-        spare_w = radio.max_power_w - air.power_w[queue.racks[v]]
-        left_w[v] = max(0.0, min(queue.budget_w[v] - queue.drawn_w[v], spare_w))
-    return left_w
-
-
-@inner
 def _start(
     air: Air, radio: Radio, links: LinkTable, queue: ReadyQueue, edges: IntArray, row: IntArray,
     chunks: IntArray, bits: FloatArray, cap_w: FloatArray, want_w: FloatArray,
@@ -106,7 +97,7 @@ def _start(
     n, subbands = len(edges), queue.snr_per_w.shape[1]
     flow, subband = edges // subbands, edges % subbands
     power_w, lasting_ps = np.empty(n), np.empty(n, dtype=np.int64)
-    kept = 0
+    kept = np.zeros(n, dtype=np.bool_)
     for a in range(n):
         f, c, u = flow[a], subband[a], links.sender[flow[a]]
         watt = min(cap_w[u], want_w[f])
@@ -116,12 +107,10 @@ def _start(
         cap_w[u] -= watt
         rate = rate_bps_of(watt, snr, radio.subband_hz)
         begin(air, links, queue, f, row[a], chunks[a], c, watt)
-        flow[kept], row[kept], chunks[kept], subband[kept] = f, row[a], chunks[a], c
-        power_w[kept] = watt
-        lasting_ps[kept] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
-        kept += 1
+        power_w[a], kept[a] = watt, True
+        lasting_ps[a] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
     return (
-        flow[:kept], row[:kept], chunks[:kept], subband[:kept], power_w[:kept], lasting_ps[:kept],
+        flow[kept], row[kept], chunks[kept], subband[kept], power_w[kept], lasting_ps[kept],
     )  # fmt: skip
 
 
@@ -153,13 +142,8 @@ def _urgencies(
 ) -> FloatArray:
     """Of every flow: the remaining work at both its ends beside the busiest rack's."""
     work_s, _ = _airtimes_s(links, queue, rate_bps)
-    most_s = max(work_s.max(), 1e-300)
-    of_rack = np.empty(len(work_s))
-    for v in range(len(work_s)):
-        of_rack[v] = (work_s[v] / most_s) ** exponent
-    urgency = np.empty(len(rate_bps))
-    for f in range(len(urgency)):
-        urgency[f] = of_rack[links.sender[f]] + of_rack[links.receiver[f]]
+    of_rack = (work_s / max(work_s.max(), 1e-300)) ** exponent
+    urgency: FloatArray = of_rack[links.sender] + of_rack[links.receiver]
     return urgency
 
 
@@ -171,9 +155,7 @@ def _ease(links: LinkTable, queue: ReadyQueue, share_w: FloatArray, hz: float) -
     end_s = work_s.max() / subbands
     if end_s <= 0.0:
         return
-    for u in range(len(share_w)):
-        at_once = min(max(sends_s[u] / end_s, 1.0), float(subbands))
-        share_w[u] = queue.budget_w[u] / at_once
+    share_w[:] = queue.budget_w / np.minimum(np.maximum(sends_s / end_s, 1.0), float(subbands))
 
 
 @inner_bare
@@ -187,12 +169,9 @@ def _lift(links: LinkTable, queue: ReadyQueue, left: IntArray, share_w: FloatArr
 
 @inner
 def _favour(
-    links: LinkTable,
-    queue: ReadyQueue,
-    rate_bps: FloatArray,
-    share_w: FloatArray,
+    links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray, share_w: FloatArray,
     want_w: FloatArray,
-) -> None:
+) -> None:  # fmt: skip
     """Give links of busy racks more than their sender's share, and as much less to others.
 
     Over the air time that a sender has left to send, its links want its share on average. Who has
@@ -258,12 +237,9 @@ def _rates(queue: ReadyQueue, want_w: FloatArray, hz: float) -> FloatArray:
 @inner
 def _keeping_up(queue: ReadyQueue, rate_bps: FloatArray, lead: FloatArray) -> FloatArray:
     """Value of every (flow, subband): flows that lag behind, and those that others wait for."""
-    value = np.empty_like(rate_bps)
-    for f in range(len(value)):
-        chunks = queue.first[f + 1] - queue.first[f]
-        left = queue.owned[f] / max(chunks, 1)
-        for c in range(value.shape[1]):
-            value[f, c] = lead[f] * math.sqrt(left * rate_bps[f, c])
+    chunks = np.maximum(queue.first[1:] - queue.first[:-1], 1)
+    left = (queue.owned / chunks).reshape((-1, 1))
+    value: FloatArray = lead.reshape((-1, 1)) * np.sqrt(left * rate_bps)
     return value
 
 
@@ -272,13 +248,8 @@ def _worth(
     links: LinkTable, queue: ReadyQueue, rate_bps: FloatArray, value: FloatArray, exponent: float
 ) -> FloatArray:
     """What every edge (flow, subband) is worth: the remaining work at both ends times its value."""
-    flows, subbands = value.shape
     urgency = _urgencies(links, queue, rate_bps, exponent)
-    worth = np.empty(flows * subbands)
-    for f in range(flows):
-        for c in range(subbands):
-            worth[f * subbands + c] = urgency[f] * value[f, c]
-    return worth
+    return (urgency.reshape((-1, 1)) * value).ravel()
 
 
 @inner
