@@ -15,11 +15,11 @@ from thzsync.coordinator import Action, Situation, make_policy
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, grown, random_flat_encoder, represent
 from thzsync.coordinator.features import Features, alone, group_flows
+from thzsync.coordinator.learning import Flat
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
 from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
-from thzsync.coordinator.views import Flat
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
@@ -159,7 +159,7 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
     features = view.featurise(situation)
     assert (features.rows[:, 6] == 1).all()
     action = Action.uniform(situation.offer, 0.5, 0.75)
-    taken = view.taken(features, situation, action)
+    taken = view.taken(situation, action)
     assert taken[:, 0] == pytest.approx(0.5)
     assert taken[:, 1] == pytest.approx(0.75)
     counts = np.where(np.arange(situation.units) == 1, 4, 0)
@@ -167,7 +167,7 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
     alone = found(features, counts, level, LEVELS)
     assert np.flatnonzero(alone[:, 1]).tolist() == [int(features.group[1])]
     same = Action.of(situation.offer, counts, LEVELS[level][situation.offer.rack_group])
-    assert view.taken(features, situation, same) == pytest.approx(alone)
+    assert view.taken(situation, same) == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])

@@ -111,9 +111,9 @@ def _transmit(kind: str) -> None:
 
 
 def _search() -> None:
-    from thzsync.coordinator.choice import search_settings
     from thzsync.coordinator.encoder import random_encoder
     from thzsync.coordinator.features import ACTION_COLUMNS, columns, group_flows
+    from thzsync.coordinator.learning import search_settings
     from thzsync.coordinator.scoring import Head
     from thzsync.coordinator.search import search
 

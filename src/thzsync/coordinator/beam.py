@@ -1,4 +1,4 @@
-"""The survivors of a beam search, and how the best candidates of a coordinate take their places."""
+"""The survivors of a beam search, and how the best candidates of a coordinate replace them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Beam(NamedTuple):
     sums: FloatArray
     """Sums of hidden units that scores are made of (survivor, sender or 1, unit)."""
     score: FloatArray
-    """UCB score less what the deviations cost."""
+    """UCB score minus the cost of deviations."""
     deviations: IntArray
     """Coordinates that have left the uniform action."""
 
@@ -27,7 +27,7 @@ class Candidates(NamedTuple):
     """Every value of one coordinate in every survivor."""
 
     value: IntArray
-    """What an option stands for: a chunk count, or a level index."""
+    """Value of every option: a chunk count, or a level index."""
     score: FloatArray
     """(survivor, option)."""
     sums: FloatArray
@@ -36,7 +36,7 @@ class Candidates(NamedTuple):
 
 @inner
 def empty_beam(width: int, coordinates: int, rows: int, hidden: int) -> Beam:
-    """No survivors yet."""
+    """A beam without survivors."""
     return Beam(
         np.zeros((width, coordinates), dtype=np.int64),
         np.zeros((width, rows, hidden)),
@@ -57,7 +57,7 @@ def empty_candidates(width: int, options: int, hidden: int) -> Candidates:
 
 @inner_bare
 def insert(beam: Beam, new: Beam) -> None:
-    """Give the only survivor of ``new`` its place, if it is good enough; ties go to the earlier."""
+    """Insert the only survivor of ``new`` if it is good enough; ties go to the earlier."""
     place = len(beam.score)
     while place > 0 and new.score[0] > beam.score[place - 1]:
         place -= 1
@@ -71,7 +71,7 @@ def insert(beam: Beam, new: Beam) -> None:
 def charge(
     beam: Beam, candidates: Candidates, tried: int, coordinate: int, deviation_cost: float
 ) -> None:
-    """Take off what deviations cost; an empty place cannot be continued."""
+    """Subtract the cost of deviations; candidates of empty places get minus infinity."""
     for b in range(len(beam.score)):
         for option in range(tried):
             moved = candidates.value[option] != beam.choice[b, coordinate]
@@ -86,7 +86,7 @@ def survive(
 ) -> None:
     """Write the best distinct candidates of a coordinate, which changes this row of hidden units.
 
-    A single survivor stays where it is: then ``after`` is ``beam``.
+    With a single survivor ``after`` is ``beam``.
     """
     score = candidates.score
     for place in range(len(after.score)):
@@ -111,7 +111,7 @@ def survive(
 
 @inner_bare
 def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
-    """Put survivor ``a`` into place ``b``."""
+    """Copy survivor ``a`` to place ``b``."""
     target.score[b], target.deviations[b] = source.score[a], source.deviations[a]
     for coordinate in range(source.choice.shape[1]):
         target.choice[b, coordinate] = source.choice[a, coordinate]
@@ -122,7 +122,7 @@ def _copy(source: Beam, a: int, target: Beam, b: int) -> None:
 
 @inner_bare
 def _agree(beam: Beam, a: int, b: int, but: int) -> bool:
-    """Whether two survivors are the same action but for one coordinate."""
+    """Whether two survivors are the same action except for one coordinate."""
     for coordinate in range(beam.choice.shape[1]):
         if coordinate != but and beam.choice[a, coordinate] != beam.choice[b, coordinate]:
             return False

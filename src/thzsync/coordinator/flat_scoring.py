@@ -1,7 +1,7 @@
 """Scores of candidates under the paper's flat encoder.
 
 A candidate differs from its survivor in one or two numbers of the action. The search keeps the
-first layer's sums before their rectifiers, and each candidate adds what has changed.
+first layer's sums before their rectifiers, and each candidate adds the difference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.beam import Beam, Candidates
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import FLAT_ACTION_COLUMNS
-from thzsync.coordinator.scoring import Event, Scratch, score, sends
+from thzsync.coordinator.scoring import Event, Scratch, sends, upper_confidence
 from thzsync.jit import inner, inner_bare
 
 
@@ -29,7 +29,7 @@ def action_rows(encoder: Encoder, flows: int, contexts: int) -> FloatArray:
 
 @inner_bare
 def score_flat_action(event: Event, choice: IntArray, sums: FloatArray, scratch: Scratch) -> float:
-    """UCB score of a whole action; the first layer's sums into ``sums``."""
+    """UCB score of a whole action; ``sums`` gets the first layer's sums."""
     total, flows = sums[0], len(event.chunks)
     for k in range(len(total)):
         total[k] = event.base[0, k]
@@ -88,7 +88,7 @@ def score_flat_levels(
 
 @inner_bare
 def _power(event: Event, level: int) -> float:
-    """Power of a level; one that is still open (-1) has none."""
+    """Power of a level; 0 if the level is still open (-1)."""
     return event.levels[level] if level >= 0 else 0.0
 
 
@@ -103,4 +103,4 @@ def _score_sums(event: Event, sums: FloatArray, scratch: Scratch) -> float:
         if unit > 0.0:
             for j in range(len(phi)):
                 phi[j] += unit * dense[k, j]
-    return score(event, scratch)
+    return upper_confidence(event, scratch)

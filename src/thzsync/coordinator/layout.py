@@ -1,8 +1,8 @@
-"""What the arrays of a saved policy must look like before compiled code may read them.
+"""Checks of the arrays of a saved policy, before compiled code reads them.
 
-Kernels index without bounds checks, so a wrong shape or position would read foreign memory. Every
-array is known by the last part of its name; sizes are given by the shape that file and scenario
-agree on.
+Kernels index without bounds checks, so a wrong shape or position would read foreign memory. The
+last part of an array's name determines its layout; the shape that file and scenario agree on
+determines its sizes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from thzsync.coordinator.features import ACTION_COLUMNS, FLAT_ACTION_COLUMNS, co
 from thzsync.errors import ThzSyncError
 
 LARGEST: Final = 1e100
-"""Beyond this, products of weights overflow."""
+"""Products of larger weights could overflow."""
 
 
 class Layout(NamedTuple):
-    """Type and sizes of one array; a text stands for a size that the whole file shares."""
+    """Type and sizes of one array; a name stands for a size in the whole file."""
 
     sizes: tuple[str | int, ...]
     dtype: type[Any] = np.float64
     pending: bool = False
-    """Whether NaN may stand for a value that has yet to come."""
+    """Whether NaN may mark a value that is not known yet."""
 
 
 LAYOUTS: Final = {
@@ -50,7 +50,7 @@ LAYOUTS: Final = {
 def check_arrays(
     path: str | Path, shape: Mapping[str, Any], arrays: Mapping[str, AnyArray]
 ) -> None:
-    """Refuse arrays that are not what ``shape`` promises."""
+    """Refuse arrays that differ from ``shape``."""
     flat = shape["encoder"] == "flat"
     inputs = columns(shape["subbands"], FLAT_ACTION_COLUMNS if flat else ACTION_COLUMNS)
     known = {
@@ -75,7 +75,7 @@ def check_arrays(
 
 
 def _check_slots(path: str | Path, arrays: Mapping[str, AnyArray], inputs: int) -> None:
-    """A flat encoder has weights for every slot of what it was trained with."""
+    """A flat encoder needs weights for every slot of its replay memory."""
     for name, array in arrays.items():
         owner, _, last = name.rpartition(".")
         if last != "flow":
@@ -107,7 +107,7 @@ def _check_array(
 def _check_memory(
     path: str | Path, prefix: str, arrays: Mapping[str, AnyArray], capacity: int
 ) -> None:
-    """The replay memory: as many samples as were added, and flows that point at senders."""
+    """The replay memory needs as many samples as were added, and valid senders."""
     rows, group, chunks, reward = (
         arrays.get(f"{prefix}.{name}", np.zeros(0))
         for name in ("rows", "group", "chunks", "reward")

@@ -1,8 +1,8 @@
-"""Bandits that learn what the cost model misses: NeuralLinearUCB on the residual.
+"""Bandits that learn the error of the cost model: NeuralLinearUCB on the residual.
 
-A decision is taken among the actions that the cost model proposes. Each is worth what it should
-earn, plus what the bandit has learnt to expect beyond that, plus its uncertainty. The first
-decision is as good as the cost model, and nothing has to be tried at random before.
+The policy chooses among the actions that the cost model proposes. An action is worth the reward
+that the model expects, plus the error that the bandit has learnt, plus the bandit's uncertainty. So
+the first decision is as good as the cost model, and nothing has to be tried at random.
 """
 
 from __future__ import annotations
@@ -13,31 +13,30 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
-from thzsync.coordinator.bandit import BanditPolicy, NeuralLinearUCB
-from thzsync.coordinator.choice import spread_action
+from thzsync.coordinator.bandit import MODEL_BASED, BanditPolicy, NeuralLinearUCB
 from thzsync.coordinator.cost_model import CostModel
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.estimate import Candidates
 from thzsync.coordinator.features import alone
 from thzsync.coordinator.interface import Action, Outcome, Situation
-from thzsync.coordinator.rewards import compress, learnable_reward
+from thzsync.coordinator.learning import compress
 from thzsync.coordinator.training import encode
 from thzsync.elementary import product
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
 FACTORS: Final = "factors"
-"""Where the progress of the models keeps the measured factors."""
+"""Key of the measured factors in the saved progress."""
 
 
 class ModelBasedBandits(BanditPolicy):
-    """A cost model, and a bandit for what it misses in every collective."""
+    """A cost model, and for every collective a bandit that learns its error."""
 
     def __init__(
         self, name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
     ) -> None:
         super().__init__(name, scenario, settings, streams, shared)
-        even_too = scenario.coordinator.search == "reckoned-even"
+        even_too = MODEL_BASED[scenario.coordinator.search]
         self.cost_model = CostModel(settings.count_levels, even_too)
 
     def decide(self, situation: Situation) -> Action:
@@ -46,55 +45,51 @@ class ModelBasedBandits(BanditPolicy):
         if tried is None:
             return Action.uniform(situation.offer, 0.0, 0.0)
         model = self.model(situation.kind)
-        model.decisions += 1
-        model.encoder = model.view.roomy(model.encoder, situation.units, model.generator)
-        if model.decisions <= model.settings.warm_up and not self.frozen:
-            return spread_action(situation, model.decisions)
+        spread = model.prepare(situation, not self.frozen)
+        if spread is not None:
+            return spread
         phi = encode(model.encoder, _batch(situation, tried, model))
         worth = self._worth(situation, tried) + product(phi, model.head.weights)
         if not self.frozen:
-            spread = np.linalg.norm(product(phi, model.head.inverse_factor), axis=1)
-            worth += model.settings.exploration * spread
+            uncertainty = np.linalg.norm(product(phi, model.head.inverse_factor), axis=1)
+            worth += model.settings.exploration * uncertainty
         return tried.action(situation, int(np.argmax(worth)))
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """What the cost model missed, and by how much its factors are off."""
-        reward = learnable_reward(situation, outcome, self._mode.raw)
-        if self.frozen or situation.units == 0:
-            return
-        taken = self.cost_model.only(situation, action)
-        missed = reward - float(self._worth(situation, taken)[0])
-        view = self._mode.view
-        features = view.featurise(situation)
-        columns = view.taken(features, situation, action)
-        self.model(situation.kind).learn(features, columns, missed)
-        self.cost_model.learn(situation, taken, outcome)
+        """Learn the error of the expected reward, then correct the cost model's factors."""
+        super().learn(situation, action, outcome)
+        if situation.units and not self.frozen:
+            taken = self.cost_model.only(situation, action)
+            self.cost_model.learn(situation, taken, outcome)
+
+    def expected(self, situation: Situation, action: Action) -> float:
+        """The reward that the cost model expects."""
+        return float(self._worth(situation, self.cost_model.only(situation, action))[0])
 
     def progress(self) -> dict[str, Any]:
         """Models and factors, as plain values."""
         return super().progress() | {FACTORS: self.cost_model.progress()}
 
-    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    def restore(
+        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
+    ) -> None:
         """Take over a saved state."""
         models = dict(progress)
         self.cost_model.restore(models.pop(FACTORS))
         super().restore(models, arrays)
 
     def _worth(self, situation: Situation, tried: Candidates) -> FloatArray:
-        """What candidates should earn, as models see rewards."""
+        """Expected rewards of candidates, compressed like those that are learnt."""
         rewards = self.cost_model.rewards(situation, tried)
-        return rewards if self._mode.raw else np.array([compress(reward) for reward in rewards])
+        return rewards if self.mode.raw else np.array([compress(reward) for reward in rewards])
 
 
 def _batch(situation: Situation, tried: Candidates, model: NeuralLinearUCB) -> Batch:
-    """The situation once per candidate, with the candidate's action beside it."""
+    """The encoder's inputs: the situation once per candidate, beside the candidate's action."""
     view, levels = model.view, situation.power_levels
     features = view.featurise(situation)
-    units, groups = len(features.rows), situation.offer.groups
-    rows = np.empty((len(tried.counts), units, view.columns))
-    rows[:, :, : view.columns - view.actions] = features.rows
-    level = np.repeat(tried.level[:, None], groups, axis=1)
-    rows[:, :, view.columns - view.actions :] = view.found(
-        alone(features), tried.counts, level, levels
-    )
+    rows = np.empty((len(tried.counts), situation.units, view.columns))
+    rows[:, :, : -view.actions] = features.rows
+    level = np.repeat(tried.level[:, None], situation.offer.groups, axis=1)
+    rows[:, :, -view.actions :] = view.found(alone(features), tried.counts, level, levels)
     return Batch(rows, np.tile(features.group, (len(rows), 1)))

@@ -2,8 +2,8 @@
 
 A candidate differs from its survivor in the flows of one sender. What all other flows add to the
 second layer is summed once per coordinate and survivor (``_settle``). Each candidate then adds the
-hidden units of the changed flows, and their sender's mean where it is the largest.
-The inner loops are inlined: handed on as arguments, their arrays would have to be looked at anew.
+hidden units of the changed flows, and their sender's mean where it is the largest. The inner loops
+are inlined; otherwise every call would unpack their arrays again.
 """
 
 from __future__ import annotations
@@ -12,31 +12,15 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.beam import Beam, Candidates
-from thzsync.coordinator.encoder import Encoder
-from thzsync.coordinator.scoring import Event, Scratch, score, sends
-from thzsync.jit import hot, inner, inner_bare
-
-
-@inner
-def context_units(encoder: Encoder, rows: FloatArray, contexts: int) -> FloatArray:
-    """What the context alone adds to every flow's hidden units."""
-    flows, hidden, flow = len(rows), len(encoder.flow_bias), encoder.flow
-    base = np.empty((flows, hidden))
-    for f in range(flows):
-        for k in range(hidden):
-            base[f, k] = encoder.flow_bias[k]
-        for c in range(contexts):
-            value = rows[f, c]
-            for k in range(hidden):
-                base[f, k] += value * flow[c, k]
-    return base
+from thzsync.coordinator.scoring import Event, Scratch, sends, upper_confidence
+from thzsync.jit import hot, inner_bare
 
 
 @inner_bare
 def score_pooled_action(
     event: Event, choice: IntArray, sums: FloatArray, scratch: Scratch
 ) -> float:
-    """UCB score of a whole action; the hidden units of every sender's flows into ``sums``."""
+    """UCB score of a whole action; ``sums`` gets the hidden units of every sender's flows."""
     start, members, flows = event.start, event.members, len(event.chunks)
     for s in range(len(sums)):
         _clear(sums[s])
@@ -46,7 +30,7 @@ def score_pooled_action(
     _settle(event, sums, -1, scratch)
     for j in range(len(scratch.phi)):
         scratch.phi[j] = scratch.fixed[j]
-    return score(event, scratch)
+    return upper_confidence(event, scratch)
 
 
 @inner_bare
@@ -95,7 +79,7 @@ def score_pooled_levels(
 
 @hot
 def _clear(values: FloatArray) -> None:
-    """Set all to zero; an assignment of slices would bring seconds of compiling."""
+    """Set all to zero; assigning to a slice would take seconds to compile."""
     for k in range(len(values)):
         values[k] = 0.0
 
@@ -114,7 +98,7 @@ def _add_flow(event: Event, flow: int, count: int, level: int, sums: FloatArray)
 
 @hot
 def _settle(event: Event, sums: FloatArray, sender: int, scratch: Scratch) -> None:
-    """Sum up what does not vary: ``scratch.siblings`` and every sender but this one."""
+    """Sum what does not vary: ``scratch.siblings`` and every sender but this one."""
     total, largest, fixed, dense = scratch.total, scratch.largest, scratch.fixed, event.dense
     hidden, per_flow = len(total), 1.0 / len(event.chunks)
     for k in range(hidden):
@@ -152,4 +136,4 @@ def _score_change(event: Event, sender: int, varied: FloatArray, scratch: Scratc
         elif average > 0.0:
             for j in range(len(phi)):
                 phi[j] += average * dense[k, j]
-    return score(event, scratch)
+    return upper_confidence(event, scratch)

@@ -31,7 +31,7 @@ class Event(NamedTuple):
     members: IntArray
     """Flows sorted by sender."""
     start: IntArray
-    """Where every sender's flows begin in ``members`` (one more entry)."""
+    """First place of every sender's flows in ``members`` (one more entry)."""
     base: FloatArray
     """What the context alone adds to the hidden units (flow or 1, unit)."""
     effect: FloatArray
@@ -39,7 +39,7 @@ class Event(NamedTuple):
     dense: FloatArray
     """The second layer with a column of zeros for the constant in phi."""
     bias: FloatArray
-    """Its bias, and the constant."""
+    """The second layer's bias, and the constant."""
     head: Head
     levels: FloatArray
 
@@ -50,7 +50,7 @@ class Scratch(NamedTuple):
     siblings: FloatArray
     """Hidden units of the flows that do not vary: the varied sender's, or all."""
     total: FloatArray
-    """Hidden units of all flows that do not vary, summed."""
+    """Sum of the hidden units of all flows that do not vary."""
     largest: FloatArray
     """Largest mean over any other sender, per hidden unit."""
     fixed: FloatArray
@@ -62,19 +62,13 @@ class Scratch(NamedTuple):
 @inner
 def empty_scratch(hidden: int, size: int) -> Scratch:
     """Working memory for so many hidden units and a phi of this size."""
-    return Scratch(
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(hidden),
-        np.zeros(size),
-        np.zeros(size),
-        np.zeros(size),
-    )
+    siblings, total, largest = np.zeros(hidden), np.zeros(hidden), np.zeros(hidden)
+    return Scratch(siblings, total, largest, np.zeros(size), np.zeros(size), np.zeros(size))
 
 
 @inner
 def padded(dense: FloatArray, bias: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The second layer with a unit more, which is the constant in phi."""
+    """The second layer with one more unit, the constant in phi."""
     inputs, units = dense.shape
     wider, constant = np.zeros((inputs, units + 1)), np.ones(units + 1)
     for j in range(units):
@@ -86,10 +80,8 @@ def padded(dense: FloatArray, bias: FloatArray) -> tuple[FloatArray, FloatArray]
 
 @inner
 def by_sender(group: IntArray) -> tuple[IntArray, IntArray]:
-    """Flows sorted by sender, and where every sender's begin (one more entry)."""
-    senders = 0
-    for f in range(len(group)):
-        senders = max(senders, group[f] + 1)
+    """Flows sorted by sender, and the first place of every sender's (one more entry)."""
+    senders = group.max() + 1 if len(group) else 0
     members, start = np.empty(len(group), dtype=np.int64), np.zeros(senders + 1, dtype=np.int64)
     for f in range(len(group)):
         start[group[f] + 1] += 1
@@ -113,14 +105,10 @@ def sends(event: Event, choice: IntArray, sender: int, but: int) -> bool:
 
 
 @hot
-def upper_confidence(
-    weights: FloatArray,
-    inverse_factor: FloatArray,
-    exploration: float,
-    phi: FloatArray,
-    rotated: FloatArray,
-) -> float:
-    """Mean plus exploration times uncertainty; ``phi`` is rectified on the way."""
+def upper_confidence(event: Event, scratch: Scratch) -> float:
+    """Mean plus exploration times uncertainty of ``scratch.phi``, which is rectified first."""
+    weights, inverse_factor, exploration = event.head
+    phi, rotated = scratch.phi, scratch.rotated
     value, square = 0.0, 0.0  # eq:bandit_mean, and the square of eq:bandit_uncertainty
     for j in range(len(phi)):
         phi[j] = phi[j] if phi[j] > 0.0 else 0.0
@@ -138,12 +126,3 @@ def upper_confidence(
         value += phi[j] * weights[j]
         square += rotated[j] * rotated[j]
     return value + exploration * math.sqrt(square)
-
-
-@hot
-def score(event: Event, scratch: Scratch) -> float:
-    """UCB score of the phi in ``scratch``."""
-    head = event.head
-    return upper_confidence(
-        head.weights, head.inverse_factor, head.exploration, scratch.phi, scratch.rotated
-    )

@@ -1,17 +1,15 @@
 """Coordinate-wise beam search over chunk counts and power levels (eq:bandit_ucb_selection).
 
-The structured candidate set A_e of one event: first every uniform action (one share, one power
-level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
-count of each flow and the level of each active sender, tries all its values in every survivor and
-again the best stay. A partial action is scored with its open coordinates as the uniform action
-left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
-estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
-otherwise be turned by noise alone. The paper's own search (``partial``) begins with the empty
-action instead. Ties go to the earlier survivor and the smaller value: the result is a function of
-the arguments.
+The structured candidate set A_e of one event begins with every uniform action (one share, one power
+level for all), of which the best ``beam_width`` survive. Then one coordinate after another, the
+count of each flow and the level of each active sender, tries all its values in every survivor, and
+again the best survive. Open coordinates keep the values of the uniform action. Leaving the uniform
+action costs a small fixed amount per coordinate: the best of many estimates is optimistic, and
+noise alone would otherwise change dozens of coordinates that promise next to nothing. The paper's
+own search (``partial``) begins with the empty action. Ties go to the earlier survivor and the
+smaller value, so the result is a function of the arguments.
 
-The encoders differ in how a candidate is scored (pooled_scoring.py, flat_scoring.py), and in
-nothing else.
+The encoders differ only in how a candidate is scored (pooled_scoring.py, flat_scoring.py).
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from thzsync.coordinator.beam import (
     insert,
     survive,
 )
-from thzsync.coordinator.encoder import Encoder, context_sums, is_flat
+from thzsync.coordinator.encoder import Encoder, context_sums, context_units, filled, is_flat
 from thzsync.coordinator.features import Events, Features, alone
 from thzsync.coordinator.flat_scoring import (
     action_rows,
@@ -39,7 +37,6 @@ from thzsync.coordinator.flat_scoring import (
     score_flat_levels,
 )
 from thzsync.coordinator.pooled_scoring import (
-    context_units,
     score_pooled_action,
     score_pooled_counts,
     score_pooled_levels,
@@ -49,7 +46,7 @@ from thzsync.jit import bare, inner, inner_bare, kernel
 
 
 class Search(NamedTuple):
-    """How the candidates are made."""
+    """Parameters of the search."""
 
     count_levels: int
     """Chunk counts tried per flow, evenly spread from none to all."""
@@ -58,7 +55,7 @@ class Search(NamedTuple):
     deviation_cost: float
     """What a coordinate must gain to leave the uniform action."""
     partial: bool = False
-    """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
+    """Whether actions start from the empty one, as in the paper, instead of uniform ones."""
 
 
 def search(
@@ -73,7 +70,7 @@ def search(
 def search_each(
     encoder: Encoder, head: Head, events: Events, levels: FloatArray, how: Search
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """What a search finds for each of many events, by event and flow, event and sender, event."""
+    """``search`` for many events: counts by event and flow, levels by event and sender, scores."""
     shape, flat = events.group.shape, is_flat(encoder)
     counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     scores = np.empty(shape[0])
@@ -109,9 +106,7 @@ def _event(
     dense: FloatArray,
     bias: FloatArray,
 ) -> Event:
-    flows, contexts = 0, events.contexts
-    while flows < events.group.shape[1] and events.group[n, flows] >= 0:
-        flows += 1
+    flows, contexts = filled(events.group[n]), events.contexts
     group, rows = events.group[n, :flows], events.rows[n, :flows]
     members, start = by_sender(group)
     if is_flat(encoder):
@@ -171,7 +166,7 @@ def _climb(
     scratch: Scratch,
     how: Search,
 ) -> None:
-    """Take one coordinate after the other; every step leaves its survivors in the other beam."""
+    """Try one coordinate after the other; every step writes its survivors to the other beam."""
     flows, tried = len(event.chunks), 0
     for coordinate in range(beam.choice.shape[1]):
         if coordinate < flows:
@@ -197,7 +192,7 @@ def _climb(
 
 @inner_bare
 def _list_counts(chunks: int, count_levels: int, value: IntArray) -> int:
-    """The counts that a flow tries: all if they are few, otherwise an even spread; how many."""
+    """List the counts to try, all if they are few, otherwise evenly spread; return how many."""
     tried = min(chunks, count_levels - 1) + 1
     for option in range(tried):
         few = chunks < count_levels

@@ -1,8 +1,8 @@
 """Trained policies on disk: arrays as safetensors, everything else as JSON in its header.
 
-The header says what the arrays mean: the policy, the version of the features, the scenario's shape
-and the sizes of the model. A file that was made for something else is refused with the difference;
-one that was changed since it was written is refused by its checksum.
+The header contains the policy's name, the version of the features, the scenario's shape and the
+sizes of the model. A file made for another shape is refused with the difference, a changed file by
+its checksum.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ CHECKSUM: Final = "sha256"
 FORMAT_VERSION: Final = 3
 
 Shape = dict[str, Any]
-"""What a file and a scenario must agree on; values as JSON has them."""
+"""What a file and a scenario must agree on, as JSON values."""
 
 
 def shape_of(scenario: Scenario, settings: Learner) -> Shape:
-    """The shape of everything a policy has learnt."""
+    """The shape of everything a policy learns."""
+    flat = scenario.coordinator.encoder == "flat"
     return {
         "format version": FORMAT_VERSION,
         "feature version": FEATURE_VERSION,
@@ -40,15 +41,10 @@ def shape_of(scenario: Scenario, settings: Learner) -> Shape:
         "encoder": scenario.coordinator.encoder,
         "gains": scenario.coordinator.gains,
         "rewards": scenario.coordinator.reward,
-        "flow units": _first_units(scenario, settings),
+        "flow units": settings.flat_units if flat else settings.flow_units,
         "units": settings.units,
         "replay": settings.replay,
     }
-
-
-def _first_units(scenario: Scenario, settings: Learner) -> int:
-    flat = scenario.coordinator.encoder == "flat"
-    return settings.flat_units if flat else settings.flow_units
 
 
 def write_policy(
@@ -58,7 +54,7 @@ def write_policy(
     progress: Mapping[str, Any],
     arrays: Mapping[str, AnyArray],
 ) -> None:
-    """Write a policy's state; the file appears whole or not at all."""
+    """Write a policy's state; the file is complete or absent."""
     from safetensors.numpy import save
 
     header = json.dumps({"policy": name, "shape": shape, "progress": progress})
@@ -68,9 +64,9 @@ def write_policy(
 
 
 def _in_order(content: bytes) -> bytes:
-    """The same file with sorted metadata: safetensors writes them in an order drawn at random.
+    """The same file with sorted metadata; safetensors writes them in random order.
 
-    A file is the length of its header in 8 bytes, the header, filled up to whole words, and data.
+    A file is the length of its header in 8 bytes, the header, padded to whole words, and data.
     """
     data = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:data])
@@ -81,7 +77,7 @@ def _in_order(content: bytes) -> bytes:
 
 
 def checksum(header: str, arrays: Mapping[str, AnyArray]) -> str:
-    """SHA-256 of everything a file says, in an order of its own."""
+    """SHA-256 of everything in a file, in a fixed order."""
     digest = hashlib.sha256(header.encode())
     for key in sorted(arrays):
         array = np.ascontiguousarray(arrays[key])
@@ -91,7 +87,7 @@ def checksum(header: str, arrays: Mapping[str, AnyArray]) -> str:
 
 
 def read_policy(path: str | Path) -> tuple[str, Shape, dict[str, Any], dict[str, AnyArray]]:
-    """Name, shape, progress and arrays of a saved policy, as they were written."""
+    """Name, shape, progress and arrays of a saved policy."""
     metadata, arrays = _open(path)
     header = metadata.get(HEADER, "")
     try:
@@ -131,7 +127,7 @@ def _refuse(path: str | Path, error: Exception) -> NoReturn:
 
 
 def check_shape(path: str | Path, found: Shape, wanted: Shape) -> None:
-    """Refuse a file whose shape differs, and say where."""
+    """Refuse a file whose shape differs, with the difference."""
     for key, value in wanted.items():
         if found.get(key) != value:
             raise ThzSyncError(
