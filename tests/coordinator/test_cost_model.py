@@ -10,9 +10,8 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
-from thzsync.coordinator.cost_model import EVEN, PROMISING, CostModel, Factor
 from thzsync.coordinator.estimate import _fill, estimate
-from thzsync.coordinator.model_based import ModelBasedBandits
+from thzsync.coordinator.model_based import EVEN, PROMISING, CostModel, Factor, ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.saved import load_policy
 from thzsync.scenario import Scenario

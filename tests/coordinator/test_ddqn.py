@@ -5,12 +5,12 @@ import pytest
 
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.ddqn import DdqnPolicy
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.features import alone, group_flows
 from thzsync.coordinator.learning import Flat, View, search_settings
 from thzsync.coordinator.replay import Replay
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import search, search_each
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.coordinator.training import encode

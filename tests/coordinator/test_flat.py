@@ -12,12 +12,12 @@ import pytest
 from tests.coordinator.environment import KINDS, LEVELS, SUBBANDS, ToyFloor
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import Action, Situation, make_policy
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, grown, random_flat_encoder, represent
 from thzsync.coordinator.features import Features, alone, group_flows
 from thzsync.coordinator.learning import Flat
 from thzsync.coordinator.posterior import LinearHead
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
 from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
 from thzsync.scenario import Scenario

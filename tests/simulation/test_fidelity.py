@@ -24,8 +24,7 @@ from thzsync.records.fidelity import Replayed, kind_error
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.simulation import Session, reference_costs, simulate
-from thzsync.simulation.packet_check import PacketCheck
-from thzsync.simulation.picking import LEAST, SHORT
+from thzsync.simulation.packet_check import LEAST, SHORT, PacketCheck
 from thzsync.streams import Streams
 
 TINY = Scenario.preset("tiny").with_({"optical.fidelity": "flow"})

@@ -10,7 +10,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.execution.agenda import NEVER_PS, Agenda, Priority
 from thzsync.scenario import Scenario, SlowRack
 from thzsync.simulation import Run, simulate
-from thzsync.simulation.sanity import refuse_not_finite
+from thzsync.simulation.results import refuse_not_finite
 
 
 @pytest.fixture(scope="module")

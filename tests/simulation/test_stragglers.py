@@ -10,7 +10,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Tensor
 from thzsync.scenario import ComputeFrozen, Stragglers
 from thzsync.scenario.job import SlowRack
-from thzsync.simulation.stragglers import delays_ps
+from thzsync.simulation.world import delays_ps
 from thzsync.streams import Streams
 
 US = 10**6

@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray
+from thzsync.arrays import NEVER_PS, BoolArray, IntArray
 from thzsync.auditor.fibre import last_packet
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.links import on_floor
 from thzsync.auditor.record import Record
-
-_NEVER_PS = int(np.iinfo(np.int64).max)
 
 
 class Arrivals(NamedTuple):
@@ -55,13 +53,13 @@ def _by_rack(record: Record) -> Iterator[Arrivals]:
 
     What comes before the release of all later events is complete.
     """
-    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, _NEVER_PS)[::-1])[::-1]
+    soonest_ps = np.minimum.accumulate(np.append(record.events.release_ps, NEVER_PS)[::-1])[::-1]
     left: Arrivals | None = None
     for part in record.parts():
         found = _arrivals(part)
         left = found if left is None else left.beside(found)
         until_ps = soonest_ps[part.first_event + len(part.events)]
-        now = left.end_ps < until_ps if until_ps < _NEVER_PS else np.ones(len(left.rack), np.bool_)
+        now = left.end_ps < until_ps if until_ps < NEVER_PS else np.ones(len(left.rack), np.bool_)
         came = left.of(now)
         came = came.of(np.lexsort((came.end_ps, came.rack)))
         yield came

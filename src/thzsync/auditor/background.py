@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, BoolArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.links import link_rate_bps
 from thzsync.auditor.record import Record
@@ -99,7 +99,7 @@ class Output:
         """When the fibre to a rack is first degraded [ps]."""
         rack = self.link - self.record.racks
         begins = [to_ps(f.start_s) for f in self.record.broken_fibres if f.rack == rack]
-        return min(begins, default=int(np.iinfo(np.int64).max))
+        return min(begins, default=NEVER_PS)
 
 
 def background(record: Record, findings: Findings) -> None:

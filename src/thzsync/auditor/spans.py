@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import NEVER_PS, IntArray
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.links import crossed_links
 from thzsync.auditor.record import Record
@@ -32,9 +32,7 @@ def link_spans(record: Record, findings: Findings) -> None:
         if record.cut:
             known |= np.isin(start, record.iterations.start_ps)
         following = np.searchsorted(ends, start, side="right")
-        wrong = ~known | (
-            end != np.minimum(grid, np.append(ends, np.iinfo(np.int64).max)[following])
-        )
+        wrong = ~known | (end != np.minimum(grid, np.append(ends, NEVER_PS)[following]))
     findings.test(wrong, links.name, "is no sample of this run")
 
 

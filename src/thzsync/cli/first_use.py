@@ -111,10 +111,10 @@ def _transmit(kind: str) -> None:
 
 
 def _search() -> None:
+    from thzsync.coordinator.beam import Head
     from thzsync.coordinator.encoder import random_encoder
     from thzsync.coordinator.features import ACTION_COLUMNS, columns, group_flows
     from thzsync.coordinator.learning import search_settings
-    from thzsync.coordinator.scoring import Head
     from thzsync.coordinator.search import search
 
     settings = Scenario.preset("tiny").coordinator.bandit
@@ -147,7 +147,7 @@ def _learning() -> None:
 
 PARTS: Final = {
     "fibre": Part("optical", "kernel.advance", _fibre),
-    "search": Part("coordinator", "search.search_each", _search),
+    "search": Part("coordinator", "search.search_all", _search),
     "rounds": Part("wireless", "forming.form_round", _rounds),
     "learning": Part("coordinator", "posterior.factorise", _learning),
     "streams": Part("wireless", "streaming.stream", _streams),

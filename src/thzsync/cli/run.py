@@ -153,7 +153,7 @@ def _refuse_other_options(context: typer.Context) -> None:
 def _repeated(journal: Journal) -> int:
     """Decisions of an interrupted run, which repeats them all; how long it takes is told."""
     from thzsync.feasibility import Asked, effort_of
-    from thzsync.simulation.resuming import first_policy
+    from thzsync.simulation.simulator import first_policy
 
     begun = journal.spec
     with journal.reading():
@@ -181,8 +181,7 @@ def _begin(
     from thzsync.feasibility import Asked, check_memory, effort_of, scarce_disk
     from thzsync.records.journal import RunSpec
     from thzsync.scenario.fidelity import needs_packets
-    from thzsync.simulation.resuming import first_policy
-    from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
+    from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references, first_policy
 
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
@@ -284,7 +283,7 @@ def _run_document(record: Run) -> dict[str, Any]:
 
 
 def _collectives(record: Run) -> list[dict[str, Any]]:
-    from thzsync.simulation.bandwidth import by_collective
+    from thzsync.simulation.results import by_collective
 
     return by_collective(record.events)
 

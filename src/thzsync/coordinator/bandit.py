@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Encoder, represent
 from thzsync.coordinator.features import Features
@@ -23,7 +24,6 @@ from thzsync.coordinator.learning import (
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.saved import LearningPolicy
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.store import shape_of
 from thzsync.coordinator.training import encode, fit
 from thzsync.scenario import Bandit, Scenario

@@ -1,4 +1,4 @@
-"""The survivors of a beam search, and how the best candidates of a coordinate replace them."""
+"""What a beam search works on: an event, its survivors, and candidates that replace them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,54 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import inner, inner_bare
+
+
+class Head(NamedTuple):
+    """What turns phi into a score: weights . phi + exploration * ||phi inverse_factor||."""
+
+    weights: FloatArray
+    inverse_factor: FloatArray
+    exploration: float
+
+
+class Event(NamedTuple):
+    """What stays the same while one event is searched."""
+
+    group: IntArray
+    """Sender of every flow."""
+    chunks: IntArray
+    """K_f of every flow."""
+    air: FloatArray
+    """Air time of the whole flow (flow, level)."""
+    members: IntArray
+    """Flows sorted by sender."""
+    start: IntArray
+    """First place of every sender's flows in ``members`` (one more entry)."""
+    base: FloatArray
+    """What the context alone adds to the hidden units (flow or 1, unit)."""
+    effect: FloatArray
+    """What each number of the action adds to the hidden units (number, unit)."""
+    dense: FloatArray
+    """The second layer with a column of zeros for the constant in phi."""
+    bias: FloatArray
+    """The second layer's bias, and the constant."""
+    head: Head
+    levels: FloatArray
+
+
+class Scratch(NamedTuple):
+    """Working memory of one search."""
+
+    siblings: FloatArray
+    """Hidden units of the flows that do not vary: the varied sender's, or all."""
+    total: FloatArray
+    """Sum of the hidden units of all flows that do not vary."""
+    largest: FloatArray
+    """Largest mean over any other sender, per hidden unit."""
+    fixed: FloatArray
+    """Second layer before its rectifier, without the varied flows."""
+    phi: FloatArray
+    rotated: FloatArray
 
 
 class Beam(NamedTuple):
@@ -35,6 +83,22 @@ class Candidates(NamedTuple):
 
 
 @inner
+def by_sender(group: IntArray) -> tuple[IntArray, IntArray]:
+    """Flows sorted by sender, and the first place of every sender's (one more entry)."""
+    senders = group.max() + 1 if len(group) else 0
+    members, start = np.empty(len(group), dtype=np.int64), np.zeros(senders + 1, dtype=np.int64)
+    for f in range(len(group)):
+        start[group[f] + 1] += 1
+    for s in range(senders):
+        start[s + 1] += start[s]
+    place = start.copy()
+    for f in range(len(group)):
+        members[place[group[f]]] = f
+        place[group[f]] += 1
+    return members, start
+
+
+@inner
 def empty_beam(width: int, coordinates: int, rows: int, hidden: int) -> Beam:
     """A beam without survivors."""
     return Beam(
@@ -42,16 +106,6 @@ def empty_beam(width: int, coordinates: int, rows: int, hidden: int) -> Beam:
         np.zeros((width, rows, hidden)),
         np.full(width, -np.inf),
         np.zeros(width, dtype=np.int64),
-    )
-
-
-@inner
-def empty_candidates(width: int, options: int, hidden: int) -> Candidates:
-    """Space for so many options in so many survivors."""
-    return Candidates(
-        np.zeros(options, dtype=np.int64),
-        np.empty((width, options)),
-        np.empty((width, options, hidden)),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.coordinator.interface import Action, Outcome, Situation
@@ -24,7 +25,6 @@ from thzsync.coordinator.learning import (
 )
 from thzsync.coordinator.replay import Replay, under
 from thzsync.coordinator.saved import LearningPolicy
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import search_each
 from thzsync.coordinator.store import shape_of
 from thzsync.coordinator.training import encode, fit

@@ -2,7 +2,7 @@
 
 Every unit keeps fibres and transceivers busy for its bytes over their rates. An event lasts as long
 as its busiest resource; fibre and THz work in parallel. The estimate ignores queues, dependencies
-and guard times; cost_model.py measures their effect as a factor per carrier. The estimate also
+and guard times; model_based.py measures their effect as a factor per carrier. The estimate also
 proposes actions: the same transceiver time for every rack, given to the units that use it best.
 """
 

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.encoder import Encoder, grown, random_encoder, random_flat_encoder
 from thzsync.coordinator.features import (
     ACTION_COLUMNS,
@@ -26,7 +27,6 @@ from thzsync.coordinator.features import (
     featurise,
 )
 from thzsync.coordinator.interface import Action, Outcome, Situation
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Learner, Scenario

@@ -9,9 +9,8 @@ from typing import Any
 
 from thzsync.arrays import AnyArray
 from thzsync.coordinator.interface import Policy
-from thzsync.coordinator.layout import check_arrays
 from thzsync.coordinator.registry import make_policy
-from thzsync.coordinator.store import Shape, check_shape, read_policy, write_policy
+from thzsync.coordinator.store import Shape, check_arrays, check_shape, read_policy, write_policy
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams

@@ -12,7 +12,7 @@ from thzsync.display.labels import short
 from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.experiments.statistics import interval95
 from thzsync.report.source import Results
-from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
+from thzsync.simulation.results import BANDWIDTHS, by_collective
 
 if TYPE_CHECKING:
     from thzsync.experiments.compare import Comparison
