@@ -1,4 +1,4 @@
-"""The paper's encoder and search, to the letter."""
+"""A faithful implementation of the paper's encoder and search."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_wider_event_adds_slots_and_changes_nothing_that_was_learnt() -> None:
     assert grown(large, 11, 3, draw) is large
 
 
-def letter() -> Scenario:
+def faithful() -> Scenario:
     keys = {"encoder": "flat", "search": "partial", "reward": "raw", "gains": "by-subband"}
     return Scenario.paper().with_({f"coordinator.{k}": v for k, v in keys.items()})
 
@@ -171,10 +171,10 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
 
 
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])
-def test_a_learner_to_the_letter_decides_learns_and_is_saved(name: str, tmp_path: Any) -> None:
+def test_a_faithful_learner_decides_learns_and_is_saved(name: str, tmp_path: Any) -> None:
     from thzsync.coordinator.saved import load_policy
 
-    policy: Any = make_policy(name, letter(), Streams(0))
+    policy: Any = make_policy(name, faithful(), Streams(0))
     floor = ToyFloor(1)
     situations: list[Situation] = []
     for event in range(12):
@@ -185,7 +185,7 @@ def test_a_learner_to_the_letter_decides_learns_and_is_saved(name: str, tmp_path
             policy.learn(situation, action, floor.outcome(event, situation, action))
             situations.append(situation)
     policy.save(tmp_path / "policy")
-    again = load_policy(tmp_path / "policy", letter(), Streams(0))
+    again = load_policy(tmp_path / "policy", faithful(), Streams(0))
     policy.frozen = again.frozen = True
     for situation in situations[-3:]:
         one, other = policy.decide(situation), again.decide(situation)

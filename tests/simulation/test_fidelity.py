@@ -327,7 +327,7 @@ def test_a_window_meets_the_bursts_of_the_floor() -> None:
     assert window.rack(np.array([4, 10])).tolist() == [1, 4]
 
 
-def test_flow_and_packet_fabric_have_the_same_doors() -> None:
-    doors = {name for name in dir(OpticalFabric) if not name.startswith("_")}
+def test_flow_and_packet_fabric_have_the_same_public_methods() -> None:
+    public = {name for name in dir(OpticalFabric) if not name.startswith("_")}
     own = {"packet_hops", "packet_trace"}
-    assert doors - own <= set(dir(FlowFabric))
+    assert public - own <= set(dir(FlowFabric))

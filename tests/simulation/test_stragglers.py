@@ -1,4 +1,4 @@
-"""Who is late, and by how much: the shares and the span that the scenario states."""
+"""Stragglers: their share and the span of their delays are those of the scenario."""
 
 from __future__ import annotations
 
