@@ -36,7 +36,7 @@ def situations(scenario: Scenario, seed: int, kind: str) -> list[Situation]:
     found = []
     for number in range(DECISIONS):
         event, now_ps = events[number % len(events)], number * 10**10
-        delays = world.delays_ps(event, number, now_ps)
+        delays = world.event_delays_ps(event, number, now_ps)
         offer = world.offer(event, delays, now_ps)
         found.append(world.situation(number, offer, delays, now_ps, (1.0, 1.0)))
     return found

@@ -21,7 +21,7 @@ LATEST_S: Final = 4e6
 """The simulated clock ends here, 46 days on [s]: sums of two times still fit into 64 bits."""
 
 NEVER_PS: Final = 1 << 62
-"""A time that never comes [ps]: no simulated instant is as late."""
+"""A time that never comes [ps]; every simulated instant is earlier."""
 
 MEMORY_LIMITS: Final = (
     Path("/sys/fs/cgroup/memory.max"),

@@ -6,13 +6,13 @@ from types import ModuleType
 
 import pytest
 
-from thzsync.coordinator import beam, encoder, flat_scoring, pooled_scoring, scoring, search
+from thzsync.coordinator import beam, encoder, scoring, search
 
 
 @pytest.fixture
 def uncompiled_search(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module ``search``, whose kernels are plain Python."""
-    for module in (beam, encoder, flat_scoring, pooled_scoring, scoring, search):
+    for module in (beam, encoder, scoring, search):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)

@@ -6,9 +6,8 @@ import pytest
 from tests.coordinator.environment import LEVELS, RACKS, ToyFloor, make_plan
 from thzsync.coordinator import Action, Outcome, Situation, make_policy
 from thzsync.coordinator.bandit import BanditPolicy, collective_bandits
-from thzsync.coordinator.choice import spread_action
-from thzsync.coordinator.features import action_columns, columns, featurise
-from thzsync.coordinator.rewards import compress
+from thzsync.coordinator.features import columns
+from thzsync.coordinator.learning import View, compress, spread_action
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Bandit, Scenario
@@ -105,13 +104,12 @@ def test_a_reward_is_learnt_at_once_without_training_the_encoder() -> None:
     model = policy.model("p2p")
     context = floor.context(0, "p2p")
     action = Action.uniform(context.offer, 0.5, 1.0)
-    features = featurise(context)
     encoder = model.encoder
     policy.learn(context, action, Outcome(0, 1e-3, 1.0, -0.4))
     assert model.encoder is encoder
     assert len(model.replay) == 1
     assert model.head.moment[-1] == -0.4  # the constant's entry of b
-    assert action_columns(features, context, action).shape == (8, 3)
+    assert View(4).taken(context, action).shape == (8, 3)
 
 
 def test_training_happens_at_fixed_intervals_and_rebuilds_the_posterior() -> None:

@@ -16,11 +16,11 @@ from tests.reference.beam_search import (
     uniform_actions,
 )
 from thzsync.arrays import FloatArray
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.encoder import Batch, Encoder, random_encoder
 from thzsync.coordinator.features import ACTION_COLUMNS, Features, columns, group_flows
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search, search_each
 from thzsync.coordinator.training import encode
 

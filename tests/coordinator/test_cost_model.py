@@ -10,9 +10,8 @@ import pytest
 
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
-from thzsync.coordinator.cost_model import EVEN, PROMISING, CostModel, Factor
-from thzsync.coordinator.estimate import Candidates, _fill, estimate
-from thzsync.coordinator.model_based import ModelBasedBandits
+from thzsync.coordinator.estimate import _fill, estimate
+from thzsync.coordinator.model_based import EVEN, PROMISING, CostModel, Factor, ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.saved import load_policy
 from thzsync.scenario import Scenario
@@ -53,7 +52,7 @@ def lanes() -> Situation:
 def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
     estimated = estimate(lanes())
     counts = np.stack((np.zeros(8), estimated.chunks)).astype(np.int64)
-    fibre_s, air_s, energy_j = estimated.cost(counts, np.array([1, 1]))
+    _, _, fibre_s, air_s, energy_j = estimated.candidate(counts, np.array([1, 1]))
     bits = 16 * MIB * 8.0
     assert fibre_s.tolist() == pytest.approx([8 * bits / 100e9, 0.0])
     per_hz = np.log2(1 + 10 ** (SNR_DB_PER_W / 10) * 0.1 / 4)
@@ -119,9 +118,7 @@ def test_even_splits_stand_beside_those_that_fill_the_best_units_first() -> None
     assert (shares == shares[:, :1]).all()  # 32 chunks divide into sixteenths
     assert len(shares) == 17
     filled = np.array([[32, 32, 32, 32, 0, 0, 0, 0]])
-    assert not Candidates(filled, np.array([1]), *estimated.cost(filled, np.array([1]))).even(
-        estimated.chunks
-    )[0]
+    assert not estimated.candidate(filled, np.array([1])).even(estimated.chunks)[0]
 
 
 def test_each_shape_learns_from_its_own_outcomes() -> None:

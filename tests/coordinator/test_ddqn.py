@@ -5,16 +5,15 @@ import pytest
 
 from tests.coordinator.environment import ToyFloor
 from thzsync.coordinator import Outcome
-from thzsync.coordinator.choice import search_settings
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.ddqn import DdqnPolicy
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.features import alone, group_flows
+from thzsync.coordinator.learning import Flat, View, search_settings
 from thzsync.coordinator.replay import Replay
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import search, search_each
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.coordinator.training import encode
-from thzsync.coordinator.views import Flat, Pooled, View
 from thzsync.scenario import Ddqn, Scenario
 from thzsync.streams import Streams
 
@@ -90,7 +89,7 @@ def test_the_target_network_values_the_online_networks_choice() -> None:
     np.testing.assert_allclose(following, phi.sum(axis=1))
 
 
-@pytest.mark.parametrize("view", [Pooled(4), Flat(4)], ids=["pooled", "flat"])
+@pytest.mark.parametrize("view", [View(4), Flat(4)], ids=["pooled", "flat"])
 def test_the_best_actions_of_many_events_are_those_of_each(view: View) -> None:
     settings, draw = Scenario.preset("tiny").coordinator.ddqn, np.random.default_rng(0)
     encoder = view.roomy(view.new_encoder(settings, draw), 7, draw)

@@ -10,12 +10,11 @@ from thzsync.coordinator.features import (
     GAIN_LIMIT,
     LONGEST_AIR,
     MASK,
-    action_columns,
     air_time,
     columns,
     featurise,
 )
-from thzsync.coordinator.views import Flat, Pooled
+from thzsync.coordinator.learning import Flat, View
 from thzsync.synthesis import Offer
 
 
@@ -42,7 +41,7 @@ def test_every_column_of_the_flow_context_is_normalised() -> None:
 def test_the_first_layer_reads_the_context_and_three_action_columns() -> None:
     context = ToyFloor(0).context(0, "a2a")
     rows = featurise(context).rows
-    action = action_columns(featurise(context), context, Action.uniform(context.offer, 0.5, 1.0))
+    action = View(4).taken(context, Action.uniform(context.offer, 0.5, 1.0))
     assert rows.shape[1] + action.shape[1] == columns(subbands=4)
 
 
@@ -77,14 +76,14 @@ def test_all_action_columns_fade_out_with_the_last_thz_chunk() -> None:
     counts = np.zeros(8, dtype=np.int64)
     counts[3] = 16
     action = Action.of(context.offer, counts, np.ones(RACKS))
-    taken = action_columns(features, context, action)
+    taken = View(4).taken(context, action)
     assert not np.delete(taken, 3, axis=0).any()
     np.testing.assert_allclose(taken[3], [0.5, features.air[3, -1] / 2, features.air[3, -1] / 2])
 
 
 def test_a_situation_is_read_once_by_every_view() -> None:
     situation = two_flows([[0.0, 3.0], [3.0, 0.0]])
-    sorted_gains, flat = Pooled(2), Flat(2)
+    sorted_gains, flat = View(2), Flat(2)
     features = sorted_gains.featurise(situation)
     assert sorted_gains.featurise(situation) is features
     masked = flat.featurise(situation)

@@ -1,4 +1,4 @@
-"""The paper's encoder and search, to the letter."""
+"""A faithful implementation of the paper's encoder and search."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from tests.coordinator.environment import KINDS, LEVELS, SUBBANDS, ToyFloor
 from thzsync.arrays import FloatArray
 from thzsync.coordinator import Action, Situation, make_policy
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder, grown, random_flat_encoder, represent
 from thzsync.coordinator.features import Features, alone, group_flows
+from thzsync.coordinator.learning import Flat
 from thzsync.coordinator.posterior import LinearHead
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search, search
 from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
-from thzsync.coordinator.views import Flat
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
@@ -148,7 +148,7 @@ def test_a_wider_event_adds_slots_and_changes_nothing_that_was_learnt() -> None:
     assert grown(large, 11, 3, draw) is large
 
 
-def letter() -> Scenario:
+def faithful() -> Scenario:
     keys = {"encoder": "flat", "search": "partial", "reward": "raw", "gains": "by-subband"}
     return Scenario.paper().with_({f"coordinator.{k}": v for k, v in keys.items()})
 
@@ -159,7 +159,7 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
     features = view.featurise(situation)
     assert (features.rows[:, 6] == 1).all()
     action = Action.uniform(situation.offer, 0.5, 0.75)
-    taken = view.taken(features, situation, action)
+    taken = view.taken(situation, action)
     assert taken[:, 0] == pytest.approx(0.5)
     assert taken[:, 1] == pytest.approx(0.75)
     counts = np.where(np.arange(situation.units) == 1, 4, 0)
@@ -167,14 +167,14 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
     alone = found(features, counts, level, LEVELS)
     assert np.flatnonzero(alone[:, 1]).tolist() == [int(features.group[1])]
     same = Action.of(situation.offer, counts, LEVELS[level][situation.offer.rack_group])
-    assert view.taken(features, situation, same) == pytest.approx(alone)
+    assert view.taken(situation, same) == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])
-def test_a_learner_to_the_letter_decides_learns_and_is_saved(name: str, tmp_path: Any) -> None:
+def test_a_faithful_learner_decides_learns_and_is_saved(name: str, tmp_path: Any) -> None:
     from thzsync.coordinator.saved import load_policy
 
-    policy: Any = make_policy(name, letter(), Streams(0))
+    policy: Any = make_policy(name, faithful(), Streams(0))
     floor = ToyFloor(1)
     situations: list[Situation] = []
     for event in range(12):
@@ -185,7 +185,7 @@ def test_a_learner_to_the_letter_decides_learns_and_is_saved(name: str, tmp_path
             policy.learn(situation, action, floor.outcome(event, situation, action))
             situations.append(situation)
     policy.save(tmp_path / "policy")
-    again = load_policy(tmp_path / "policy", letter(), Streams(0))
+    again = load_policy(tmp_path / "policy", faithful(), Streams(0))
     policy.frozen = again.frozen = True
     for situation in situations[-3:]:
         one, other = policy.decide(situation), again.decide(situation)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.coordinator.samples import encoder_of, ragged_batch, random_batch
 from tests.reference import torch_encoder
 from thzsync.arrays import FloatArray
-from thzsync.coordinator import dense, first_layers, training
+from thzsync.coordinator import dense, training
+from thzsync.coordinator import encoder as encoder_module
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.coordinator.training import encode, fit, gradient, scratch_for, unpacked
@@ -86,7 +87,7 @@ def test_the_uncompiled_kernels_train_the_same(monkeypatch: pytest.MonkeyPatch) 
     encoder, head, batch, target = problem(4)
     draws = np.random.default_rng(4).integers(len(target), size=(3, 5))
     compiled = fit(encoder, head, batch, draws, target[draws], HOW)
-    for module in (dense, first_layers, training):
+    for module in (dense, encoder_module, training):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)

@@ -202,8 +202,8 @@ MUTANTS = (
     Mutant(
         "thzsync.coordinator.interface",
         "Action.check",
-        "not sending[position] and level != 0",
-        "not sending[position] and level < 0",
+        "self.power == 0",
+        "self.power >= 0",
         ("tests/simulation/test_engine.py::test_an_impossible_action_is_refused",),
         "power for silent racks is accepted",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 BEAM = "thzsync.coordinator.beam"
-SCORES = "thzsync.coordinator.pooled_scoring"
+SCORES = "thzsync.coordinator.scoring"
 TESTS = "tests/coordinator/test_beam.py"
 AS_READABLE = (f"{TESTS}::test_the_kernel_finds_what_the_readable_search_finds",)
 

@@ -16,7 +16,7 @@ LEDGER = ("tests/properties/test_one_ledger.py",)
 FAULTS = ("tests/simulation/test_faults.py",)
 AUDITED = ("tests/auditor/test_audit_runs.py",)
 WORLD = "thzsync.simulation.world"
-LATENESS_MODULE = "thzsync.simulation.stragglers"
+LATENESS_MODULE = "thzsync.simulation.world"
 ENGINE = "thzsync.simulation.engine"
 EXECUTOR = "thzsync.execution.executor"
 METRICS = "thzsync.simulation.metrics"
@@ -25,7 +25,7 @@ FAULTS_MODULE = "thzsync.execution.faults"
 
 MUTANTS = (
     Mutant(
-        "thzsync.simulation.picking",
+        "thzsync.simulation.packet_check",
         "Picker._end",
         "max(self._share, 1 / SHORT) if blocks <= LEAST else self._share",
         "self._share",
@@ -35,16 +35,16 @@ MUTANTS = (
     Mutant(
         "thzsync.simulation.packet_check",
         "PacketCheck.finished",
-        "event.on_fibre and self._picker.picks(event.graph.kind)",
-        "self._picker.picks(event.graph.kind) and event.on_fibre",
+        "_depends_on_fibre(event) and self._picker.picks(work.graph.kind)",
+        "self._picker.picks(work.graph.kind) and _depends_on_fibre(event)",
         ("tests/simulation/test_fidelity.py",),
         "events on THz alone take places in the sample",
     ),
     Mutant(
         WORLD,
         "World.situation",
-        "late_ps[np.searchsorted(offer.racks, src)] > 0",
-        "late_ps[np.searchsorted(offer.racks, src)] == 0",
+        "delay_ps[np.searchsorted(offer.racks, src)] > 0",
+        "delay_ps[np.searchsorted(offer.racks, src)] == 0",
         SITUATION,
         "punctual racks are shown as late",
     ),
@@ -178,7 +178,7 @@ MUTANTS = (
     ),
     Mutant(
         ROWS,
-        "iteration_row",
+        "write_iteration",
         "2 * sum(c.airtime_ps for c in costs)",
         "sum(c.airtime_ps for c in costs)",
         AUDITED,

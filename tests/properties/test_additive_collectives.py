@@ -13,7 +13,7 @@ from thzsync.collectives import (
     collective_names,
     register_collective,
 )
-from thzsync.coordinator.models import model_stream
+from thzsync.coordinator.learning import model_stream
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
 from thzsync.synthesis import FlowMethod, method_names, register_method

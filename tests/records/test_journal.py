@@ -35,8 +35,7 @@ from thzsync.records.parts import PackedRecord, write_packed
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
-from thzsync.simulation.resuming import first_policy
-from thzsync.simulation.simulator import reference_costs, resume
+from thzsync.simulation.simulator import first_policy, reference_costs, resume
 from thzsync.version import __version__
 
 POLICIES = ("thz-sync", "ddqn", "fixed-ratio")

@@ -12,9 +12,9 @@ from itertools import product
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.encoder import Encoder
 from thzsync.coordinator.features import Features
-from thzsync.coordinator.scoring import Head
 from thzsync.coordinator.search import Search
 
 Candidate = tuple[tuple[int, ...], tuple[int, ...]]

@@ -10,7 +10,7 @@ from thzsync.collectives import Tensor, Transfer, find_collective
 from thzsync.collectives.demand import Demand
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
-from thzsync.simulation.bandwidth import by_collective
+from thzsync.simulation.results import by_collective
 from thzsync.streams import Streams
 from thzsync.topology import Topology
 from thzsync.workload import scenario_graph

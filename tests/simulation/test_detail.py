@@ -9,7 +9,7 @@ from thzsync.records import SUMMARY, TABLES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.simulation import simulate
-from thzsync.simulation.sampling import span_ps
+from thzsync.simulation.rows import span_ps
 
 TINY = Scenario.preset("tiny")
 FLOWS = changed(TINY, {"optical.fidelity": "flow"}, "test")

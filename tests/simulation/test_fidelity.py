@@ -25,8 +25,7 @@ from thzsync.records.fidelity import Replayed, kind_error
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.simulation import Session, reference_costs, simulate
-from thzsync.simulation.packet_check import PacketCheck
-from thzsync.simulation.picking import LEAST, SHORT
+from thzsync.simulation.packet_check import LEAST, SHORT, PacketCheck
 from thzsync.streams import Streams
 
 TINY = Scenario.preset("tiny").with_({"optical.fidelity": "flow"})
@@ -329,7 +328,7 @@ def test_a_window_meets_the_bursts_of_the_floor() -> None:
     assert window.rack(np.array([4, 10])).tolist() == [1, 4]
 
 
-def test_flow_and_packet_fabric_have_the_same_doors() -> None:
-    doors = {name for name in dir(OpticalFabric) if not name.startswith("_")}
+def test_flow_and_packet_fabric_have_the_same_public_methods() -> None:
+    public = {name for name in dir(OpticalFabric) if not name.startswith("_")}
     own = {"packet_hops", "packet_trace"}
-    assert doors - own <= set(dir(FlowFabric))
+    assert public - own <= set(dir(FlowFabric))

@@ -9,7 +9,7 @@ from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO, StaticPolicy
 from thzsync.records import References
 from thzsync.scenario import Scenario
 from thzsync.simulation import Session, reference_costs, simulate
-from thzsync.simulation.lookahead import simulate_lookahead, true_reward
+from thzsync.simulation.session import simulate_lookahead, true_reward
 
 TINY = Scenario.preset("tiny")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thzsync.simulation.picking import LEAST, SHORT, Picker
+from thzsync.simulation.packet_check import LEAST, SHORT, Picker
 
 
 def picked(share: float, events: int, key: int = 7, kind: str = "p2p") -> list[int]:

@@ -7,7 +7,8 @@ import pytest
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.scenario import Scenario
 from thzsync.simulation import reference_costs, simulate
-from thzsync.simulation.simulator import REFERENCE_ITERATIONS, mean_costs
+from thzsync.simulation.results import mean_costs
+from thzsync.simulation.simulator import REFERENCE_ITERATIONS
 
 TINY = Scenario.preset("tiny")
 

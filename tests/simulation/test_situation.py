@@ -1,4 +1,4 @@
-"""What a policy is shown is what is there: who is late, and which way a queue leads."""
+"""A situation shows the stragglers, and the queues of the right direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is late, and by how much: the shares and the span that the scenario states."""
+"""Stragglers: their share and the span of their delays are those of the scenario."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives import Tensor
 from thzsync.scenario import ComputeFrozen, Stragglers
 from thzsync.scenario.job import SlowRack
-from thzsync.simulation.stragglers import delays_ps
+from thzsync.simulation.world import delays_ps
 from thzsync.streams import Streams
 
 US = 10**6

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import BoolArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, BoolArray, IntArray, to_ps
 from thzsync.auditor.fibre import link_rate_bps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.record import Record

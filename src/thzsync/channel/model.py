@@ -72,5 +72,5 @@ class ChannelModel:
         return self.gains(src, dst, time_ps).reshape(n, n, self.subbands)
 
     def next_change_ps(self, time_ps: int) -> int:
-        """First instant after ``time_ps`` at which gains may change (int64 maximum if never)."""
+        """First instant after ``time_ps`` at which gains may change (``NEVER_PS`` if never)."""
         return self.source.next_change_ps(int(time_ps))

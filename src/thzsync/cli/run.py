@@ -79,7 +79,7 @@ def run(
     means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.records.journal import Journal, RunSpec, refuse_to_drop
-    from thzsync.simulation.resuming import first_policy
+    from thzsync.simulation.simulator import first_policy
     from thzsync.wireless.discipline import declarations
 
     if resume is not None:
@@ -122,7 +122,7 @@ def _refuse_other_options(context: typer.Context) -> None:
 def _repeated(journal: Journal) -> int:
     """Decisions of an interrupted run, which repeats them all; how long it takes is told."""
     from thzsync.feasibility import effort_of
-    from thzsync.simulation.resuming import first_policy
+    from thzsync.simulation.simulator import first_policy
 
     with journal.reading():
         policy = first_policy(journal.spec)
@@ -240,7 +240,7 @@ def _simulate(
 
 
 def _document(record: Run) -> dict[str, Any]:
-    from thzsync.simulation.bandwidth import by_collective
+    from thzsync.simulation.results import by_collective
 
     return record.provenance() | {
         "rows": record.iterations.select("iteration", *COLUMNS).to_dicts(),

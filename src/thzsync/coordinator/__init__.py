@@ -1,4 +1,4 @@
-"""Who decides: static policies, bandits, DDQN and the beam search they share."""
+"""Policies: static ones, bandits, DDQN, and the beam search that learners share."""
 
 from __future__ import annotations
 

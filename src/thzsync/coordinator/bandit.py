@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray
-from thzsync.coordinator.choice import chosen_action, search_settings, spread_action
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Encoder, represent
 from thzsync.coordinator.features import Features
 from thzsync.coordinator.interface import Action, Outcome, Situation
-from thzsync.coordinator.models import model_stream
+from thzsync.coordinator.learning import (
+    Mode,
+    chosen_action,
+    learnable_reward,
+    mode_of,
+    model_generator,
+    spread_action,
+)
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay, under
-from thzsync.coordinator.rewards import learnable_reward
-from thzsync.coordinator.scoring import Head
-from thzsync.coordinator.store import shape_of, write_policy
+from thzsync.coordinator.saved import LearningPolicy
+from thzsync.coordinator.store import shape_of
 from thzsync.coordinator.training import encode, fit
-from thzsync.coordinator.views import Mode, mode_of
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
 SHARED: Final = "shared"
 """Name of the model that serves all collectives."""
+MODEL_BASED: Final = {
+    "model-based": False,
+    "model-based-even": True,
+    "reckoned": False,  # names before 0.3
+    "reckoned-even": True,
+}
+"""Values of ``coordinator.search`` with a cost model, and whether it proposes even splits, too."""
 
 
 class NeuralLinearUCB:
@@ -34,26 +45,31 @@ class NeuralLinearUCB:
 
     def __init__(self, settings: Bandit, mode: Mode, generator: np.random.Generator) -> None:
         self.settings = settings
-        self.view = mode.view
-        self.how = search_settings(settings, mode.partial)
+        self.view, self.how = mode.view, mode.how
         self.generator = generator
         self.decisions = 0
         self.encoder = self.view.new_encoder(settings, generator)
         self.head = LinearHead(self.encoder.size, settings.ridge)
         self.replay = Replay(settings.replay, self.view.columns, mode.levels, self.view.actions)
 
-    def decide(self, situation: Situation, exploration: float) -> Action:
-        """The action with the highest upper confidence bound (eq:bandit_ucb_selection)."""
+    def prepare(self, situation: Situation, explores: bool) -> Action | None:
+        """Count a decision and make room for its flows; the first decisions are spread actions."""
         self.decisions += 1
         self.encoder = self.view.roomy(self.encoder, situation.units, self.generator)
-        if self.decisions <= self.settings.warm_up and exploration:
-            return spread_action(situation, self.decisions)
+        warm = self.decisions > self.settings.warm_up or not explores
+        return None if warm else spread_action(situation, self.decisions)
+
+    def decide(self, situation: Situation, exploration: float) -> Action:
+        """The action with the highest upper confidence bound (eq:bandit_ucb_selection)."""
+        spread = self.prepare(situation, exploration != 0)
+        if spread is not None:
+            return spread
         head = Head(self.head.weights, self.head.inverse_factor, exploration)
         features = self.view.featurise(situation)
         return chosen_action(situation, features, self.encoder, head, self.how)
 
     def learn(self, features: Features, action: FloatArray, reward: float) -> None:
-        """Update the posterior at once; train the encoder when it is time."""
+        """Update the posterior at once; train the encoder when it is due."""
         self.replay.add(features, action, reward)
         if self.replay.added % self.settings.train_every == 0 and self.settings.train_steps:
             self.train()
@@ -72,47 +88,36 @@ class NeuralLinearUCB:
         phi = encode(self.encoder, replay.memory)
         self.head.rebuild(phi, replay.reward[: len(replay)])
 
-    def state(self) -> dict[str, AnyArray]:
-        """Everything that decides and learns, as arrays."""
-        head = self.head
-        arrays = {f"encoder.{k}": v for k, v in self.encoder._asdict().items()}
-        arrays |= {f"replay.{k}": v for k, v in self.replay.state().items()}
-        return arrays | {
-            "head.precision": head.precision,
-            "head.moment": head.moment,
-            "head.factor": head.factor,
-        }
+    def arrays(self) -> dict[str, AnyArray]:
+        """The arrays of the state."""
+        head = {name: getattr(self.head, name) for name in ("precision", "moment", "factor")}
+        parts = {"encoder": self.encoder._asdict(), "replay": self.replay.state(), "head": head}
+        return {f"{part}.{key}": a for part, arrays in parts.items() for key, a in arrays.items()}
 
     def progress(self) -> dict[str, Any]:
         """The rest of the state, as plain values."""
         return {"decisions": self.decisions, "generator": self.generator.bit_generator.state}
 
-    def restore(self, progress: Mapping[str, Any], state: Mapping[str, AnyArray]) -> None:
-        """The inverse of ``progress`` and ``state``."""
+    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+        """The inverse of ``progress`` and ``arrays``."""
         self.decisions = int(progress["decisions"])
         self.generator.bit_generator.state = progress["generator"]
-        self.encoder = Encoder(**under(state, "encoder."))
-        self.head.restore(**under(state, "head."))
-        self.replay.restore(under(state, "replay."))
+        self.encoder = Encoder(**under(arrays, "encoder."))
+        self.head.restore(**under(arrays, "head."))
+        self.replay.restore(under(arrays, "replay."))
 
 
-class BanditPolicy:
-    """Bandits behind the policy interface: a model per collective, made when it is first met."""
+class BanditPolicy(LearningPolicy):
+    """Bandits behind the policy interface; a collective's model is made at its first event."""
 
     def __init__(
         self, name: str, scenario: Scenario, settings: Bandit, streams: Streams, shared: bool
     ) -> None:
         self.name = name
         self.shape = shape_of(scenario, settings)
-        self.frozen = False
         self.models: dict[str, NeuralLinearUCB] = {}
-        self._settings, self._mode, self._streams = settings, mode_of(scenario), streams
-        self._shared, self._restored = shared, False
-
-    @property
-    def untaught(self) -> bool:
-        """Whether it has neither decided anything nor been loaded."""
-        return not self.models and not self._restored
+        self.settings, self.mode = settings, mode_of(scenario, settings)
+        self._streams, self._shared = streams, shared
 
     def model(self, kind: str) -> NeuralLinearUCB:
         """The model that serves a collective."""
@@ -124,58 +129,63 @@ class BanditPolicy:
         return model.decide(situation, 0.0 if self.frozen else model.settings.exploration)
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """The delayed reward of an earlier decision."""
-        reward = learnable_reward(situation, outcome, self._mode.raw)
+        """Learn from the delayed reward of an earlier decision."""
+        reward = learnable_reward(situation, outcome, self.mode.raw)
         if self.frozen or situation.units == 0:
             return
-        view = self._mode.view
-        features = view.featurise(situation)
-        taken = view.taken(features, situation, action)
-        self.model(situation.kind).learn(features, taken, reward)
+        view = self.mode.view
+        model = self.model(situation.kind)
+        model.learn(
+            view.featurise(situation),
+            view.taken(situation, action),
+            reward - self.expected(situation, action),
+        )
 
-    def save(self, path: str | Path) -> None:
-        """Write everything learnt, replay included; ``load_policy`` brings it back."""
-        arrays = {
-            f"{name}.{key}": array
-            for name, model in self.models.items()
-            for key, array in model.state().items()
-        }
-        write_policy(path, self.name, self.shape, self.progress(), arrays)
+    def expected(self, situation: Situation, action: Action) -> float:
+        """The part of the reward that needs no learning."""
+        return 0.0
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """The arrays of the state, by model."""
+        models = self.models.items()
+        return {f"{name}.{key}": a for name, m in models for key, a in m.arrays().items()}
 
     def progress(self) -> dict[str, Any]:
-        """What is not an array of the state, by model."""
+        """The rest of the state, by model."""
         return {name: model.progress() for name, model in self.models.items()}
 
-    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
+    def restore(
+        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
+    ) -> None:
         """Take over a saved state."""
         if progress.keys() != {key.split(".", 1)[0] for key in arrays}:
             raise KeyError("arrays and progress are of other models")
         self.models.clear()
-        self._restored = True
+        self.taught = True
         for name, values in progress.items():
             self._named(name).restore(values, under(arrays, f"{name}."))
 
     def _named(self, name: str) -> NeuralLinearUCB:
+        self.taught = True
         if name not in self.models:
-            generator = self._streams.generator("policy", *model_stream(name))
-            self.models[name] = NeuralLinearUCB(self._settings, self._mode, generator)
+            generator = model_generator(self._streams, name)
+            self.models[name] = NeuralLinearUCB(self.settings, self.mode, generator)
         return self.models[name]
 
 
 def collective_bandits(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """THz-SynC: an independent model for each collective."""
-    kind, settings = _kind(scenario), scenario.coordinator.bandit
-    return kind("thz-sync", scenario, settings, streams, shared=False)
+    settings = scenario.coordinator.bandit
+    return _kind(scenario)("thz-sync", scenario, settings, streams, shared=False)
 
 
 def shared_bandit(scenario: Scenario, streams: Streams) -> BanditPolicy:
     """The rival: the same model, features and search, but one model for all collectives."""
-    kind, settings = _kind(scenario), scenario.coordinator.shared_bandit
-    return kind("shared-bandit", scenario, settings, streams, shared=True)
+    settings = scenario.coordinator.shared_bandit
+    return _kind(scenario)("shared-bandit", scenario, settings, streams, shared=True)
 
 
 def _kind(scenario: Scenario) -> type[BanditPolicy]:
     from thzsync.coordinator.model_based import ModelBasedBandits  # a subclass
 
-    modelled = scenario.coordinator.search in ("model-based", "model-based-even")
-    return ModelBasedBandits if modelled else BanditPolicy
+    return ModelBasedBandits if scenario.coordinator.search in MODEL_BASED else BanditPolicy

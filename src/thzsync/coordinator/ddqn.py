@@ -1,4 +1,4 @@
-"""Double Q-learning on the same situation, actions, encoder and search as the bandits.
+"""Double Q-learning on the same situations, actions, encoder and search as the bandits.
 
 Events form one sequence in the order of their activation, so the state after an event is the
 situation of the event activated next, of whatever type; one network therefore serves all types.
@@ -7,24 +7,27 @@ situation of the event activated next, of whatever type; one network therefore s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import AnyArray, FloatArray, IntArray
-from thzsync.coordinator.choice import chosen_action, search_settings, uniform_action
+from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
 from thzsync.coordinator.interface import Action, Outcome, Situation
-from thzsync.coordinator.models import model_stream
+from thzsync.coordinator.learning import (
+    chosen_action,
+    learnable_reward,
+    mode_of,
+    model_generator,
+    uniform_action,
+)
 from thzsync.coordinator.replay import Replay, under
-from thzsync.coordinator.rewards import learnable_reward
-from thzsync.coordinator.scoring import Head
+from thzsync.coordinator.saved import LearningPolicy
 from thzsync.coordinator.search import search_each
-from thzsync.coordinator.store import shape_of, write_policy
+from thzsync.coordinator.store import shape_of
 from thzsync.coordinator.training import encode, fit
-from thzsync.coordinator.views import mode_of
 from thzsync.elementary import product
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -33,15 +36,14 @@ POOL_BATCHES: Final = 8
 """Batches of transitions that get a target per training; each target takes a search."""
 
 
-class QNetwork:
-    """Encoder and a linear head whose product is the action value."""
+class QNetwork(NamedTuple):
+    """An encoder and a linear head; their product is the action value."""
 
-    def __init__(self, encoder: Encoder, head: FloatArray) -> None:
-        self.encoder = encoder
-        self.head = head
+    encoder: Encoder
+    head: FloatArray
 
     def greedy_head(self) -> Head:
-        """The head as the search takes it: no uncertainty, hence no exploration bonus."""
+        """The head as the search takes it: without uncertainty, hence without exploration."""
         size = len(self.head)
         return Head(self.head, np.zeros((size, size)), 0.0)
 
@@ -50,32 +52,24 @@ class QNetwork:
         return product(encode(self.encoder, batch), self.head)
 
 
-class DdqnPolicy:
+class DdqnPolicy(LearningPolicy):
     """Epsilon-greedy double Q-learning behind the policy interface."""
 
     name = "ddqn"
 
     def __init__(self, scenario: Scenario, streams: Streams) -> None:
-        settings, mode = scenario.coordinator.ddqn, mode_of(scenario)
+        settings = scenario.coordinator.ddqn
         self.settings = settings
         self.shape = shape_of(scenario, settings)
-        self.generator = generator = streams.generator("policy", *model_stream(self.name))
-        self.view, self.levels, self.raw = mode.view, mode.levels, mode.raw
-        self.how = search_settings(settings, mode.partial)
-        encoder = self.view.new_encoder(settings, generator)
+        self.generator = model_generator(streams, self.name)
+        self.view, self.levels, self.how, self.raw = mode_of(scenario, settings)
+        encoder = self.view.new_encoder(settings, self.generator)
         self.online = QNetwork(encoder, np.zeros(encoder.size))
         self.target = self.online
-        self.replay = Replay(settings.replay, self.view.columns, mode.levels, self.view.actions)
+        self.replay = Replay(settings.replay, self.view.columns, self.levels, self.view.actions)
         self.rewarded = 0
         self.trainings = 0
-        self.frozen = False
-        self._restored = False
         self._waiting: dict[int, int] = {}
-
-    @property
-    def untaught(self) -> bool:
-        """Whether it has neither decided anything nor been loaded."""
-        return self.replay.added == 0 and not self._restored
 
     @property
     def epsilon(self) -> float:
@@ -89,20 +83,21 @@ class DdqnPolicy:
     def decide(self, situation: Situation) -> Action:
         """A random uniform action with probability epsilon, otherwise the best by the search."""
         self._make_room(situation.units)
+        learns = situation.units > 0 and not self.frozen
         features = self.view.featurise(situation)
-        if situation.units and not self.frozen and self.generator.random() < self.epsilon:
+        if learns and self.generator.random() < self.epsilon:
             action = uniform_action(situation, *self.generator.random(2))
         else:
             encoder, head = self.online.encoder, self.online.greedy_head()
             action = chosen_action(situation, features, encoder, head, self.how)
-        if situation.units and not self.frozen:
-            taken = self.view.taken(features, situation, action)
-            serial = self.replay.add(features, taken, np.nan)
-            self._waiting[situation.decision] = serial
+        if learns:
+            self.taught = True
+            taken = self.view.taken(situation, action)
+            self._waiting[situation.decision] = self.replay.add(features, taken, np.nan)
         return action
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """Complete the transition that the decision began; train when it is time."""
+        """Complete the transition that the decision began; train when it is due."""
         reward = learnable_reward(situation, outcome, self.raw)
         serial = self._waiting.pop(situation.decision, -1)
         if self.frozen or not self.replay.holds(serial):
@@ -123,25 +118,22 @@ class DdqnPolicy:
         goal = self.replay.reward[pool] + settings.discount * self._next_values(pool)
         draws = self.generator.integers(len(pool), size=(settings.train_steps, settings.batch))
         how = Descent(settings.learning_rate, settings.weight_decay)
-        encoder, head = fit(
-            self.online.encoder, self.online.head, self.replay.memory, pool[draws], goal[draws], how
+        self.online = QNetwork(
+            *fit(*self.online, self.replay.memory, pool[draws], goal[draws], how)
         )
-        self.online = QNetwork(encoder, head)
         self.trainings += 1
         if self.trainings % settings.target_every == 0:
             self.target = self.online
 
     def _make_room(self, flows: int) -> None:
-        """Let both networks take an event of so many flows; what is new is the same in both."""
+        """Let both networks take an event of so many flows; new weights are the same in both."""
         before, target = self.online.encoder, self.target.encoder
         encoder = self.view.roomy(before, flows, self.generator)
         if encoder is before:
             return
-        wider = target._replace(
-            flow=np.concatenate((target.flow, encoder.flow[len(target.flow) :]))
-        )
-        self.online = QNetwork(encoder, self.online.head)
-        self.target = QNetwork(wider, self.target.head)
+        flow = np.concatenate((target.flow, encoder.flow[len(target.flow) :]))
+        self.online = self.online._replace(encoder=encoder)
+        self.target = self.target._replace(encoder=target._replace(flow=flow))
 
     def _complete_slots(self) -> IntArray:
         """Slots whose reward has come and whose successor is stored."""
@@ -155,7 +147,7 @@ class DdqnPolicy:
         if self.settings.discount == 0:
             return np.zeros(len(slots))
         events = self.replay.events((slots + 1) % len(self.replay))
-        how = self.how._replace(beam_width=1)  # targets need no finesse
+        how = self.how._replace(beam_width=1)  # a narrow search is good enough for targets
         head = self.online.greedy_head()
         counts, level, _ = search_each(self.online.encoder, head, events, self.levels, how)
         best = self.view.found(events, counts, level, self.levels)
@@ -163,32 +155,36 @@ class DdqnPolicy:
         events.rows[..., events.contexts :] = best
         return self.target.values(Batch(events.rows, events.group))
 
-    def save(self, path: str | Path) -> None:
-        """Write everything learnt, replay included; ``load_policy`` brings it back."""
+    def arrays(self) -> dict[str, AnyArray]:
+        """The arrays of the state."""
         arrays: dict[str, AnyArray] = {f"replay.{k}": v for k, v in self.replay.state().items()}
         for name, network in (("online", self.online), ("target", self.target)):
             arrays |= {f"{name}.{k}": v for k, v in network.encoder._asdict().items()}
             arrays[f"{name}.head"] = network.head
-        progress = {
+        return arrays
+
+    def progress(self) -> dict[str, Any]:
+        """The rest of the state, as plain values."""
+        return {
             "rewarded": self.rewarded,
             "trainings": self.trainings,
             "waiting": sorted(self._waiting.items()),
             "generator": self.generator.bit_generator.state,
         }
-        write_policy(path, self.name, self.shape, progress, arrays)
 
-    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """Take over a saved state; decisions that still waited for their outcome are forgotten."""
-        self.online, self.target = (self._network(under(arrays, n)) for n in ("online.", "target."))
-        self._restored = True
+    def restore(
+        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
+    ) -> None:
+        """Take over a saved state."""
+        self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        self.taught = True
         self.replay.restore(under(arrays, "replay."))
         self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
         self.generator.bit_generator.state = progress["generator"]
+        if midway:
+            self._waiting = {int(decision): int(slot) for decision, slot in progress["waiting"]}
 
-    def _network(self, arrays: dict[str, AnyArray]) -> QNetwork:
-        head = arrays.pop("head")
-        return QNetwork(Encoder(**arrays), head)
 
-    def reopen(self, progress: Mapping[str, Any]) -> None:
-        """Wait again for the outcomes that were still to come when the state was saved."""
-        self._waiting = {int(decision): int(serial) for decision, serial in progress["waiting"]}
+def _network(arrays: dict[str, AnyArray]) -> QNetwork:
+    head = arrays.pop("head")
+    return QNetwork(Encoder(**arrays), head)

@@ -1,9 +1,8 @@
-"""Layers of rectified units: forwards, backwards, and the step that training takes.
+"""Layers of rectified units: forward, backward, and a step of AdamW.
 
-Networks here have about a hundred units, so a step is short and what a general library spends on
-dispatch would be most of it. Every encoder is trained with these kernels. Their inner loops go over
-units, which are next to each other in memory, so that LLVM vectorises them.
-Sums have one order, written below: a trained network is the same on every machine.
+Networks here have about a hundred units, so the dispatch of a general library would take most of a
+step. Inner loops go over units, which are contiguous in memory, so that LLVM vectorises them. Every
+sum has a fixed order, so a trained network is the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ from thzsync.jit import bare, hot
 MEAN_DECAY: Final = 0.9
 SQUARE_DECAY: Final = 0.999
 LEAST_SPREAD: Final = 1e-8
-"""Adam's customary constants: memory of the mean, of the square, and what keeps 0 / 0 away."""
+"""Adam's usual constants: decay of the mean, of the square, and the offset against 0 / 0."""
 
 
 class Descent(NamedTuple):
-    """How far a step of AdamW goes."""
+    """Step size and weight decay of AdamW."""
 
     rate: float
-    """Step size."""
     decay: float
     """Decoupled weight decay per step, as a multiple of the step size."""
 
@@ -33,23 +31,20 @@ class Descent(NamedTuple):
 def rectified(
     inputs: FloatArray, weights: FloatArray, bias: FloatArray, outputs: FloatArray
 ) -> None:
-    """max(inputs @ weights + bias, 0), one row per sample; not-a-number stays.
-
-    Fours are added one after the other, then what is left.
-    """
+    """max(inputs @ weights + bias, 0), one row per sample; NaN stays NaN."""
     units = len(bias)
     for i in range(len(inputs)):
-        x, total = inputs[i], outputs[i]
+        total = outputs[i]
         for k in range(units):
             total[k] = bias[k]
-        _add_rows(x, weights, total)
+        _add_rows(inputs[i], weights, total)
         for k in range(units):
             total[k] = 0.0 if total[k] <= 0.0 else total[k]
 
 
 @hot
 def _add_rows(factors: FloatArray, rows: FloatArray, total: FloatArray) -> None:
-    """Add a weighted sum of rows, in fours; then what is left."""
+    """Add a weighted sum of rows, in fours, then the remaining ones."""
     number, units = rows.shape
     fours = number - number % 4
     for i in range(0, fours, 4):
@@ -64,7 +59,7 @@ def _add_rows(factors: FloatArray, rows: FloatArray, total: FloatArray) -> None:
 
 @bare
 def close_silent(outputs: FloatArray, slope: FloatArray) -> None:
-    """No slope passes a unit that its rectifier holds at zero."""
+    """Set the slopes of units that their rectifier clips to zero."""
     for i in range(len(outputs)):
         for k in range(outputs.shape[1]):
             slope[i, k] = slope[i, k] if outputs[i, k] > 0.0 else 0.0
@@ -76,7 +71,7 @@ def add_slopes(
 ) -> None:
     """Add to the gradients of a layer's weights and bias, from the slope before its rectifier.
 
-    Four samples at a time, then what is left.
+    Four samples at a time, then the remaining ones.
     """
     samples, units = slope.shape
     fours = samples - samples % 4

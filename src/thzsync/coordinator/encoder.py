@@ -1,15 +1,13 @@
 """The encoder phi_theta (eq:bandit_representation): weights, batches, and phi of one event.
 
-Pooled, which is ours: all flow slots share their first-layer weights. Their hidden units are pooled
-twice: the mean over flows (how much work there is) and the largest mean over one sender's flows
-(how bad the worst sender fares, which is what a completion time follows). A dense layer and a
-constant make phi.
+Pooled (ours): all flow slots share their first-layer weights. Their hidden units are pooled twice:
+by the mean over flows, which measures the amount of work, and by the largest mean over one sender's
+flows, which a completion time follows. A dense layer and a constant make phi.
 
-Flat, which is the paper's: one padded, masked vector of all flows and the whole action. Slot f
-holds flow f's context (eq:bandit_flow_context), a mask, its THz share and, so that one layout
-serves all events, the power of sender f (eq:bandit_action_vector); what an event does not fill is
-zero. The first layer has a row of weights per entry of the vector, so it grows with the widest
-event that it has met.
+Flat (the paper's): one padded, masked vector of all flows and the whole action. Slot f contains
+flow f's context (eq:bandit_flow_context), a mask, its THz share and, so that one layout serves all
+events, the power of sender f (eq:bandit_action_vector); the rest is zero. The first layer has a row
+of weights per entry of the vector, so it grows with the widest event so far.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from thzsync.jit import bare, inner, kernel
 
 
 class Encoder(NamedTuple):
-    """Weights, laid out so that a row is what one input adds to all units."""
+    """Weights; a row is what one input adds to all units."""
 
     flow: FloatArray
     """First layer (inputs, hidden units); the last rows of a slot belong to the action columns."""
@@ -51,36 +49,38 @@ class Batch(NamedTuple):
 
 @bare
 def is_flat(encoder: Encoder) -> bool:
-    """Whether the second layer reads the hidden units as they are, not pooled."""
+    """Whether the second layer reads the hidden units directly instead of pooled ones."""
     return len(encoder.dense) == len(encoder.flow_bias)
+
+
+@bare
+def filled(group: IntArray) -> int:
+    """Number of slots before the first empty one."""
+    for f in range(len(group)):
+        if group[f] < 0:
+            return f
+    return len(group)
 
 
 def random_encoder(
     inputs: int, flow_units: int, units: int, generator: np.random.Generator
 ) -> Encoder:
-    """Scaled for rectifiers, with spread-out kinks: useful random features before any training."""
+    """Scaled for rectifiers with spread-out kinks: useful random features before any training."""
     flow = generator.normal(0.0, np.sqrt(2 / inputs), (inputs, flow_units))
     dense = generator.normal(0.0, np.sqrt(1 / flow_units), (2 * flow_units, units))
-    return Encoder(
-        flow,
-        generator.uniform(-0.5, 0.5, flow_units),
-        dense,
-        generator.uniform(-0.5, 0.5, units),
-    )
+    flow_bias = generator.uniform(-0.5, 0.5, flow_units)
+    return Encoder(flow, flow_bias, dense, generator.uniform(-0.5, 0.5, units))
 
 
 def random_flat_encoder(first: int, units: int, generator: np.random.Generator) -> Encoder:
-    """A flat encoder that has no slots yet; the second layer is scaled for rectifiers."""
-    return Encoder(
-        np.zeros((0, first)),
-        generator.uniform(-0.5, 0.5, first),
-        generator.normal(0.0, np.sqrt(2 / first), (first, units)),
-        generator.uniform(-0.5, 0.5, units),
-    )
+    """A flat encoder without slots; the second layer is scaled for rectifiers."""
+    flow_bias = generator.uniform(-0.5, 0.5, first)
+    dense = generator.normal(0.0, np.sqrt(2 / first), (first, units))
+    return Encoder(np.zeros((0, first)), flow_bias, dense, generator.uniform(-0.5, 0.5, units))
 
 
 def grown(encoder: Encoder, columns: int, slots: int, generator: np.random.Generator) -> Encoder:
-    """The encoder with weights for at least so many slots; what it has learnt stays."""
+    """The encoder with weights for at least this number of slots; trained weights stay."""
     missing = slots - len(encoder.flow) // columns
     if missing <= 0:
         return encoder
@@ -92,7 +92,7 @@ def grown(encoder: Encoder, columns: int, slots: int, generator: np.random.Gener
 
 @kernel
 def represent(encoder: Encoder, features: Features, action: FloatArray) -> FloatArray:
-    """phi of one event and action; ``action`` holds the action columns of every flow."""
+    """phi of one event and action; ``action`` has the action columns of every flow."""
     if is_flat(encoder):
         inputs = _flat_units(encoder, features, action)
     else:
@@ -112,16 +112,14 @@ def _pooled_units(encoder: Encoder, features: Features, action: FloatArray) -> F
     flows, contexts = features.rows.shape
     hidden, senders = len(encoder.flow_bias), features.group.max() + 1
     total, members, pooled = np.zeros((senders, hidden)), np.zeros(senders), np.zeros(2 * hidden)
+    units = context_units(encoder, features.rows, contexts)
     for f in range(flows):
-        unit, sender = encoder.flow_bias.copy(), features.group[f]
+        sender = features.group[f]
         members[sender] += 1
-        for c in range(contexts):
-            for k in range(hidden):
-                unit[k] += features.rows[f, c] * encoder.flow[c, k]
         for k in range(hidden):
             for c in range(action.shape[1]):
-                unit[k] += action[f, c] * encoder.flow[contexts + c, k]
-            total[sender, k] += max(unit[k], 0.0)
+                units[f, k] += action[f, c] * encoder.flow[contexts + c, k]
+            total[sender, k] += max(units[f, k], 0.0)
     for s in range(senders):
         for k in range(hidden):
             pooled[k] += total[s, k] / flows
@@ -142,6 +140,21 @@ def _flat_units(encoder: Encoder, features: Features, action: FloatArray) -> Flo
     for k in range(len(sums)):
         sums[k] = max(sums[k], 0.0)
     return sums
+
+
+@inner
+def context_units(encoder: Encoder, rows: FloatArray, contexts: int) -> FloatArray:
+    """What the context alone adds to every flow's hidden units (flow, hidden units)."""
+    hidden = len(encoder.flow_bias)
+    base = np.empty((len(rows), hidden))
+    for f in range(len(rows)):
+        for k in range(hidden):
+            base[f, k] = encoder.flow_bias[k]
+        for c in range(contexts):
+            value = rows[f, c]
+            for k in range(hidden):
+                base[f, k] += value * encoder.flow[c, k]
+    return base
 
 
 @inner

@@ -1,10 +1,9 @@
-"""What an action should cost, estimated without simulating: bytes over rates on both carriers.
+"""The estimated cost of an action, without simulation: bytes over rates on both carriers.
 
-Every unit keeps fibres and transceivers busy for a time that its bytes and their rates give. An
-event lasts as long as its busiest resource; fibre and THz work side by side. The estimate leaves
-out queues, dependencies and guard times; cost_model.py measures their effect as a factor per
-carrier. The estimate also proposes actions: so much transceiver time for everybody, given to the
-units that use it best.
+Every unit keeps fibres and transceivers busy for its bytes over their rates. An event lasts as long
+as its busiest resource; fibre and THz work in parallel. The estimate ignores queues, dependencies
+and guard times; model_based.py measures their effect as a factor per carrier. The estimate also
+proposes actions: the same transceiver time for every rack, given to the units that use it best.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from thzsync.jit import kernel
 from thzsync.synthesis import Offer
 
 SLOWEST: Final = 1e-3
-"""Bits per second and hertz that a dead link is taken to have."""
+"""Spectral efficiency assumed for a dead link [bit/s/Hz]."""
 
 
 class Candidates(NamedTuple):
-    """Actions in rows, and what each should cost."""
+    """Actions in rows, and the estimated cost of each."""
 
     counts: IntArray
     """THz chunks by (candidate, unit)."""
     level: IntArray
-    """Power level that all senders share, as an index."""
+    """Index of the power level of all senders."""
     fibre_s: FloatArray
     """Time of the busiest fibre [s]."""
     air_s: FloatArray
@@ -63,17 +62,16 @@ class Estimate:
 
     chunks: IntArray
     fibre_s: FloatArray
-    """How long a unit keeps a fibre busy if all of it is wired, by (unit, fibre) [s]."""
+    """Time that a wholly wired unit keeps a fibre busy, by (unit, fibre) [s]."""
     air_s: FloatArray
-    """How long a unit keeps a rack's transceiver busy if all of it is on THz, by (level, unit,
-    rack) [s]."""
+    """Time that a unit on THz keeps a rack's transceiver busy, by (level, unit, rack) [s]."""
     fibre_j: FloatArray
-    """Energy of a unit that is wired [J]."""
+    """Energy of a wholly wired unit [J]."""
     air_j: FloatArray
     """Energy of a unit on THz, by (level, unit) [J]."""
 
-    def cost(self, counts: IntArray, level: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Time on fibre, time on THz [s] and energy [J] of actions in rows."""
+    def candidate(self, counts: IntArray, level: IntArray) -> Candidates:
+        """Actions in rows with their cost."""
         share = counts / self.chunks
         fibre = product(1 - share, self.fibre_s).max(axis=1, initial=0.0)
         air = np.empty(len(counts))
@@ -82,12 +80,12 @@ class Estimate:
             at = level == k
             air[at] = product(share[at], self.air_s[k]).max(axis=1, initial=0.0)
             energy[at] += product(share[at], self.air_j[k])
-        return fibre, air, energy
+        return Candidates(counts, level, fibre, air, energy)
 
     def candidates(self, budgets: int, even_too: bool = False) -> Candidates:
-        """Every power level with so many transceiver times, from none to enough for everything.
+        """Every power level with ``budgets`` transceiver times, from none to all that is needed.
 
-        ``even_too`` adds twice as many even splits, where all units give the same share.
+        ``even_too`` adds twice as many even splits, in which all units have the same THz share.
         """
         levels = len(self.air_s)
         rows = [np.zeros((1, len(self.chunks)))]
@@ -103,13 +101,12 @@ class Estimate:
                 rows.append(np.repeat(shares[:, None], len(self.chunks), axis=1))
                 level.append(np.full(len(shares), k))
         counts = np.rint(np.concatenate(rows) * self.chunks).astype(np.int64)
-        at = np.concatenate(level)
-        return Candidates(counts, at, *self.cost(counts, at))
+        return self.candidate(counts, np.concatenate(level))
 
 
 @kernel
 def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArray:
-    """Shares by (budget, unit): units in this order, as long as both ends have time left."""
+    """Shares by (budget, unit): units in this order, while both their ends have time left."""
     units, racks = air_s.shape
     share = np.zeros((len(budget_s), units))
     left_s = np.empty(racks)
@@ -128,28 +125,25 @@ def _fill(air_s: FloatArray, order: IntArray, budget_s: FloatArray) -> FloatArra
 
 
 _estimates: WeakKeyDictionary[Situation, Estimate] = WeakKeyDictionary()
-"""Of situations that somebody still holds: each is estimated once, for decision and outcome."""
+"""Estimates of live situations: the decision and the outcome use the same one."""
 
 
 def estimate(situation: Situation) -> Estimate:
     """The estimate of an event, made once."""
     known = _estimates.get(situation)
     if known is None:
-        known = _estimates[situation] = _estimate(situation)
+        if situation.terms is None:
+            raise ThzSyncError("estimate: the situation has no terms (capacities and prices)")
+        wired, aired = _loads(situation.offer)
+        fibre_s, fibre_j = _on_fibre(situation.terms, wired, situation.units)
+        air_s, air_j = _on_air(situation, situation.terms, aired)
+        known = Estimate(situation.offer.chunks, fibre_s, air_s, fibre_j, air_j)
+        _estimates[situation] = known
     return known
 
 
-def _estimate(situation: Situation) -> Estimate:
-    if situation.terms is None:
-        raise ThzSyncError("estimate: the situation does not say what things cost")
-    wired, aired = _loads(situation.offer)
-    fibre_s, fibre_j = _on_fibre(situation.terms, wired, situation.units)
-    air_s, air_j = _on_air(situation, situation.terms, aired)
-    return Estimate(situation.offer.chunks, fibre_s, air_s, fibre_j, air_j)
-
-
 def _on_fibre(terms: Terms, loads: _Loads, units: int) -> tuple[FloatArray, FloatArray]:
-    """Times by (unit, fibre) and energies by unit; background takes its mean share away."""
+    """Times by (unit, fibre) and energies by unit; background lowers rates by its mean load."""
     network, load = terms.network, terms.scenario.optical.background.load
     bits: FloatArray = 8.0 * loads.size_bytes.astype(np.float64)
     link, flow, share = network.shares(loads.src, loads.dst)
@@ -178,18 +172,24 @@ def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArr
     return (out + into) / (thz.subbands * bps[:, :, None]), power_w * sent / (subbands * bps)
 
 
-@dataclass(frozen=True, eq=False)
-class _Loads:
-    """Who sends how much to whom for which unit."""
+class _Loads(NamedTuple):
+    """Bytes that units send, with source and destination."""
 
     unit: IntArray
     src: IntArray
     dst: IntArray
     size_bytes: IntArray
 
+    @classmethod
+    def of(cls, parts: list[tuple[int, IntArray, IntArray, IntArray]]) -> _Loads:
+        """Loads of unit after unit, joined."""
+        units = [np.full(len(src), unit) for unit, src, _, _ in parts]
+        columns = list(zip(*parts, strict=True))[1:]
+        return cls(*map(np.concatenate, (units, *columns)))
+
 
 def _loads(offer: Offer) -> tuple[_Loads, _Loads]:
-    """What every unit sends if it is wholly wired, and if it is wholly on THz."""
+    """The loads of every unit if it is wholly wired, and if it is wholly on THz."""
     nothing = np.zeros(offer.units, dtype=np.int64)
     none = offer.lower(nothing)
     if offer.per_unit:  # the same flows on either carrier
@@ -204,11 +204,4 @@ def _loads(offer: Offer) -> tuple[_Loads, _Loads]:
         aired.append((unit, graph.src[thz], graph.dst[thz], graph.flow_bytes[thz]))
         wired.append((unit, none.src, none.dst, none.flow_bytes))
         wired.append((unit, graph.src[~thz], graph.dst[~thz], -graph.flow_bytes[~thz]))
-    return _joined(wired), _joined(aired)
-
-
-def _joined(parts: list[tuple[int, IntArray, IntArray, IntArray]]) -> _Loads:
-    return _Loads(
-        np.concatenate([np.full(len(src), unit) for unit, src, _, _ in parts]),
-        *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3)),
-    )
+    return _Loads.of(wired), _Loads.of(aired)

@@ -1,7 +1,7 @@
 """The situation as numbers: one normalised row per unit (eq:bandit_flow_context).
 
-Every flow slot is read by the same first-layer weights and slots are pooled under a mask, so the
-padded vector of the paper may grow without retraining and empty slots change nothing.
+All flow slots share their first-layer weights and are pooled under a mask. So the paper's padded
+vector may grow without retraining, and empty slots change nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.coordinator.interface import Action, Situation
+from thzsync.coordinator.interface import Situation
 from thzsync.elementary import log2, ten_to
 
 FEATURE_VERSION: Final = 1
-"""Raised whenever a column changes its meaning; saved policies name the one they were made with."""
+"""Increases whenever a column changes its meaning; saved policies contain theirs."""
 
 QUEUE_BYTES: Final = 8 * 2**20
 """Queued bytes that count as 1: two default output queues."""
@@ -33,22 +33,25 @@ REFERENCE_EFFICIENCY: Final = 6.0
 FULL_POWER_DB: Final = -10.0
 """A rack's full power of 0.1 W, over one watt [dB]."""
 LONGEST_AIR: Final = 8.0
-"""Air times of hopeless links are cut here."""
+"""Air times of links that are nearly dead are clipped here."""
 
 FIXED_COLUMNS: Final = 7
 ACTION_COLUMNS: Final = 3
-"""Share, air time and radiated energy, as the pooled encoder reads them."""
+"""Inputs of the pooled encoder: share, air time and radiated energy of a flow.
+
+Share and power determine all three; unlike the bare power they become zero with the last THz chunk.
+"""
 FLAT_ACTION_COLUMNS: Final = 2
-"""A flow's share and a sender's power, as the flat encoder reads them."""
+"""Inputs of the flat encoder: a flow's share and a sender's power."""
 MASK: Final = FIXED_COLUMNS - 1
-"""The column that is 1 in every slot of the paper's vector that holds a flow."""
+"""Column that is 1 in every slot of the paper's vector that has a flow."""
 
 
 class Features(NamedTuple):
     """One event, ready for the encoder."""
 
     rows: FloatArray
-    """Normalised situation per flow; action columns are not in here."""
+    """Normalised situation per flow, without action columns."""
     group: IntArray
     """Position of every flow's source among the senders."""
     chunks: IntArray
@@ -66,9 +69,9 @@ class Events(NamedTuple):
     """The features of many events in padded arrays, the event first."""
 
     rows: FloatArray
-    """There may be columns of actions behind those of the situation."""
+    """Columns of the situation, possibly followed by those of actions."""
     group: IntArray
-    """-1 marks an empty slot, behind all flows."""
+    """Sender of every flow; -1 marks an empty slot, behind all flows."""
     chunks: IntArray
     air: FloatArray
     contexts: int
@@ -89,7 +92,7 @@ def columns(subbands: int, actions: int = ACTION_COLUMNS) -> int:
 def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
     """Rows of eq:bandit_flow_context, normalised with fixed constants.
 
-    Gains stand best first, or by the number of their subband as in the paper.
+    Gains are sorted, best first, or ordered by subband as in the paper.
     """
     offer = situation.offer
     flows, subbands = situation.snr_db_per_w.shape
@@ -118,27 +121,14 @@ def group_flows(
 
 
 def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
-    """How long a whole flow would be on air on its best subband, relative (eq:thz_rate).
+    """Relative time that a whole flow would take on its best subband (eq:thz_rate).
 
-    The product of share and air time is what a THz completion time is made of, and what a
-    rectifier network would need many samples to find by itself.
+    A THz completion time follows from products of share and air time, which a network of
+    rectifiers would need many samples to learn.
     """
     best = rows[:, FIXED_COLUMNS:].max(axis=1)
     gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * best[:, None]
     snr = power * ten_to((gain_db + FULL_POWER_DB) / 10)
     shortest = REFERENCE_EFFICIENCY / LONGEST_AIR
     efficiency = np.maximum(log2(1 + snr), shortest)
-    time: FloatArray = REFERENCE_EFFICIENCY / efficiency
-    return time
-
-
-def action_columns(features: Features, situation: Situation, action: Action) -> FloatArray:
-    """THz share, air time and radiated energy of every flow, for eq:bandit_action_vector.
-
-    Share and power decide all three; unlike the bare power they fade out with the last THz chunk.
-    """
-    offer = situation.offer
-    power = action.power[np.searchsorted(offer.racks, offer.src)]
-    share = action.thz_chunks / offer.chunks
-    air = share * air_time(features.rows, power[:, None])[:, 0]
-    return np.column_stack((share, air, power * air))
+    return REFERENCE_EFFICIENCY / efficiency

@@ -1,4 +1,4 @@
-"""What a policy sees, what it decides, and what it is told afterwards."""
+"""What a policy sees, what it decides, and what it learns from."""
 
 from __future__ import annotations
 
@@ -16,37 +16,36 @@ from thzsync.synthesis import Offer
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What is known of the data centre, for policies with a cost model: capacities and prices."""
+    """Capacities of the data centre and prices, for policies with a cost model."""
 
     scenario: Scenario
     network: Network
     per_s: float
-    """Reward that a second costs."""
+    """Reward lost per second [1/s]."""
     per_j: float
-    """Reward that a joule costs."""
+    """Reward lost per joule [1/J]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """An event that is to be decided, one row per unit (eq:bandit_flow_context)."""
+    """An event to decide, one row per unit (eq:bandit_flow_context)."""
 
     decision: int
-    """Number of the decision in its run; the outcome will carry it."""
+    """Number of the decision in its run; the outcome has the same number."""
     offer: Offer
     """What can be split: links and chunk count of every unit."""
     racks: int
-    """Racks on the floor, for normalising indices."""
+    """Racks of the floor, for normalising indices."""
     straggler: BoolArray
-    """s: whether a source rack of the unit is late."""
+    """s: whether a source rack of the unit is a straggler."""
     queued_bytes: FloatArray
-    """Q: bytes queued along the unit's wired paths, the fullest one's."""
+    """Q: bytes queued along the fullest of the unit's wired paths."""
     shared_occupancy: FloatArray
-    """U: fullest shared buffer along the wired paths, as a share."""
+    """U: largest filling of a shared buffer along the wired paths, as a share."""
     snr_db_per_w: FloatArray
-    """g: signal-to-noise ratio that one watt would give, per unit and subband, the weakest link's
-    [dB]."""
+    """g: signal-to-noise ratio at one watt, by unit (its weakest link) and subband [dB]."""
     power_levels: FloatArray
-    """B: power budgets a rack may be given, as shares of its maximum, rising."""
+    """B: power budgets that a rack may get, as shares of its maximum, ascending."""
     terms: Terms | None = None
     """Capacities and prices, where the caller knows them."""
 
@@ -66,7 +65,7 @@ class Action:
     """THz chunks per unit and a power budget per rack (eq:bandit_action)."""
 
     thz_chunks: IntArray
-    """n^H of every unit: so many of its chunks go over THz."""
+    """n^H: number of THz chunks of every unit."""
     power: FloatArray
     """Power budget as a share of the maximum, by position in ``offer.racks``; 0 if silent."""
 
@@ -78,7 +77,7 @@ class Action:
 
     @staticmethod
     def of(offer: Offer, thz_chunks: IntArray, power: FloatArray) -> Action:
-        """From counts and levels; racks without THz chunks are silenced."""
+        """From counts and power; racks without THz chunks get power 0."""
         counts = np.asarray(thz_chunks, dtype=np.int64)
         return Action(counts, np.where(offer.sending(counts), power, 0.0))
 
@@ -91,33 +90,29 @@ class Action:
                 f"found {self.thz_chunks.shape} and {self.power.shape}"
             )
         outside = (self.thz_chunks < 0) | (self.thz_chunks > offer.chunks)
-        if outside.any():
-            unit = int(np.argmax(outside))
+        for unit in np.flatnonzero(outside).tolist():
             raise ThzSyncError(
                 f"action: unit {unit} has {int(self.thz_chunks[unit])} THz chunks; "
                 f"use 0..{int(offer.chunks[unit])}"
             )
-        sending = offer.sending(self.thz_chunks)
         levels = situation.power_levels
+        sending = offer.sending(self.thz_chunks)
         near = np.abs(self.power[:, None] - levels) <= 1e-8 + 1e-5 * levels
         known: BoolArray = np.logical_or.reduce(near, axis=1)
-        if np.where(sending, known, self.power == 0).all():
-            return
-        for position, rack in enumerate(offer.racks):
-            level = float(self.power[position])
-            if not sending[position] and level != 0:
+        for position in np.flatnonzero(~np.where(sending, known, self.power == 0)).tolist():
+            rack, level = offer.racks[position], float(self.power[position])
+            if not sending[position]:
                 raise ThzSyncError(f"action: rack {rack} sends no THz chunk but has power {level}")
-            if sending[position] and not known[position]:
-                allowed = ", ".join(f"{x:g}" for x in situation.power_levels)
-                raise ThzSyncError(f"action: rack {rack} has power {level}; use one of {allowed}")
+            allowed = ", ".join(f"{x:g}" for x in levels)
+            raise ThzSyncError(f"action: rack {rack} has power {level}; use one of {allowed}")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an event cost."""
+    """Cost of an event."""
 
     decision: int
-    """The decision that led to it."""
+    """Number of the decision."""
     completion_s: float
     """T_e [s]."""
     energy_j: float
@@ -125,23 +120,20 @@ class Outcome:
     reward: float
     """Minus the weighted, normalised cost."""
     fibre_s: float = 0.0
-    """When the last wired chunk was there, counted like ``completion_s``; 0 without any [s]."""
+    """Arrival of the last wired chunk, counted like ``completion_s``; 0 without any [s]."""
     air_s: float = 0.0
-    """When the last THz chunk was there; 0 without any [s]."""
+    """Arrival of the last THz chunk; 0 without any [s]."""
 
 
 class Policy(Protocol):
-    """Decides every event's split and power, and learns from what it cost."""
+    """Decides every event's split and power, and learns from the outcomes."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
-        ...
+        """Name in tables."""
 
     def decide(self, situation: Situation) -> Action:
         """The action for an event that is being activated."""
-        ...
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        """The delayed outcome of an earlier decision."""
-        ...
+        """Learn from the outcome of an earlier decision."""

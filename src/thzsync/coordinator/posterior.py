@@ -1,8 +1,8 @@
 """The linear head: Bayesian ridge regression on phi with a factored precision.
 
-The precision is kept twice: A itself, and its upper Cholesky factor R with A = R^T R. R makes the
-uncertainty a norm, ||R^-T phi||, which cannot turn negative; A is what R is rebuilt from when
-rounding has spoilt it.
+The precision A is stored together with its upper Cholesky factor R, A = R^T R. With R the
+uncertainty is a norm, ||R^-T phi||, which cannot become negative. R is rebuilt from A when rounding
+has made it inaccurate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def rank_one_update(factor: FloatArray, vector: FloatArray) -> None:
 
 
 def stable_factor(precision: FloatArray) -> FloatArray:
-    """Upper Cholesky factor of a symmetric matrix, with as much jitter as it takes."""
+    """Upper Cholesky factor of a symmetric matrix, with as much jitter as necessary."""
     if not np.isfinite(precision).all():
         raise ThzSyncError("policy: its posterior overflowed; use a smaller learning_rate")
     symmetric = (precision + precision.T) / 2
@@ -44,7 +44,7 @@ def stable_factor(precision: FloatArray) -> FloatArray:
 
 @bare
 def factorise(matrix: FloatArray) -> bool:
-    """Turn a symmetric matrix into its upper Cholesky factor, in place, where it has one."""
+    """Turn a symmetric matrix into its upper Cholesky factor, in place; whether it has one."""
     size = len(matrix)
     for k in range(size):
         pivot = matrix[k, k]
@@ -71,7 +71,7 @@ class LinearHead:
         self._solve()
 
     def restore(self, precision: FloatArray, moment: FloatArray, factor: FloatArray) -> None:
-        """Take over a saved state, factor included, so that decisions stay the same to the bit."""
+        """Take over a saved state; with the saved factor decisions stay the same bit for bit."""
         self.precision, self.moment, self.factor = precision, moment, factor
         self._solve()
 
@@ -83,24 +83,21 @@ class LinearHead:
         self._solve()
 
     def rebuild(self, phi: FloatArray, reward: FloatArray) -> None:
-        """Forget the old representation: the posterior of these samples, one row each."""
+        """Replace the posterior by that of these samples, one row each."""
         self.precision = self.ridge * np.eye(len(self.moment)) + product(phi.T, phi)
         self.moment = product(phi.T, reward)
         self.factor = stable_factor(self.precision)
         self._solve()
 
     def _solve(self) -> None:
-        """Weights and R^-1 from the factor; a factor that rounding has spoilt is made anew."""
-        if not self._healthy():
+        """Weights and R^-1 from the factor, which is rebuilt if it has become inaccurate."""
+        diagonal = np.diagonal(self.factor)
+        finite = bool(np.isfinite(self.factor).all())
+        if not finite or not float(diagonal.min()) > 1e-7 * float(diagonal.max()):
             self.factor = stable_factor(self.precision)
         self.inverse_factor: FloatArray = _inverse_upper(self.factor)
         rotated = product(self.moment, self.inverse_factor)
         self.weights = product(self.inverse_factor, rotated)
-
-    def _healthy(self) -> bool:
-        diagonal = np.diagonal(self.factor)
-        finite = bool(np.isfinite(self.factor).all())
-        return finite and float(diagonal.min()) > 1e-7 * float(diagonal.max())
 
 
 @kernel

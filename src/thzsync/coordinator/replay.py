@@ -1,4 +1,4 @@
-"""The replay memory: padded, masked samples in the order they came, the oldest leaving first."""
+"""The replay memory: padded, masked samples in a ring buffer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thzsync.coordinator.features import ACTION_COLUMNS, Events, Features, air_t
 
 
 class Replay:
-    """A ring of samples in arrays that grow with the number and the width of what is stored."""
+    """A ring buffer whose arrays grow with the number and the width of the samples."""
 
     def __init__(
         self, capacity: int, inputs: int, levels: FloatArray, actions: int = ACTION_COLUMNS
@@ -25,14 +25,14 @@ class Replay:
         self.group: IntArray = np.zeros((0, 0), dtype=np.int64)
         self.chunks: IntArray = np.zeros((0, 0), dtype=np.int64)
         self.air: FloatArray = np.zeros((0, 0, 0))
-        """Follows from rows and levels, but takes too long to be worked out for every search."""
+        """Stored because computing it from rows and levels for every search would take too long."""
         self.reward: FloatArray = np.zeros(0)
 
     def __len__(self) -> int:
         return min(self.added, self.capacity)
 
     def add(self, features: Features, action: FloatArray, reward: float) -> int:
-        """Store a sample; its serial number. A reward of NaN is one that has yet to come."""
+        """Store a sample and return its serial number; the reward is NaN until it is known."""
         flows = len(features.rows)
         serial = self.added
         slot = serial % self.capacity
@@ -49,40 +49,31 @@ class Replay:
         return serial
 
     def holds(self, serial: int) -> bool:
-        """Whether a sample is still (or already) in the memory."""
+        """Whether a sample is in the memory."""
         return self.added - len(self) <= serial < self.added
 
     def events(self, slots: IntArray) -> Events:
-        """Samples, ready to be searched, padded to the widest of them."""
+        """Samples as events to be searched, padded to the widest of them."""
         width = int((self.group[slots] >= 0).sum(axis=1).max(initial=0))
-        return Events(
-            self.rows[slots, :width],
-            self.group[slots, :width],
-            self.chunks[slots, :width],
-            self.air[slots, :width],
-            self.contexts,
-        )
+        at = slots, slice(width)
+        rows, group, chunks, air = self.rows[at], self.group[at], self.chunks[at], self.air[at]
+        return Events(rows, group, chunks, air, self.contexts)
 
     @property
     def memory(self) -> Batch:
-        """Everything stored, to be read by slot; a view, which the next ``add`` may overwrite."""
+        """All samples, by slot; a view, which the next ``add`` may overwrite."""
         return Batch(self.rows[: len(self)], self.group[: len(self)])
 
     @property
     def known(self) -> BoolArray:
-        """Slots whose reward has come."""
+        """Slots whose reward is known."""
         return np.isfinite(self.reward[: len(self)])
 
     def state(self) -> dict[str, AnyArray]:
         """Everything stored, as arrays."""
-        size = len(self)
-        return {
-            "rows": self.rows[:size],
-            "group": self.group[:size],
-            "chunks": self.chunks[:size],
-            "reward": self.reward[:size],
-            "added": np.array([self.added]),
-        }
+        names = ("rows", "group", "chunks", "reward")
+        arrays = {name: getattr(self, name)[: len(self)] for name in names}
+        return arrays | {"added": np.array([self.added])}
 
     def restore(self, state: dict[str, AnyArray]) -> None:
         """The inverse of ``state``."""

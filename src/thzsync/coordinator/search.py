@@ -1,17 +1,15 @@
 """Coordinate-wise beam search over chunk counts and power levels (eq:bandit_ucb_selection).
 
-The structured candidate set A_e of one event: first every uniform action (one share, one power
-level for all), of which the best ``beam_width`` survive; then one coordinate after another, the
-count of each flow and the level of each active sender, tries all its values in every survivor and
-again the best stay. A partial action is scored with its open coordinates as the uniform action
-left them. Leaving the uniform action costs a small fixed amount per coordinate: the best of many
-estimates is an optimistic one, and dozens of coordinates that each promise next to nothing would
-otherwise be turned by noise alone. The paper's own search (``partial``) begins with the empty
-action instead. Ties go to the earlier survivor and the smaller value: the result is a function of
-the arguments.
+The structured candidate set A_e of one event begins with every uniform action (one share, one power
+level for all), of which the best ``beam_width`` survive. Then one coordinate after another, the
+count of each flow and the level of each active sender, tries all its values in every survivor, and
+again the best survive. Open coordinates keep the values of the uniform action. Leaving the uniform
+action costs a small fixed amount per coordinate: the best of many estimates is optimistic, and
+noise alone would otherwise change dozens of coordinates that promise next to nothing. The paper's
+own search (``partial``) begins with the empty action. Ties go to the earlier survivor and the
+smaller value, so the result is a function of the arguments.
 
-The encoders differ in how a candidate is scored (pooled_scoring.py, flat_scoring.py), and in
-nothing else.
+The encoders differ only in how a candidate is scored (scoring.py).
 """
 
 from __future__ import annotations
@@ -24,32 +22,23 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.beam import (
     Beam,
     Candidates,
+    Event,
+    Head,
+    Scratch,
+    by_sender,
     charge,
     empty_beam,
-    empty_candidates,
     insert,
     survive,
 )
-from thzsync.coordinator.encoder import Encoder, context_sums, is_flat
-from thzsync.coordinator.features import Events, Features, alone
-from thzsync.coordinator.flat_scoring import (
-    action_rows,
-    score_flat_action,
-    score_flat_counts,
-    score_flat_levels,
-)
-from thzsync.coordinator.pooled_scoring import (
-    context_units,
-    score_pooled_action,
-    score_pooled_counts,
-    score_pooled_levels,
-)
-from thzsync.coordinator.scoring import Event, Head, Scratch, by_sender, empty_scratch, padded
+from thzsync.coordinator.encoder import Encoder, context_sums, context_units, filled, is_flat
+from thzsync.coordinator.features import FLAT_ACTION_COLUMNS, Events, Features, alone
+from thzsync.coordinator.scoring import score_action, score_counts, score_levels
 from thzsync.jit import bare, inner, inner_bare, kernel
 
 
 class Search(NamedTuple):
-    """How the candidates are made."""
+    """Parameters of the search."""
 
     count_levels: int
     """Chunk counts tried per flow, evenly spread from none to all."""
@@ -58,7 +47,7 @@ class Search(NamedTuple):
     deviation_cost: float
     """What a coordinate must gain to leave the uniform action."""
     partial: bool = False
-    """Whether actions are built up from the empty one, as in the paper, not from uniform ones."""
+    """Whether actions start from the empty one, as in the paper, instead of uniform ones."""
 
 
 def search(
@@ -69,18 +58,34 @@ def search(
     return counts[0], level[0, : features.senders], float(score[0])
 
 
-@kernel
 def search_each(
     encoder: Encoder, head: Head, events: Events, levels: FloatArray, how: Search
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """What a search finds for each of many events, by event and flow, event and sender, event."""
+    """``search`` for many events: counts by event and flow, levels by event and sender, scores."""
+    hidden, size, options = len(encoder.flow_bias), encoder.size, max(how.count_levels, len(levels))
+    scratch = Scratch(*np.zeros((3, hidden)), *np.zeros((3, size)))
+    score, sums = np.empty((how.beam_width, options)), np.empty((how.beam_width, options, hidden))
+    candidates = Candidates(np.zeros(options, dtype=np.int64), score, sums)
+    dense, bias = np.pad(encoder.dense, ((0, 0), (0, 1))), np.append(encoder.dense_bias, 1.0)
+    return search_all(encoder, head, events, levels, how, dense, bias, scratch, candidates)
+
+
+@kernel
+def search_all(
+    encoder: Encoder,
+    head: Head,
+    events: Events,
+    levels: FloatArray,
+    how: Search,
+    dense: FloatArray,
+    bias: FloatArray,
+    scratch: Scratch,
+    candidates: Candidates,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """``search_each`` with working memory, and the second layer with the constant's unit."""
     shape, flat = events.group.shape, is_flat(encoder)
     counts, level = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    scores = np.empty(shape[0])
-    hidden, size, width = len(encoder.flow_bias), len(encoder.dense_bias) + 1, how.beam_width
-    scratch = empty_scratch(hidden, size)
-    candidates = empty_candidates(width, max(how.count_levels, len(levels)), hidden)
-    dense, bias = padded(encoder.dense, encoder.dense_bias)
+    scores, hidden, width = np.empty(shape[0]), len(encoder.flow_bias), how.beam_width
     for n in range(shape[0]):
         event = _event(encoder, head, events, n, levels, dense, bias)
         flows, senders = len(event.chunks), len(event.start) - 1
@@ -109,18 +114,27 @@ def _event(
     dense: FloatArray,
     bias: FloatArray,
 ) -> Event:
-    flows, contexts = 0, events.contexts
-    while flows < events.group.shape[1] and events.group[n, flows] >= 0:
-        flows += 1
+    flows, contexts = filled(events.group[n]), events.contexts
     group, rows = events.group[n, :flows], events.rows[n, :flows]
     members, start = by_sender(group)
     if is_flat(encoder):
         base = context_sums(encoder, rows, contexts)
-        effect = action_rows(encoder, flows, contexts)
+        effect = _action_rows(encoder, flows, contexts)
     else:
         base, effect = context_units(encoder, rows, contexts), encoder.flow[contexts:]
     chunks, air = events.chunks[n, :flows], events.air[n, :flows]
     return Event(group, chunks, air, members, start, base, effect, dense, bias, head, levels)
+
+
+@inner
+def _action_rows(encoder: Encoder, flows: int, contexts: int) -> FloatArray:
+    """What flow f's share (row 2 f) and sender f's power (row 2 f + 1) add to the first layer."""
+    rows, size = np.empty((2 * flows, len(encoder.flow_bias))), contexts + FLAT_ACTION_COLUMNS
+    for f in range(flows):
+        for k in range(rows.shape[1]):
+            rows[2 * f, k] = encoder.flow[f * size + contexts, k]
+            rows[2 * f + 1, k] = encoder.flow[f * size + contexts + 1, k]
+    return rows
 
 
 @inner_bare
@@ -133,7 +147,7 @@ def _seed(event: Event, flat: bool, new: Beam, beam: Beam, scratch: Scratch, how
         # full power is assumed.
         for s in range(flows, len(choice)):
             choice[s] = -1 if flat else top
-        new.score[0] = _score_action(event, flat, new, scratch)
+        new.score[0] = score_action(event, flat, choice, new.sums[0], scratch)
         insert(beam, new)
         return
     for step in range(how.count_levels):
@@ -150,15 +164,8 @@ def _seed(event: Event, flat: bool, new: Beam, beam: Beam, scratch: Scratch, how
             if changed and (level == top or not silent):
                 for s in range(flows, len(choice)):
                     choice[s] = level
-                new.score[0] = _score_action(event, flat, new, scratch)
+                new.score[0] = score_action(event, flat, choice, new.sums[0], scratch)
                 insert(beam, new)
-
-
-@inner_bare
-def _score_action(event: Event, flat: bool, new: Beam, scratch: Scratch) -> float:
-    if flat:
-        return score_flat_action(event, new.choice[0], new.sums[0], scratch)
-    return score_pooled_action(event, new.choice[0], new.sums[0], scratch)
 
 
 @inner_bare
@@ -171,25 +178,19 @@ def _climb(
     scratch: Scratch,
     how: Search,
 ) -> None:
-    """Take one coordinate after the other; every step leaves its survivors in the other beam."""
+    """Try one coordinate after the other; every step writes its survivors to the other beam."""
     flows, tried = len(event.chunks), 0
     for coordinate in range(beam.choice.shape[1]):
         if coordinate < flows:
             sender = event.group[coordinate]
             if coordinate == 0 or event.chunks[coordinate] != event.chunks[coordinate - 1]:
                 tried = _list_counts(event.chunks[coordinate], how.count_levels, candidates.value)
-            if flat:
-                score_flat_counts(event, beam, coordinate, tried, scratch, candidates)
-            else:
-                score_pooled_counts(event, beam, coordinate, tried, scratch, candidates)
+            score_counts(event, flat, beam, coordinate, tried, scratch, candidates)
         else:
             sender, tried = coordinate - flows, len(event.levels)
             for level in range(tried):
                 candidates.value[level] = level
-            if flat:
-                score_flat_levels(event, beam, sender, scratch, candidates)
-            else:
-                score_pooled_levels(event, beam, sender, scratch, candidates)
+            score_levels(event, flat, beam, sender, scratch, candidates)
         charge(beam, candidates, tried, coordinate, how.deviation_cost)
         survive(beam, spare, candidates, tried, coordinate, 0 if flat else sender)
         beam, spare = spare, beam
@@ -197,7 +198,7 @@ def _climb(
 
 @inner_bare
 def _list_counts(chunks: int, count_levels: int, value: IntArray) -> int:
-    """The counts that a flow tries: all if they are few, otherwise an even spread; how many."""
+    """List the counts to try, all if they are few, otherwise evenly spread; return how many."""
     tried = min(chunks, count_levels - 1) + 1
     for option in range(tried):
         few = chunks < count_levels

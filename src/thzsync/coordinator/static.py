@@ -1,8 +1,8 @@
 """Policies that never learn: All-Wired, All-Wireless and a fixed ratio.
 
-The paper's All-Wired sends over fibre what was planned for THz: one tree per subband. Its "best"
-twin takes the structures that suit the fibre and knows nothing of THz; that of All-Wireless takes
-the mechanisms that come nearest to the bound.
+The paper's All-Wired uses the structures that were planned for THz: one tree per subband. Its
+variant "best" uses those that suit the fibre. The variant of All-Wireless uses the mechanisms that
+come nearest to the bound.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ class StaticPolicy:
     thz_share: float
     power: float
     methods: tuple[tuple[str, str], ...] = ()
-    """Synthesis methods that it brings along, by collective; see `own_scenario`."""
+    """Synthesis methods of its own, by collective; see `own_scenario`."""
 
     def decide(self, situation: Situation) -> Action:
-        """The fixed split, at the level nearest to the fixed power that the scenario offers."""
+        """The fixed split, at the scenario's power level that is nearest to the fixed power."""
         levels = np.asarray(situation.power_levels, dtype=np.float64)
         level = float(levels[np.argmin(np.abs(levels - self.power))])
         return Action.uniform(situation.offer, self.thz_share, level)
@@ -36,16 +36,9 @@ class StaticPolicy:
 
 ALL_WIRED = StaticPolicy("all-wired", 0.0, 0.0)
 ALL_WIRELESS = StaticPolicy("all-wireless", 1.0, 1.0)
-ALL_WIRED_BEST = StaticPolicy(
-    "all-wired-best",
-    0.0,
-    0.0,
-    (("allreduce", "ring"), ("a2a", "proposed"), ("p2p", "proposed")),
-)
-ALL_WIRELESS_BEST = StaticPolicy(
-    "all-wireless-best",
-    1.0,
-    1.0,
-    (("allreduce", "streamed"), ("a2a", "sustained"), ("p2p", "striped")),
-)
+FIBRE_METHODS = (("allreduce", "ring"), ("a2a", "proposed"), ("p2p", "proposed"))
+THZ_METHODS = (("allreduce", "streamed"), ("a2a", "sustained"), ("p2p", "striped"))
+ALL_WIRED_BEST = StaticPolicy("all-wired-best", 0.0, 0.0, FIBRE_METHODS)
+ALL_WIRELESS_BEST = StaticPolicy("all-wireless-best", 1.0, 1.0, THZ_METHODS)
 FIXED_RATIO = StaticPolicy("fixed-ratio", 0.5, 0.5)
+STATIC = (FIXED_RATIO, ALL_WIRED, ALL_WIRELESS, ALL_WIRED_BEST, ALL_WIRELESS_BEST)

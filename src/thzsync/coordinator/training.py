@@ -1,15 +1,14 @@
 """Forward and backward through the encoder phi_theta, and its training (eq:bandit_representation).
 
-Samples are taken through both layers and back in blocks: one at a time through the pooled encoder,
-so that everything a sample needs stays in the nearest cache, and a whole batch at a time through
-the flat one, whose first layer has tens of thousands of weights. The first layers are in
-first_layers.py. Arrays are made outside of the kernels and copied element by
-element inside: both save seconds of compiling.
+Samples pass both layers forward and backward in blocks. The pooled encoder takes one sample at a
+time, so that all its numbers stay in the nearest cache. The flat encoder takes a whole batch at a
+time, because its first layer has tens of thousands of weights. Arrays are made outside of the
+kernels and copied element by element inside; both save seconds of compiling.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,18 +21,35 @@ from thzsync.coordinator.dense import (
     pass_back,
     rectified,
 )
-from thzsync.coordinator.encoder import Batch, Encoder, is_flat
-from thzsync.coordinator.first_layers import (
-    Scratch,
-    flat_backward,
-    flat_forward,
-    pooled_backward,
-    pooled_forward,
-)
+from thzsync.coordinator.encoder import Batch, Encoder, filled, is_flat
 from thzsync.jit import bare, inner_bare
 
 ENCODED_AT_ONCE: Final = 64
-"""Samples that a flat encoder reads together where nothing is learnt."""
+"""Samples in a block of a flat encoder that only encodes."""
+
+
+class Scratch(NamedTuple):
+    """What a block of samples leaves on its way forward, and the slopes on its way back."""
+
+    vectors: FloatArray
+    """Of a flat encoder (entries, samples): the vectors, an entry of all samples in a row."""
+    hidden: FloatArray
+    """Hidden units, by flow of one sample (pooled), or by sample (flat)."""
+    hidden_slope: FloatArray
+    sums: FloatArray
+    """(senders, units): hidden units summed over a sender's flows; later their slopes."""
+    per_member: FloatArray
+    """One over the flows of every sender; zero for a sender without any."""
+    winner: FloatArray
+    """Sender with the largest mean, per hidden unit."""
+    pooled: FloatArray
+    """Inputs of the second layer (samples, inputs)."""
+    pooled_slope: FloatArray
+    phi: FloatArray
+    """(samples, units)."""
+    phi_slope: FloatArray
+    transposed: FloatArray
+    """The second layer with a row per unit, as it was when the batch began."""
 
 
 def encode(encoder: Encoder, batch: Batch) -> FloatArray:
@@ -67,7 +83,7 @@ def fit(
 
 
 def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
-    """Encoder and head as views of one flat array: weights in a row are stepped in one loop."""
+    """Encoder and head as views of one flat array, so that one loop steps all weights."""
     *weights, head = np.split(flat, np.cumsum([part.size for part in like]))
     return Encoder(*(w.reshape(p.shape) for w, p in zip(weights, like, strict=True))), head
 
@@ -75,7 +91,7 @@ def unpacked(flat: FloatArray, like: Encoder) -> tuple[Encoder, FloatArray]:
 def scratch_for(encoder: Encoder, batch: Batch, samples: int) -> Scratch:
     """Space for a block: so many samples of a flat encoder, or the widest sample of a pooled one.
 
-    A flat encoder's second layer reads the hidden units themselves.
+    A flat encoder's second layer reads the hidden units directly.
     """
     (inputs, units), width, flat = encoder.dense.shape, encoder.flow.shape[1], is_flat(encoder)
     _, slots, columns = batch.rows.shape
@@ -131,7 +147,7 @@ def _descend_all(
     targets: FloatArray,
     how: Descent,
 ) -> None:
-    """Every step; encoder, head and slopes are views of the first two flat arrays."""
+    """Take every step; encoder, head and slopes are views of the first two flat arrays."""
     weights, slope, mean, square = flat
     for step in range(len(draws)):
         for p in range(len(slope)):
@@ -157,9 +173,9 @@ def _encode(
 def _forward(encoder: Encoder, memory: Batch, drawn: IntArray, scratch: Scratch) -> None:
     """phi of the drawn samples, without its constant, into ``scratch``."""
     if is_flat(encoder):
-        flat_forward(encoder, memory, drawn, scratch)
+        _flat_forward(encoder, memory, drawn, scratch)
     else:
-        pooled_forward(encoder, memory, drawn[0], scratch)
+        _pooled_forward(encoder, memory, drawn[0], scratch)
     rectified(scratch.pooled, encoder.dense, encoder.dense_bias, scratch.phi)
 
 
@@ -192,6 +208,94 @@ def _backward(
     add_slopes(scratch.pooled, scratch.phi_slope, added.dense, added.dense_bias)
     pass_back(scratch.phi_slope, scratch.transposed, scratch.pooled_slope)
     if is_flat(encoder):
-        flat_backward(scratch, added)
+        _flat_backward(scratch, added)
     else:
-        pooled_backward(memory, drawn[0], scratch, added)
+        _pooled_backward(memory, drawn[0], scratch, added)
+
+
+@inner_bare
+def _pooled_forward(encoder: Encoder, memory: Batch, sample: int, scratch: Scratch) -> None:
+    """Mean over all flows, then the largest mean over one sender's flows; the first wins a tie."""
+    sums, per_member, group = scratch.sums, scratch.per_member, memory.group[sample]
+    flows, (senders, hidden) = filled(group), sums.shape
+    rectified(memory.rows[sample, :flows], encoder.flow, encoder.flow_bias, scratch.hidden)
+    for g in range(senders):
+        per_member[g] = 0.0
+        for k in range(hidden):
+            sums[g, k] = 0.0
+    for f in range(flows):
+        per_member[group[f]] += 1.0
+        for k in range(hidden):
+            sums[group[f], k] += scratch.hidden[f, k]
+    for g in range(senders):
+        per_member[g] = 1.0 / per_member[g] if per_member[g] > 0.0 else 0.0
+    pooled, per_flow = scratch.pooled[0], 1.0 / flows
+    for k in range(hidden):
+        average = sums[0, k] * per_flow
+        most, leader = max(sums[0, k] * per_member[0], 0.0), 0.0
+        for g in range(1, senders):
+            mean = sums[g, k] * per_member[g]
+            average += sums[g, k] * per_flow
+            leader = float(g) if mean > most else leader
+            most = mean if mean > most else most
+        pooled[k], pooled[hidden + k], scratch.winner[k] = average, most, leader
+
+
+@inner_bare
+def _pooled_backward(memory: Batch, sample: int, scratch: Scratch, added: Encoder) -> None:
+    """Add the gradient of the first layer, from the slopes of both pools."""
+    sums, pooled, group = scratch.sums, scratch.pooled_slope[0], memory.group[sample]
+    flows, (senders, units) = filled(group), sums.shape
+    per_flow = 1.0 / flows
+    for g in range(senders):
+        for k in range(units):
+            most = pooled[units + k] * scratch.per_member[g] if scratch.winner[k] == g else 0.0
+            sums[g, k] = pooled[k] * per_flow + most
+    hidden, below = scratch.hidden[:flows], scratch.hidden_slope[:flows]
+    for f in range(flows):
+        for k in range(units):
+            below[f, k] = sums[group[f], k] if hidden[f, k] > 0.0 else 0.0
+    add_slopes(memory.rows[sample, :flows], below, added.flow, added.flow_bias)
+
+
+@inner_bare
+def _flat_forward(encoder: Encoder, memory: Batch, drawn: IntArray, scratch: Scratch) -> None:
+    """Hidden units of many samples.
+
+    Weights are read once, row by row, while the sums of all samples stay in the nearest cache.
+    Empty slots and false flags cost nothing.
+    """
+    vectors, hidden, columns = scratch.vectors, scratch.hidden, memory.rows.shape[2]
+    samples, units = hidden.shape
+    for s in range(samples):
+        for k in range(units):
+            hidden[s, k] = encoder.flow_bias[k]
+    for c in range(len(vectors)):
+        row = encoder.flow[c]
+        for s in range(samples):
+            value = memory.rows[drawn[s], c // columns, c % columns]
+            vectors[c, s] = value
+            if value != 0.0:
+                for k in range(units):
+                    hidden[s, k] += value * row[k]
+    for s in range(samples):
+        for k in range(units):
+            hidden[s, k] = max(hidden[s, k], 0.0)
+
+
+@inner_bare
+def _flat_backward(scratch: Scratch, added: Encoder) -> None:
+    """Add the gradient of the first layer, from the slopes of its hidden units."""
+    vectors, slope = scratch.vectors, scratch.hidden_slope
+    samples, units = slope.shape
+    close_silent(scratch.hidden, slope)
+    for s in range(samples):
+        for k in range(units):
+            added.flow_bias[k] += slope[s, k]
+    for c in range(len(vectors)):
+        row = added.flow[c]
+        for s in range(samples):
+            value = vectors[c, s]
+            if value != 0.0:
+                for k in range(units):
+                    row[k] += value * slope[s, k]

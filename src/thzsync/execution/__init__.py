@@ -1,4 +1,4 @@
-"""Precedence and ownership of all chunks under one clock, carriers behind protocols."""
+"""One clock and one ledger over both carriers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Timed things outside the packet kernel, ordered by (time, priority, sequence)."""
+"""Timed calls outside the packet kernel, ordered by (time, priority, sequence)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from thzsync.errors import ThzSyncError
 
 
 class Priority(IntEnum):
-    """What goes first when several things happen at one instant."""
+    """Order of calls at one instant."""
 
     ROUND_END = 0
     COMPUTE_END = 1
@@ -27,23 +27,23 @@ _PROMISES = (Priority.ROUND_END, Priority.COMPUTE_END, Priority.RELEASE)
 
 
 class Agenda:
-    """A heap of handlers with the instants at which they are due."""
+    """A heap of handlers with their due times."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int, Callable[[Any], None], Any]] = []
         self._sequence = count()
         self.promises = 0
-        """Pending ends of rounds and compute, and releases: things that are sure to move on."""
+        """Number of pending ends of rounds and compute, and releases, which will cause progress."""
 
     @property
     def next_ps(self) -> int:
-        """When the first handler is due [ps]."""
+        """Due time of the first handler [ps]."""
         return self._heap[0][0] if self._heap else NEVER_PS
 
     def add(
         self, at_ps: int, priority: Priority, handler: Callable[[Any], None], argument: Any
     ) -> None:
-        """Call ``handler(argument)`` at this instant; none is due at or after ``NEVER_PS``."""
+        """Call ``handler(argument)`` at this instant, which must be before ``NEVER_PS``."""
         if at_ps >= NEVER_PS:
             raise ThzSyncError(
                 f"the simulated clock would pass {NEVER_PS / PS_PER_S:g} s, where it ends; "
@@ -54,7 +54,7 @@ class Agenda:
         self.promises += priority in _PROMISES
 
     def run_due(self, now_ps: int) -> bool:
-        """Call every handler that is due, in order; whether there was one."""
+        """Call every handler that is due, in order; return whether there was one."""
         any_due = False
         while self._heap and self._heap[0][0] <= now_ps:
             _, priority, _, handler, argument = heapq.heappop(self._heap)

@@ -1,14 +1,14 @@
-"""One collective alone on the overlay: the same executor, without a fibre, at full power."""
+"""One collective alone on THz: the same executor, without a fibre, at full power."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand
 from thzsync.errors import ThzSyncError
@@ -23,7 +23,7 @@ from thzsync.transfers.ledger import Ledger
 from thzsync.wireless import Overlay, Round, Stuck
 
 PATIENCE_S: Final = 0.2
-"""How long a blocked flow waits where the fibre would take over at once, but there is none [s]."""
+"""Timeout of a blocked flow if the scenario's timeout is 0, since there is no fibre [s]."""
 
 
 def run_collective(
@@ -35,23 +35,22 @@ def run_collective(
     channel: ChannelModel,
     release_s: Sequence[float] | FloatArray,
 ) -> Schedule:
-    """Carry out one event, all of it on THz; ``release_s`` [s] is each rack's lateness."""
+    """Carry out one event, all of it on THz; ``release_s`` [s] is each rack's delay."""
     members = np.array(racks, dtype=np.int64)
     _check_racks(members, topology)
-    late_s = np.array(release_s, dtype=np.float64)
-    gains = partial(channel.gain_matrix, members, 0)
-    setting = Setting(gains, late_s, scenario.thz)
+    delay_s = np.array(release_s, dtype=np.float64)
+    setting = Setting(partial(channel.gain_matrix, members, 0), delay_s, scenario.thz)
     offer = method.offer(demand, members, scenario.collectives.chunk_bytes, setting)
-    release_ps = np.array([to_ps(s) for s in late_s], dtype=np.int64)
+    release_ps = np.array([to_ps(s) for s in delay_s], dtype=np.int64)
     return run_graph(offer.lower(offer.chunks), scenario.thz, channel, topology.racks, release_ps)
 
 
 def run_graph(
     graph: TransferGraph, thz: Thz, channel: ChannelModel, racks: int, release_ps: IntArray
 ) -> Schedule:
-    """Carry out a graph that is wholly on THz; the schedule it returns has been checked."""
+    """Carry out a graph that is wholly on THz; return the checked schedule."""
     if not graph.on_thz.all():
-        raise ThzSyncError(f"{graph.kind} {graph.method!r}: some chunks have no THz flow to go by")
+        raise ThzSyncError(f"{graph.kind} {graph.method!r}: some chunks have no THz flow")
     executor = _Alone(graph, thz, Overlay(thz, channel, racks))
     rounds = executor.run(release_ps, np.full(len(graph.racks), thz.max_power_w))
     schedule = _schedule(graph, release_ps, rounds)
@@ -60,7 +59,7 @@ def run_graph(
 
 
 class _Alone(Executor):
-    """An executor whose fibre is a bare ledger: what is stuck for too long is an error."""
+    """An executor whose fibre is a bare ledger; a flow stuck beyond the timeout is an error."""
 
     def __init__(self, graph: TransferGraph, thz: Thz, overlay: Overlay) -> None:
         patience_s = thz.fallback_timeout_s or PATIENCE_S
@@ -88,41 +87,41 @@ class _Alone(Executor):
 
 
 class _NoFibre(Ledger):
-    """The clock of a floor without fibres."""
+    """The clock without fibres."""
 
     @property
     def ledger(self) -> Ledger:
         """Itself."""
         return self
 
-    def to_air(self, nodes: IntArray, at_ps: int) -> np.typing.NDArray[np.bool_]:
-        """Nothing was on the fibre."""
+    def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
+        """No chunk, since none is on the fibre."""
         return np.zeros(len(nodes), dtype=np.bool_)
 
 
 def _schedule(graph: TransferGraph, release_ps: IntArray, rounds: list[Round]) -> Schedule:
     sizes = [len(r.flow) for r in rounds]
 
-    def column(name: str, kind: type) -> IntArray:
+    def joined(name: str, kind: type) -> Any:
         parts = [getattr(r, name) for r in rounds]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)
+        return np.concatenate(parts, dtype=kind) if parts else np.zeros(0, dtype=kind)
 
-    def spread(name: str) -> IntArray:
+    def repeated(name: str) -> IntArray:
         return np.repeat(np.array([getattr(r, name) for r in rounds], dtype=np.int64), sizes)
 
     return Schedule(
         plan=graph,
         release_ps=release_ps,
         round=np.repeat(np.arange(len(rounds), dtype=np.int64), sizes),
-        flow=column("flow", np.int64),
-        first_chunk=column("first_chunk", np.int64),
-        chunks=column("chunks", np.int64),
-        subband=column("subband", np.int64),
-        start_ps=spread("start_ps"),
-        end_ps=spread("end_ps"),
-        power_w=column("power_w", np.float64).astype(np.float64),
-        gain=column("gain", np.float64).astype(np.float64),
-        overhead_ps=spread("overhead_ps"),
+        flow=joined("flow", np.int64),
+        first_chunk=joined("first_chunk", np.int64),
+        chunks=joined("chunks", np.int64),
+        subband=joined("subband", np.int64),
+        start_ps=repeated("start_ps"),
+        end_ps=repeated("end_ps"),
+        power_w=joined("power_w", np.float64),
+        gain=joined("gain", np.float64),
+        overhead_ps=repeated("overhead_ps"),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the executor asks of whatever carries chunks."""
+"""The protocols of the two carriers: fibre, which has the clock, and THz."""
 
 from __future__ import annotations
 
@@ -12,80 +12,63 @@ from thzsync.wireless import Round, Stuck
 
 
 class Fibre(Protocol):
-    """The carrier under whose clock everything runs: a packet fabric, or a bare :class:`Ledger`.
+    """The carrier with the clock of the simulation: a packet fabric, or a bare :class:`Ledger`.
 
-    It takes ready chunks of its own inside ``advance``, without being asked.
+    Its own chunks start inside ``advance`` when they are ready.
     """
 
     @property
     def ledger(self) -> Ledger:
-        """Precedence and ownership of all chunks, whoever carries them."""
-        ...
+        """Precedence and ownership of all chunks on either carrier."""
 
     def submit(self, batch: ChunkBatch, at_ps: int) -> int:
-        """Take on an event's nodes."""
-        ...
+        """Add an event's nodes; return the number of the first."""
 
     def advance(self, until_ps: int) -> Reports:
-        """Run to the first instant with something to report."""
-        ...
+        """Run to the next report, or to ``until_ps``."""
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """Chunks that another carrier had have arrived."""
-        ...
+        """Mark chunks of the other carrier as arrived."""
 
     def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
         """Take chunks over."""
-        ...
 
     def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
-        """Let chunks go that have not begun to leave; which ones could go."""
-        ...
+        """Release chunks of which no packet has left; return which ones."""
 
     def finished(self, base: int, count: int) -> Deliveries:
-        """When nodes were ready, and when they arrived."""
-        ...
+        """Times at which nodes were ready and arrived."""
 
     def retire(self, base: int) -> None:
         """Forget a finished event."""
-        ...
 
 
 class Air(Protocol):
-    """A carrier without a clock: it says what starts now, and is told when that has ended."""
+    """A carrier without a clock: it returns what starts now, and is told when that ends."""
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
-        """Take on an event's chunks; lower ranks are served first."""
-        ...
+        """Add an event's chunks; lower ranks are served first."""
 
     def ready(self, number: int, rows: IntArray) -> None:
-        """Chunks may be sent."""
-        ...
+        """Mark chunks as ready to be sent."""
 
     def dispatch(self, now_ps: int) -> list[Round]:
-        """Start what can start."""
-        ...
+        """Start all rounds that can start."""
 
     def finish(self, ended: Round) -> None:
-        """A round has ended."""
-        ...
+        """Note the end of a round."""
 
     def withdraw(self, number: int, rows: IntArray) -> None:
-        """Let chunks go that have not been sent."""
-        ...
+        """Release chunks that have not been sent."""
 
     def adopt(self, number: int, rows: IntArray) -> None:
         """Take chunks over."""
-        ...
 
     def waiting(self) -> list[Stuck]:
-        """Chunks that cannot be sent, and since when."""
-        ...
+        """Chunks that no subband can carry, and since when."""
 
     def next_change_ps(self, now_ps: int) -> int:
-        """When it is worth trying again."""
-        ...
+        """When a changed channel may let something start [ps]."""
 
     def retire(self, number: int) -> None:
         """Forget a finished event."""
-        ...

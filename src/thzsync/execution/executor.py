@@ -1,8 +1,8 @@
 """The executor: one clock and one ledger over both carriers.
 
-It submits an event's chunks to the ledger, hands those whose precedence is met to their carrier,
-starts what the overlay can start, and moves chunks from a carrier that fails to the other. Whoever
-drives it puts his own affairs on the same agenda.
+It submits an event's chunks to the ledger, passes those whose predecessors are done to their
+carrier, starts what the overlay can start, and moves chunks from a carrier that fails to the other.
+The driver of the executor uses the same agenda for its own calls.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class Work:
     release_ps: int
     delays_ps: IntArray
     base: int
-    """The ledger's node of its first chunk; the last node is the event's join."""
+    """The ledger's node of the first chunk; the event's last node is its join."""
     rounds: list[Round] = field(default_factory=list)
     coarsening: Coarsening | None = None
-    """Which nodes stand for which chunks; None where every chunk is a node."""
+    """The chunks of every node; None where every chunk is a node."""
 
     @property
     def chunks(self) -> int:
-        """How many chunks it has."""
+        """Number of chunks."""
         return int(self.graph.first_chunk[-1])
 
     @cached_property
     def node_count(self) -> int:
-        """How many nodes its chunks make."""
+        """Number of nodes of its chunks."""
         return self.chunks if self.coarsening is None else self.coarsening.nodes
 
     def nodes_of(self, rows: IntArray) -> IntArray:
-        """Nodes of chunks that are nodes of their own."""
+        """Nodes of chunks that each have a node."""
         if self.coarsening is None:
             return self.base + rows
         graph = self.graph
@@ -57,25 +57,21 @@ class Work:
 
     def nodes(self, served: Round) -> IntArray:
         """Nodes of the chunks that a round delivered."""
-        # chunks of the air are nodes of their own and come first in their flow
+        # THz chunks each have a node and come first in their flow
         first = self.graph.first_chunk if self.coarsening is None else self.coarsening.first_node
         return numbered(first, self.base, served.table, served.delivers)
 
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """A completed event and what became of its chunks."""
+    """A completed event with the carrier and times of its chunks."""
 
     work: Work
     end_ps: int
     on_air: BoolArray
-    """The fabric that carried each chunk."""
+    """Whether THz carried the chunk."""
     ready_ps: IntArray
     arrival_ps: IntArray
-
-
-def _always(_src: int, _dst: int) -> bool:
-    return True
 
 
 class Executor:
@@ -88,9 +84,9 @@ class Executor:
         self._cut = cut
         self.active: dict[int, Work] = {}
         self.progress_ps = 0
-        """When something last came to an end [ps]."""
-        self.fibre_works: Callable[[int, int], bool] = _always
-        """Whether nothing is broken on the fibre from one rack to another."""
+        """Time of the last end of an event, a round or a compute task [ps]."""
+        self.fibre_works: Callable[[TransferGraph, int], bool] = lambda _src, _dst: True
+        """Whether the fibre from one rack to another works."""
         self._timeout_ps = timeout_ps
         self._next_number = 0
         self._wake_ps = NEVER_PS
@@ -103,9 +99,9 @@ class Executor:
     def start(
         self, graph: TransferGraph, delays_ps: IntArray, budget_w: FloatArray, rank: int = 0
     ) -> Work:
-        """Begin an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``.
+        """Start an event now; ``delays_ps`` and ``budget_w`` [W] follow ``graph.racks``.
 
-        Where events meet on THz, those of a lower ``rank`` go first.
+        On THz events of a lower ``rank`` go first.
         """
         now_ps, number = self.now_ps, self._next_number
         self._next_number += 1
@@ -118,7 +114,7 @@ class Executor:
         return work
 
     def advance(self, until_ps: int) -> list[Finished]:
-        """Run to the next report, or to ``until_ps``; the events that ended, in order."""
+        """Run to the next report, or to ``until_ps``; return the events that ended, in order."""
         reports = self.fibre.advance(until_ps)
         if not len(reports.node):
             return []
@@ -132,13 +128,13 @@ class Executor:
         return [self._finish(self._owner(int(node))) for node in done]
 
     def dispatch(self) -> None:
-        """Start everything that the overlay can start now, once all that is ready is known."""
+        """Start everything that the overlay can start now; call when all ready chunks are known."""
         now_ps = self.now_ps
         while True:
             for started in self.air.dispatch(now_ps):
                 self.active[started.number].rounds.append(started)
                 self.agenda.add(started.end_ps, Priority.ROUND_END, self._round_done, started)
-            if not self._fall_back(now_ps):  # others may have waited for what is given up
+            if not self._fall_back(now_ps):  # others may have waited for the chunks that moved
                 return
 
     def move_to_air(self, work: Work, rows: IntArray) -> None:
@@ -153,12 +149,12 @@ class Executor:
         self.fibre.to_fibre(work.nodes_of(rows), self.now_ps)
 
     def on_air(self, work: Work) -> BoolArray:
-        """Which chunks of an event THz owns now."""
+        """Which chunks of an event THz has now."""
         on_air = self.fibre.ledger.on_air(work.base, work.node_count)
         return on_air if work.coarsening is None else np.repeat(on_air, work.coarsening.chunks)
 
     def give_up(self, stuck: Stuck) -> None:
-        """What to do with chunks that THz could not send for too long: the fibre takes them."""
+        """Move chunks that THz could not send within the timeout to the fibre."""
         self.move_to_fibre(self.active[stuck.number], stuck.rows)
 
     def _hand_over(self, ready: IntArray) -> None:
@@ -185,9 +181,8 @@ class Executor:
         return Finished(work, self.now_ps, on_air, ready_ps, arrival_ps)
 
     def _times(self, work: Work) -> tuple[IntArray, IntArray]:
-        """When every chunk was ready, and when it arrived [ps]."""
-        delivered = self.fibre.finished(work.base, work.node_count)
-        coarsening = work.coarsening
+        """Times at which every chunk was ready and arrived [ps]."""
+        delivered, coarsening = self.fibre.finished(work.base, work.node_count), work.coarsening
         if coarsening is None:
             return delivered.ready_ps, delivered.arrival_ps
         ends_ps = coarsening.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
@@ -200,22 +195,21 @@ class Executor:
         self.progress_ps = now_ps
 
     def _fall_back(self, now_ps: int) -> bool:
-        """Give up what was stuck for too long, and wake up for the rest; whether there was any."""
+        """Give up chunks stuck beyond the timeout, schedule the rest; whether any were given up."""
         self._wake_at(self.air.next_change_ps(now_ps))
         given_up = False
         for stuck in self.air.waiting():
             due_ps = stuck.since_ps + self._timeout_ps
             if due_ps > now_ps:
                 self._wake_at(due_ps)
-            elif self._has_fibre(stuck):
+            elif self._has_fibre(stuck):  # otherwise they wait for the carrier that recovers first
                 self.give_up(stuck)
                 given_up = True
         return given_up
 
     def _has_fibre(self, stuck: Stuck) -> bool:
-        """Whether the fibre is of any help; what waits for both takes whichever is back first."""
         graph = self.active[stuck.number].graph
-        return self.fibre_works(int(graph.src[stuck.flow]), int(graph.dst[stuck.flow]))
+        return self.fibre_works(graph, stuck.flow)
 
     def _wake_at(self, at_ps: int) -> None:
         if at_ps < self._wake_ps:

@@ -1,7 +1,8 @@
-"""Scheduled faults: what is switched off when, and what happens to chunks that wait for it."""
+"""Scheduled faults: when they act, and where chunks go whose fibre is down."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, to_ps
 from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.executor import Executor, Work
+from thzsync.network import Network
 from thzsync.optical import Fabric
 from thzsync.scenario import (
     Fault,
@@ -18,14 +20,15 @@ from thzsync.scenario import (
     SubbandJammed,
     TransceiverDown,
 )
+from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
 
 
 class FaultTimeline:
-    """Applies the scenario's faults to the fabrics when their time comes.
+    """Applies the scenario's faults to both carriers.
 
-    A fault stops new transmissions; what is in the air or on the fibre runs out. Overlapping
-    faults add up: the end of one does not lift another.
+    A fault prevents new transmissions; those that have begun run to their end. Faults may overlap:
+    the end of one does not end another.
     """
 
     def __init__(
@@ -66,38 +69,61 @@ class FaultTimeline:
             self._overlay.enable(**_overlay_part(fault))
 
     def _set_rates(self, changed: FibreDegraded) -> None:
-        network = self._fabric.network
+        network, now_ps = self._fabric.network, self._executor.now_ps
         cut = [fault for fault in self._dim if fault.rate_share == 0]
         self._dead = {link for fault in cut for link in network.degraded_links(fault).tolist()}
-        for link in network.degraded_links(changed).tolist():
-            rate_bps = network.degraded_bps(link, self._dim)
-            self._fabric.set_rate(link, rate_bps, self._executor.now_ps)
+        for link, rate_bps in _link_rates(network, changed, self._dim):
+            self._fabric.set_rate(link, rate_bps, now_ps)
 
     def leave_dead_fibres(self, work: Work) -> None:
-        """Move an event's chunks whose fibre is down to THz, unless they must wait for it.
+        """Move an event's chunks whose fibre is down to THz, if the scenario allows that.
 
-        Chunks of which a packet is under way stay: they arrive when the fibre is back.
+        Chunks of which a packet has left stay; they arrive when the fibre is back.
         """
         if not self._reroutes or not self._dead:
             return
         graph = work.graph
-        stuck: BoolArray = np.array(
-            [
-                not self._fibre_works(i, j)
-                for i, j in zip(graph.src.tolist(), graph.dst.tolist(), strict=True)
-            ],
-            dtype=np.bool_,
-        )
+        stuck = self._crosses_dead(graph)
         rows = np.flatnonzero(~self._executor.on_air(work) & stuck[graph.chunk_flow])
         if len(rows):
             self._executor.move_to_air(work, rows)
 
-    def _fibre_works(self, src: int, dst: int) -> bool:
-        return not self._dead or self._dead.isdisjoint(self._fabric.network.path(src, dst))
+    def _fibre_works(self, graph: TransferGraph, flow: int) -> bool:
+        return not self._dead or not self._crosses_dead(graph)[flow]
+
+    def _crosses_dead(self, graph: TransferGraph) -> BoolArray:
+        """Flows with a dead link on their path; of a sprayed flow, on any of its paths."""
+        network, dead = self._fabric.network, np.array(sorted(self._dead))
+        if network.sprayed:
+            link, flow, _ = network.shares(graph.src, graph.dst)
+            hit: BoolArray = np.bincount(flow, np.isin(link, dead), len(graph.src)) > 0
+            return hit
+        path = network.walk(graph.src, graph.dst, np.arange(len(graph.src)))
+        found: BoolArray = np.isin(np.stack(path), dead).any(axis=0)
+        return found
+
+
+def rate_changes(faults: Sequence[Fault], network: Network) -> list[tuple[int, int, float]]:
+    """Instants at which faults change the rate of a link [ps], the link, and its rate [bit/s]."""
+    degraded = [fault for fault in faults if isinstance(fault, FibreDegraded)]
+    changes = []
+    for fault in degraded:
+        for at_ps in (to_ps(fault.start_s), to_ps(fault.end_s)):
+            acting = [f for f in degraded if to_ps(f.start_s) <= at_ps < to_ps(f.end_s)]
+            changes += [(at_ps, *rate) for rate in _link_rates(network, fault, acting)]
+    return sorted(changes)
+
+
+def _link_rates(
+    network: Network, changed: FibreDegraded, acting: Sequence[FibreDegraded]
+) -> list[tuple[int, float]]:
+    """The links of a fault that begins or ends, and their rates under the acting faults [bit/s]."""
+    links: list[int] = network.degraded_links(changed).tolist()
+    return [(link, network.degraded_bps(link, acting)) for link in links]
 
 
 def _overlay_part(fault: Fault) -> dict[str, Any]:
-    """The part of the overlay that a fault takes out of use; nothing for frozen compute."""
+    """The part of the overlay that a fault disables; nothing for frozen compute."""
     match fault:
         case TransceiverDown():
             return {"rack": fault.rack}

@@ -22,7 +22,7 @@ from thzsync.feasibility.estimate import (
     graph_bytes,
     load_of,
 )
-from thzsync.scenario import Scenario, preset_names
+from thzsync.scenario import RingNetwork, Scenario, preset_names
 from thzsync.scenario.fidelity import in_flows
 from thzsync.scenario.units import rate_text
 from thzsync.streams import Streams

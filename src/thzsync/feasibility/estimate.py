@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.collectives import Tensor
 from thzsync.records.recorder import SEGMENT_ROWS
-from thzsync.scenario import Job, Scenario
+from thzsync.scenario import AnyFloor, Job, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph

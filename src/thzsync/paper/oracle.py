@@ -162,7 +162,7 @@ def per_event(
     reference: References | None = None,
 ) -> dict[str, float]:
     """Rewards of one iteration, by the fixed choices and by every event's true outcome."""
-    from thzsync.simulation.lookahead import simulate_lookahead
+    from thzsync.simulation.session import simulate_lookahead
 
     reference = reference or references_of(scenario, seed)
     fixed = FixedPerType(choices)

@@ -15,7 +15,7 @@ from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
 from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import interval95
 from thzsync.report.source import Results
-from thzsync.simulation.bandwidth import BANDWIDTHS, by_collective
+from thzsync.simulation.results import BANDWIDTHS, by_collective
 
 CURVES: Final = (REWARD, COMPLETION, ENERGY)
 """In the order of the paper's figures."""

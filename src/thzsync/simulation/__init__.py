@@ -1,4 +1,4 @@
-"""Jobs and iterations on both fabrics; decisions are yielded, not called back."""
+"""Jobs and iterations on both carriers; decisions are yielded, not called back."""
 
 from __future__ import annotations
 

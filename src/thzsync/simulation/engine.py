@@ -1,9 +1,9 @@
-"""Training jobs on both fabrics: a simulation that stops wherever somebody has to decide.
+"""Training jobs on both carriers: a simulation that stops at every decision.
 
-The engine walks every job's training graph. When an event is released it describes the situation
-and waits for an action; then the event's transfer graph goes to the executor, and time runs on.
-Things of one instant are done together: what ends may release what begins, and transmissions are
-formed only when everything that is ready at the instant is known.
+The engine walks every job's training graph. When an event is released, it describes the situation
+and waits for an action; then the event's transfer graph goes to the executor, and time continues.
+Everything of one instant is done together: what ends may release what begins, and transmissions
+are formed only when everything that is ready at the instant is known.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from thzsync.simulation.metrics import (
     wired_bytes_per_flow,
 )
 from thzsync.simulation.packet_check import PacketCheck
-from thzsync.simulation.rows import iteration_row, write_event, write_task
-from thzsync.simulation.sampling import LinkSampler
+from thzsync.simulation.rows import LinkSampler, write_event, write_iteration, write_task
 from thzsync.simulation.world import World
+from thzsync.transfers.coarsening import cut_of
 from thzsync.wireless.discipline import declarations
 from thzsync.workload import Compute, Event, job_graph
 
 
 class Phase(Enum):
-    """Where the engine stands within an instant."""
+    """Phase of the engine within an instant."""
 
     OPENING = "iterations have begun; their first events are decided before time moves"
     MOVING = "time moves to the next thing that happens"
@@ -53,14 +53,6 @@ class Pending:
     event: Event
     situation: Situation
     delays_ps: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """An event that is being carried out."""
-
-    pending: Pending
-    action: Action
 
 
 class Engine:
@@ -83,17 +75,17 @@ class Engine:
             self.world.overlay,
             self.agenda,
             to_ps(scenario.thz.fallback_timeout_s),
-            self.world.cut,
+            cut_of(scenario),
         )
         self.packet_check = PacketCheck(self.world) if in_flows(scenario) else None
-        """Has events replayed packet by packet, where the fibres carry flows."""
+        """Replays events packet by packet, in flow fidelity."""
         self.outcomes: list[Outcome] = []
-        """What became of earlier decisions; whoever reads them takes them out."""
+        """Outcomes that have not been read; reading removes them."""
         self.finished: list[Progress] = []
-        """Iterations that have ended; whoever reads them takes them out."""
+        """Iterations that have ended and have not been read; reading removes them."""
         self.pending: Pending | None = None
         self._weights = Weights(scenario.reward.time_weight, scenario.reward.energy_weight)
-        self._decided: dict[int, Decided] = {}
+        self._decided: dict[int, tuple[Pending, Action]] = {}
         self._decisions = 0
         self._phase = Phase.OPENING
         self._released: list[tuple[int, int]] = []
@@ -120,10 +112,10 @@ class Engine:
         """The clock [ps]."""
         return self.executor.now_ps
 
-    # -- the door: situations out, actions in ---------------------------------------------------
+    # -- situations out, actions in --------------------------------------------------------------
 
     def proceed(self) -> Situation | None:
-        """Run until an event must be decided; None when all jobs have done their iterations."""
+        """Run to the next event to decide; None when all jobs have done their iterations."""
         while self.pending is None:
             if self._released and self._phase is not Phase.MOVING:
                 self.pending = self._activate(*heapq.heappop(self._released))
@@ -134,7 +126,7 @@ class Engine:
         return self.pending.situation
 
     def decide(self, action: Action) -> None:
-        """Carry out the pending event by this action."""
+        """Carry out the pending event with this action."""
         if self.pending is None:
             raise ThzSyncError("action: no event waits for a decision; ask for a situation first")
         pending, world = self.pending, self.world
@@ -142,14 +134,14 @@ class Engine:
         graph = pending.situation.offer.lower(action.thz_chunks)
         budget_w = action.power * world.scenario.thz.max_power_w
         work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
-        self._decided[work.number] = Decided(pending, action)
+        self._decided[work.number] = (pending, action)
         if self.packet_check is not None:
             self.packet_check.started(work)
         self.pending = None
         self._faults.leave_dead_fibres(work)
 
     def _rank(self, pending: Pending) -> int:
-        """The event's place on THz: what no compute waits for lets the others pass."""
+        """The event's rank on THz: events that no compute task waits for come last."""
         if self.world.scenario.thz.order == "age":
             return 0
         return int(not pending.job.graph.gates_compute[pending.event.id])
@@ -158,7 +150,7 @@ class Engine:
         run, world, now = self.jobs[index], self.world, self.now_ps
         event = run.node(number)
         assert isinstance(event, Event)
-        delays = world.delays_ps(event, run.iteration, now)
+        delays = world.event_delays_ps(event, run.iteration, now)
         offer = world.offer(event, delays, now)
         prices = self._weights.prices(self.references.get(event.kind))
         situation = world.situation(self._decisions, offer, delays, now, prices)
@@ -168,19 +160,19 @@ class Engine:
     # -- the clock ------------------------------------------------------------------------------
 
     def _step(self) -> None:
-        """One piece of the way to the next decision."""
+        """One step towards the next decision."""
         executor, agenda = self.executor, self.agenda
         if self._phase is not Phase.SETTLING:
             until = min(agenda.next_ps, executor.progress_ps + self._stall_ps)
-            self._take(executor.advance(until))
+            self._advance(until)
             agenda.run_due(executor.now_ps)
             self._phase = Phase.SETTLING
             if self._released:
                 return
-        # What ends now may make chunks ready now: a round must see all of them, or it would be
-        # formed from half of what is ready and hold up the rest until its end.
+        # What ends now may make chunks ready now. A round must see all of them; formed from some,
+        # it would delay the others until its end.
         now_ps = executor.now_ps
-        self._take(executor.advance(now_ps))
+        self._advance(now_ps)
         if not agenda.run_due(now_ps) and not self._released:
             executor.dispatch()
             self._close_instant(now_ps)
@@ -193,8 +185,8 @@ class Engine:
             self._end_iteration(run)
         self._phase = Phase.OPENING if ended else Phase.MOVING
 
-    def _take(self, finished: list[Finished]) -> None:
-        for done in finished:
+    def _advance(self, until_ps: int) -> None:
+        for done in self.executor.advance(until_ps):
             self._event_done(done)
 
     # -- jobs -----------------------------------------------------------------------------------
@@ -208,19 +200,8 @@ class Engine:
 
     def _end_iteration(self, run: JobRun) -> None:
         self.sampler.cut()
-        end_ps, floor = self.now_ps, self.world.scenario.floor
-        makespan_ps = end_ps - run.start_ps
-        progress = run.tally.progress(run.job.name, run.iteration, makespan_ps)
-        row = iteration_row(
-            progress,
-            run.tally,
-            run.start_ps,
-            end_ps,
-            computing_s=run.graph.critical_path_s(),
-            slots=floor.racks * self.world.scenario.thz.subbands,
-            optical_utilisation=run.tally.busiest(self.world.fabric.network.rate_bps, makespan_ps),
-        )
-        run.recorder.add("iterations", **row)
+        progress = run.progress(self.now_ps)
+        write_iteration(run, progress, self.now_ps, self.world)
         self.recorder.extend(run.recorder)
         self.finished.append(progress)
         if run.over:
@@ -232,9 +213,8 @@ class Engine:
     def _release(self, run: JobRun, number: int) -> None:
         node = run.node(number)
         if isinstance(node, Compute):
-            start, duration = self.now_ps, to_ps(node.duration_s)
-            done = (run, node, start)
-            self.agenda.add(start + duration, Priority.COMPUTE_END, self._compute_done, done)
+            end_ps, done = self.now_ps + to_ps(node.duration_s), (run, node, self.now_ps)
+            self.agenda.add(end_ps, Priority.COMPUTE_END, self._compute_done, done)
             return
         nominal = run.start_ps + to_ps(node.release_s)
         if nominal > self.now_ps:
@@ -247,31 +227,25 @@ class Engine:
 
     def _compute_done(self, done: tuple[JobRun, Compute, int]) -> None:
         run, task, start_ps = done
-        run.tally.computed.append((task, start_ps, self.now_ps))
+        run.computed.append((task, start_ps, self.now_ps))
         write_task(run.recorder, run.iteration, task, start_ps, self.now_ps)
         self._complete(run, task.id)
 
     def _event_done(self, done: Finished) -> None:
-        decided = self._decided.pop(done.work.number)
+        pending, action = self._decided.pop(done.work.number)
         if self.packet_check is not None:
             self.packet_check.finished(done)
-        pending, world = decided.pending, self.world
-        run, event = pending.job, pending.event
+        run, event, world = pending.job, pending.event, self.world
         graph, wired = done.work.graph, wired_bytes_per_flow(done)
-        world.fabric.network.add_load(run.tally.load_bytes, graph.src, graph.dst, wired)
+        world.fabric.network.add_load(run.load_bytes, graph.src, graph.dst, wired)
         optical_j = world.optical_energy_j(graph, wired)
         reference = self.references.get(event.kind)
         cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
-        run.tally.costs.append(cost)
-        write_event(run.recorder, run.iteration, event, decided.action, done, cost)
+        run.costs.append(cost)
+        write_event(run.recorder, run.iteration, event, action, done, cost)
+        number, arrivals_s = pending.situation.decision, last_arrivals_s(done)
         self.outcomes.append(
-            Outcome(
-                pending.situation.decision,
-                cost.completion_s,
-                cost.energy_j,
-                cost.reward,
-                *last_arrivals_s(done),
-            )
+            Outcome(number, cost.completion_s, cost.energy_j, cost.reward, *arrivals_s)
         )
         self._complete(run, event.id)
 
@@ -283,16 +257,16 @@ class Engine:
     # -- when nothing moves ---------------------------------------------------------------------
 
     def _check_progress(self) -> None:
-        """Give up when no compute, round or late rack is awaited and nothing crosses a fibre."""
+        """Give up if no compute, round or straggler is pending and no fibre carries anything."""
         carried = int(self.world.fabric.link_bytes().foreground.sum())
         active = self.executor.active.values()
-        late = any(w.release_ps + w.delays_ps.max() > self.now_ps for w in active)
-        if carried == self._carried and not late and not self.agenda.promises:
+        delayed = any(w.release_ps + w.delays_ps.max() > self.now_ps for w in active)
+        if carried == self._carried and not delayed and not self.agenda.promises:
             self._give_up(list(active))
         self._carried, self.executor.progress_ps = carried, self.now_ps
 
     def _give_up(self, active: list[Work]) -> None:
-        stuck = [(self._decided[w.number].pending, w) for w in active[:3]]
+        stuck = [(self._decided[w.number][0], w) for w in active[:3]]
         waiting = ", ".join(
             f"{p.event.name} of job {p.job.job.name!r} in iteration {p.job.iteration} among racks "
             f"{', '.join(map(str, w.graph.racks))}"

@@ -1,10 +1,10 @@
-"""What events and iterations cost."""
+"""Costs of events and iterations."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class EventCost:
 
 @dataclass(frozen=True)
 class Weights:
-    """What turns time and energy into a reward (eq:overall_objective)."""
+    """Weights of time and energy in a reward (eq:overall_objective)."""
 
     time: float
     energy: float
@@ -52,19 +52,19 @@ class Weights:
         return -(time + energy)
 
     def prices(self, reference: tuple[float, float] | None) -> tuple[float, float]:
-        """Rewards that a second and a joule cost."""
+        """Rewards lost per second and per joule."""
         return -self.reward(1.0, 0.0, reference), -self.reward(0.0, 1.0, reference)
 
 
 def wired_bytes_per_flow(done: Finished) -> IntArray:
-    """Bytes of every flow that travelled on fibre."""
+    """Bytes of every flow on fibre."""
     graph = done.work.graph
     wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * ~done.on_air, graph.flows)
     return wired.astype(np.int64)
 
 
 def last_arrivals_s(done: Finished) -> tuple[float, float]:
-    """When an event's last wired and last THz chunk arrived, after its release; 0 without any."""
+    """Arrival of the last wired and the last THz chunk after the release; 0 without any [s]."""
     since_s = (done.arrival_ps - done.work.release_ps) * 1e-12
     on_air = done.on_air
     return float(since_s[~on_air].max(initial=0.0)), float(since_s[on_air].max(initial=0.0))
@@ -96,7 +96,7 @@ def event_cost(
 
 @dataclass(frozen=True)
 class Progress:
-    """An iteration that has ended, for whoever waits."""
+    """The headline figures of an iteration that has ended."""
 
     job: str
     iteration: int
@@ -106,40 +106,10 @@ class Progress:
     makespan_ms: float
 
 
-@dataclass
-class Tally:
-    """What happened in one iteration so far."""
-
-    load_bytes: IntArray
-    """What the iteration's own chunks put on every link."""
-    costs: list[EventCost] = field(default_factory=list)
-    computed: list[tuple[Compute, int, int]] = field(default_factory=list)
-    """Tasks with their start and end [ps]."""
-
-    def busiest(self, rate_bps: IntArray, makespan_ps: int) -> float:
-        """The share of its capacity that the iteration used of its busiest fibre."""
-        capacity = np.maximum(rate_bps, 1) * (max(1, makespan_ps) * 1e-12)
-        return float((8 * self.load_bytes / capacity).max())
-
-    def progress(self, job: str, iteration: int, makespan_ps: int) -> Progress:
-        """The headline figures."""
-        costs = self.costs
-        optical_j = sum(c.optical_energy_j for c in costs)
-        thz_j = sum(c.thz_energy_j for c in costs)
-        return Progress(
-            job=job,
-            iteration=iteration,
-            completion_ms=sum(c.completion_s for c in costs) * 1e3,
-            energy_j=optical_j + thz_j,
-            reward=float(np.mean([c.reward for c in costs])) if costs else 0.0,
-            makespan_ms=makespan_ps * 1e-9,
-        )
-
-
 def bubble(computed: Sequence[tuple[Compute, int, int]], makespan_ps: int) -> float:
-    """Idle share of the time of everything that computes: racks, or ranks where tasks name them.
+    """Idle share of the time of all racks, or of all ranks where tasks name them.
 
-    Places that share all their tasks, such as the racks of a stage, are busy for the same time.
+    Places with the same tasks, such as the racks of a stage, are evaluated together.
     """
     spans: dict[tuple[int | None, bytes], list[tuple[int, int]]] = {}
     tasks: dict[tuple[int | None, bytes], Compute] = {}
@@ -160,7 +130,7 @@ def bubble(computed: Sequence[tuple[Compute, int, int]], makespan_ps: int) -> fl
 
 
 def computing(task: Compute) -> list[tuple[str, int]]:
-    """Who is busy with a task."""
+    """Ranks or racks that are busy with a task."""
     if task.rank is not None:
         return [("rank", task.rank)]
     return [("rack", rack) for rack in task.racks.tolist()]

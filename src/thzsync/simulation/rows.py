@@ -1,44 +1,54 @@
-"""Rows of the record: what a simulation writes down about tasks, events and iterations."""
+"""Rows of the record: tasks, events, iterations and the load of fibres over time."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from thzsync.arrays import to_ps
 from thzsync.coordinator import Action
-from thzsync.execution import Finished, Work
+from thzsync.execution import Agenda, Finished, Priority, Work
+from thzsync.optical import Fabric
 from thzsync.records import Lists, Recorder
-from thzsync.simulation.metrics import EventCost, Progress, Tally, bubble
+from thzsync.simulation.jobs import JobRun
+from thzsync.simulation.metrics import EventCost, Progress, bubble
+from thzsync.simulation.world import World
 from thzsync.wireless import round as c
 from thzsync.workload import Compute, Event
 
+SPAN_PS: Final = 20 * 10**9
+"""Length of one sample of the fibres' load, 20 ms [ps]."""
+MANY_FIBRES: Final = 4096
+"""With more fibres samples are longer by a whole factor, which limits the size of the table."""
+
 
 def write_task(to: Recorder, iteration: int, task: Compute, start_ps: int, end_ps: int) -> None:
-    """A compute task that has ended."""
+    """Add the row of a compute task that has ended."""
     to.add(
         "tasks",
         iteration=iteration,
         node=task.id,
-        job=task.job,
-        stage=task.stage,
-        microbatch=task.microbatch,
         phase=str(task.phase),
         start_ps=start_ps,
         end_ps=end_ps,
         duration_ps=to_ps(task.duration_s),
-        racks=task.racks,
         rank=-1 if task.rank is None else task.rank,
-        after=task.after,
+        **_named(task, "job", "stage", "microbatch", "racks", "after"),
     )
+
+
+def _named(of: object, *names: str) -> dict[str, Any]:
+    """Columns that have the name of their attribute."""
+    return {name: getattr(of, name) for name in names}
 
 
 def write_event(
     to: Recorder, iteration: int, event: Event, action: Action, done: Finished, cost: EventCost
 ) -> None:
-    """An event that has ended, with its blocks, flows, chunks, rounds and transmissions."""
+    """Add the rows of an event that has ended: blocks, flows, chunks, rounds, transmissions."""
     work, graph = done.work, done.work.graph
     buffer_bytes, bus_bytes = event.measured_bytes
     to.add(
@@ -46,30 +56,19 @@ def write_event(
         iteration=iteration,
         node=event.id,
         number=work.number,
-        job=event.job,
-        kind=event.kind,
-        stage=event.stage,
-        microbatch=event.microbatch,
-        label=event.label,
         method=graph.method,
         racks=graph.racks,
         delay_ps=work.delays_ps,
         power=action.power,
-        payload_bytes=event.payload_bytes,
         release_ps=work.release_ps,
         end_ps=done.end_ps,
         completion_ms=cost.completion_s * 1e3,
         algbw_gb_s=buffer_bytes / cost.completion_s * 1e-9 if cost.completion_s else 0.0,
         busbw_gb_s=bus_bytes / cost.completion_s * 1e-9 if cost.completion_s else 0.0,
-        optical_energy_j=cost.optical_energy_j,
-        thz_energy_j=cost.thz_energy_j,
-        reward=cost.reward,
-        wired_bytes=cost.wired_bytes,
-        thz_bytes=cost.thz_bytes,
-        fallback_chunks=cost.fallback_chunks,
-        rerouted_chunks=cost.rerouted_chunks,
         decision_thz_share=int(graph.thz_chunks.sum()) / max(1, work.chunks),
-        after=event.after,
+        **_named(event, "job", "kind", "stage", "microbatch", "label", "payload_bytes", "after"),
+        **_named(cost, "optical_energy_j", "thz_energy_j", "reward", "wired_bytes", "thz_bytes"),
+        **_named(cost, "fallback_chunks", "rerouted_chunks"),
     )
     if not to.keeps("chunks"):
         return
@@ -96,16 +95,9 @@ def _write_flows(to: Recorder, done: Finished) -> None:
         graph.flows,
         number=number,
         flow=np.arange(graph.flows),
-        src=graph.src,
-        dst=graph.dst,
         bytes=graph.flow_bytes,
-        chunks=graph.chunks,
-        chunk_bytes=graph.chunk_bytes,
-        thz_chunks=graph.thz_chunks,
-        local=graph.local,
-        block=graph.block,
-        shard=graph.shard,
-        reduces=graph.reduces,
+        **_named(graph, "src", "dst", "chunks", "chunk_bytes", "thz_chunks"),
+        **_named(graph, "local", "block", "shard", "reduces"),
         discipline=graph.disciplines[0]
         if single
         else [graph.disciplines[d] for d in graph.discipline.tolist()],
@@ -167,46 +159,72 @@ def _write_rounds(to: Recorder, work: Work) -> None:
 
 
 def exposed_ms(makespan_ms: float, computing_s: float) -> float:
-    """Time that compute did not hide; what rounding to picoseconds leaves of it is none [ms]."""
+    """Time that compute does not hide, without the error of rounding to picoseconds [ms]."""
     uncovered_ms = makespan_ms - computing_s * 1e3
     return uncovered_ms if abs(uncovered_ms) > 5e-7 else 0.0
 
 
-def iteration_row(
-    progress: Progress,
-    tally: Tally,
-    start_ps: int,
-    end_ps: int,
-    *,
-    computing_s: float,
-    slots: int,
-    optical_utilisation: float,
-) -> dict[str, Any]:
-    """An iteration that has ended.
-
-    ``computing_s`` [s] is how long it would have taken without communication, ``slots`` the number
-    of rack x subband places on the floor.
-    """
-    costs, makespan_ps = tally.costs, end_ps - start_ps
+def write_iteration(run: JobRun, progress: Progress, end_ps: int, world: World) -> None:
+    """Add the row of an iteration that has ended."""
+    costs, makespan_ps, scenario = run.costs, end_ps - run.start_ps, world.scenario
     thz_bytes = sum(c.thz_bytes for c in costs)
     all_bytes = thz_bytes + sum(c.wired_bytes for c in costs)
     air_ps = 2 * sum(c.airtime_ps for c in costs)  # both ends are busy
-    return {
-        "job": progress.job,
-        "iteration": progress.iteration,
-        "start_ps": start_ps,
-        "end_ps": end_ps,
-        "completion_ms": progress.completion_ms,
-        "energy_j": progress.energy_j,
-        "optical_energy_j": sum(c.optical_energy_j for c in costs),
-        "thz_energy_j": sum(c.thz_energy_j for c in costs),
-        "reward": progress.reward,
-        "makespan_ms": progress.makespan_ms,
-        "exposed_ms": exposed_ms(progress.makespan_ms, computing_s),
-        "bubble": bubble(tally.computed, makespan_ps),
-        "thz_share": thz_bytes / all_bytes if all_bytes else 0.0,
-        "fallback_chunks": sum(c.fallback_chunks for c in costs),
-        "rerouted_chunks": sum(c.rerouted_chunks for c in costs),
-        "thz_utilisation": air_ps / max(1, slots * makespan_ps),
-        "optical_utilisation": optical_utilisation,
-    }
+    slots = scenario.floor.racks * scenario.thz.subbands
+    capacity_bits = np.maximum(world.fabric.network.rate_bps, 1) * (max(1, makespan_ps) * 1e-12)
+    computing_s = run.graph.critical_path_s()  # its length without communication
+    run.recorder.add(
+        "iterations",
+        start_ps=run.start_ps,
+        end_ps=end_ps,
+        optical_energy_j=sum(c.optical_energy_j for c in costs),
+        thz_energy_j=sum(c.thz_energy_j for c in costs),
+        exposed_ms=exposed_ms(progress.makespan_ms, computing_s),
+        bubble=bubble(run.computed, makespan_ps),
+        thz_share=thz_bytes / all_bytes if all_bytes else 0.0,
+        fallback_chunks=sum(c.fallback_chunks for c in costs),
+        rerouted_chunks=sum(c.rerouted_chunks for c in costs),
+        thz_utilisation=air_ps / max(1, slots * makespan_ps),
+        optical_utilisation=float((8 * run.load_bytes / capacity_bits).max()),
+        **asdict(progress),
+    )
+
+
+def span_ps(fibres: int) -> int:
+    """Length of one sample with this number of fibres [ps]."""
+    return SPAN_PS * -(-fibres // MANY_FIBRES)
+
+
+class LinkSampler:
+    """Records the bytes of each fibre on a fixed grid and wherever an iteration ends."""
+
+    def __init__(self, fabric: Fabric, agenda: Agenda, recorder: Recorder) -> None:
+        self._fabric, self._agenda, self._recorder = fabric, agenda, recorder
+        self._seen = np.zeros((2, fabric.network.links), dtype=np.int64)
+        self._since_ps = 0
+        self._span_ps = span_ps(int((fabric.network.rate_bps > 0).sum()))
+        agenda.add(self._span_ps, Priority.SAMPLE, self._sample, None)
+
+    def _sample(self, _: None) -> None:
+        self.cut()
+        self._agenda.add(self._since_ps + self._span_ps, Priority.SAMPLE, self._sample, None)
+
+    def cut(self) -> None:
+        """End the current span and begin another."""
+        now = self._fabric.now_ps
+        if now == self._since_ps:
+            return
+        total = np.stack(self._fabric.link_bytes())
+        carried = total - self._seen
+        link = np.flatnonzero(carried.any(axis=0))
+        if len(link):
+            self._recorder.add(
+                "links",
+                len(link),
+                start_ps=self._since_ps,
+                end_ps=now,
+                link=link,
+                bytes=carried[0, link],
+                background_bytes=carried[1, link],
+            )
+        self._seen, self._since_ps = total, now

@@ -1,7 +1,7 @@
 """A run that is driven step by step: situations come out, actions go in.
 
-``for situation in session: session.send(action)`` is all there is to it. Outcomes of earlier
-decisions wait in ``session.outcomes()``, each with the number of its decision.
+Use it as ``for situation in session: session.send(action)``. Outcomes of earlier decisions are in
+``session.outcomes()``, each with the number of its decision.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from thzsync.simulation.metrics import Progress
 
 if TYPE_CHECKING:
     import polars as pl
+
+LOOKAHEAD_SHARES = (0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
+"""THz shares that the lookahead tries."""
 
 
 class Session:
@@ -45,7 +48,7 @@ class Session:
         return self
 
     def __next__(self) -> Situation:
-        """The next event to decide; the one before must have been answered."""
+        """The next event to decide; the previous one needs its action first."""
         if self._engine.pending is not None:
             raise ThzSyncError("a decision is pending; send an action before the next situation")
         situation = self._engine.proceed()
@@ -54,21 +57,21 @@ class Session:
         return situation
 
     def send(self, action: Action) -> None:
-        """Carry out the event of the last situation by this action."""
+        """Carry out the event of the last situation with this action."""
         self._engine.decide(action)
 
     def outcomes(self) -> list[Outcome]:
-        """What decisions have led to since this was last asked, in the order of completion."""
+        """Outcomes since the last call, in the order of completion."""
         outcomes, self._engine.outcomes = self._engine.outcomes, []
         return outcomes
 
     def finished(self) -> list[Progress]:
-        """Iterations that have ended since this was last asked."""
+        """Iterations that have ended since the last call."""
         finished, self._engine.finished = self._engine.finished, []
         return finished
 
     def fork(self) -> Session:
-        """A copy that goes its own way and records nothing; what never changes is shared."""
+        """An independent copy that records nothing; what never changes is shared."""
         engine = self._engine
         world = engine.world
         shared = (world.scenario, world.streams, world.topology, world.channel)
@@ -83,16 +86,16 @@ class Session:
         return twin
 
     def new_rows(self) -> dict[str, pl.DataFrame]:
-        """Rows of what has finished since this was last asked."""
+        """Rows of what has finished since the last call."""
         return self._engine.recorder.new_frames()
 
     def record(self, policy: str) -> Run:
-        """All iterations that are complete, as a run under this name."""
+        """All complete iterations as a run under this name."""
         return self._engine.record(policy)
 
 
 class Driver:
-    """Lets a policy answer a session, and learn from what becomes of its answers."""
+    """Lets a policy decide in a session and learn from the outcomes."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -100,20 +103,20 @@ class Driver:
         self._new: list[Decision] = []
 
     def answer(self, session: Session, situation: Situation) -> Action:
-        """Learn from what is known by now, then decide."""
+        """Learn from the known outcomes, then decide."""
         self.learn(session)
         action = self.policy.decide(situation)
         self._carry_out(session, situation, action)
         return action
 
     def repeat(self, session: Session, situation: Situation, action: Action) -> None:
-        """Carry out what the policy decided in another life, and has learnt from since."""
+        """Carry out a decision that the restored policy took before; it learns nothing again."""
         for outcome in session.outcomes():
             del self._open[outcome.decision]
         self._carry_out(session, situation, action)
 
     def new_decisions(self) -> list[Decision]:
-        """What was decided since this was last asked."""
+        """Decisions since the last call."""
         decisions, self._new = self._new, []
         return decisions
 
@@ -123,7 +126,43 @@ class Driver:
         self._new.append((action.thz_chunks, action.power))
 
     def learn(self, session: Session) -> None:
-        """Hand new outcomes to the policy, each with the situation and action that led to it."""
+        """Pass new outcomes to the policy, each with its situation and action."""
         for outcome in session.outcomes():
             situation, action = self._open.pop(outcome.decision)
             self.policy.learn(situation, action, outcome)
+
+
+def simulate_lookahead(
+    scenario: Scenario, seed: int, references: References, rest: Policy, iterations: int = 1
+) -> Run:
+    """Run iterations in which every event is decided with its true outcome known.
+
+    This is the per-event hindsight oracle over uniform shares at full power and the action of
+    another policy, given all earlier decisions. It simulates the event once per candidate, so it
+    serves to measure regret, not to coordinate.
+    """
+    session = Session(scenario, seed, iterations, references)
+    for situation in session:
+        session.send(best_action(session, situation, rest))
+    return session.record("lookahead")
+
+
+def best_action(session: Session, situation: Situation, rest: Policy) -> Action:
+    """The candidate with the best true reward of the pending event."""
+    power = float(situation.power_levels[-1])
+    uniform = [Action.uniform(situation.offer, share, power) for share in LOOKAHEAD_SHARES]
+    candidates = (rest.decide(situation), *uniform)  # the first of equals is taken
+    return max(candidates, key=lambda action: true_reward(session, situation, action, rest))
+
+
+def true_reward(session: Session, situation: Situation, action: Action, rest: Policy) -> float:
+    """The reward of an action, from a copy of the simulation that runs until the event is over."""
+    fork = session.fork()
+    fork.send(action)
+    while True:
+        following = next(fork, None)
+        for outcome in fork.outcomes():
+            if outcome.decision == situation.decision:
+                return outcome.reward
+        assert following is not None  # the event cannot end after all iterations have
+        fork.send(rest.decide(following))

@@ -1,33 +1,35 @@
-"""The front door: one policy, one seed, some iterations."""
+"""Whole runs of one policy and seed, from the start or resumed after an interruption.
+
+An interruption lies before a decision. The earlier decisions are carried out again without asking
+the policy, which is then restored with the outcomes that it has not learnt from yet. So the rest of
+the run is the same bit for bit as without the interruption.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from thzsync.coordinator import Policy, Situation, make_policy, own_scenario
-from thzsync.coordinator.saved import LearningPolicy, knowledge_of
+import numpy as np
+
+from thzsync.coordinator import Action, Policy, Situation, make_policy, own_scenario
+from thzsync.coordinator.saved import LearningPolicy, knowledge_of, load_policy
 from thzsync.coordinator.static import ALL_WIRED
-from thzsync.errors import interrupted
+from thzsync.errors import ThzSyncError, interrupted
 from thzsync.records import References, Run
 from thzsync.records.certificate import warn_beyond
-from thzsync.records.journal import Journal
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
-from thzsync.simulation.resuming import first_policy, replay
-from thzsync.simulation.sanity import refuse_not_finite
+from thzsync.simulation.results import mean_costs, refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
-if TYPE_CHECKING:
-    import polars as pl
-
 Tell = Callable[[Progress], None]
-"""Is told of every iteration that has ended."""
+"""Called with every iteration that has ended."""
 Step = Callable[[], object]
-"""Is called before every decision, for whoever counts them."""
+"""Called before every decision, for counting them."""
 Stop = Callable[[], bool]
 """Whether the run should end here."""
 REFERENCE_ITERATIONS = 3
@@ -46,27 +48,16 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
         return False
 
     optical = scenario.optical.model_copy(update={"replayed_share": 0.0})
-    plain = scenario.model_copy(update={"optical": optical})  # the run itself is certified
+    plain = scenario.model_copy(update={"optical": optical})  # the run itself has a certificate
     run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
     return mean_costs(run.events)
-
-
-def mean_costs(events: pl.DataFrame) -> References:
-    """Mean completion time [s] and energy [J] per collective type."""
-    import polars as pl
-
-    grouped = events.group_by("kind", maintain_order=True).agg(
-        (pl.col("completion_ms") * 1e-3).mean().alias("time"),
-        (pl.col("optical_energy_j") + pl.col("thz_energy_j")).mean().alias("energy"),
-    )
-    return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
 
 
 def checked_references(
     scenario: Scenario, seed: int, iterations: int, step: Step | None = None
 ) -> References:
     """The reference costs of a run that can be simulated."""
-    Session(scenario, seed, iterations)  # refuse what cannot run before working for it
+    Session(scenario, seed, iterations)  # refuse what cannot run before simulating
     return reference_costs(scenario, seed, step)
 
 
@@ -84,10 +75,10 @@ def simulate(
 ) -> Run:
     """Run a policy for some training iterations of a scenario, preset or file; return the record.
 
-    With ``keep_partial``, Ctrl-C ends the run early and what was finished is returned; so does
-    ``stop``, which is asked before every decision. A ``journal`` gets what is finished as it comes.
-    Not ``detailed``, only iterations and events are recorded, which cannot be audited but take
-    less time and memory. Warns if a run in flow fidelity is beyond its tolerance.
+    With ``keep_partial``, Ctrl-C ends the run early and finished iterations are returned; so does
+    ``stop``, which is called before every decision. A ``journal`` receives finished iterations at
+    once. Without ``detailed``, only iterations and events are recorded; such a run cannot be
+    audited but takes less time and memory. Warns if a run in flow fidelity exceeds its tolerance.
     """
     setting = Scenario.of(scenario)
     if references is None:
@@ -95,7 +86,7 @@ def simulate(
     chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
-    run = drive.record(keep_partial)
+    run = drive.record(keep_partial, knowledge_of(chosen))
     warn_beyond(run.certificate)
     return run
 
@@ -106,63 +97,113 @@ def resume(
     stop: Stop | None = None,
     step: Step | None = None,
 ) -> tuple[Run, Policy]:
-    """Go on with an interrupted run; the record and the policy that it would have left.
+    """Continue an interrupted run; return the record and the policy that it would have left.
 
     ``step`` is called before every decision that is repeated, ``stop`` before every new one.
     """
-    begun = journal.spec
-    session = Session(begun.scenario, begun.seed, begun.iterations, begun.references)
-
-    def tell() -> None:
-        for ended in session.finished():
-            if progress is not None:
-                progress(ended)
-
-    driver, waiting = replay(journal, session, tell, step or (lambda: None))
-    knowledge = knowledge_of(first_policy(begun))  # the driver's has learnt since
-    drive = _Drive(session, driver, progress, journal, stop, waiting, knowledge)
-    drive.done = journal.parts
-    run = drive.record(keep_partial=True)
+    spec = journal.spec
+    session = Session(spec.scenario, spec.seed, spec.iterations, spec.references)
+    driver, waiting = replay(
+        journal, session, lambda: _report(session, progress), step or (lambda: None)
+    )
+    knowledge = knowledge_of(first_policy(spec))  # the driver's policy has learnt since
+    drive = _Drive(session, driver, progress, journal, stop, waiting, journal.parts)
+    run = drive.record(True, knowledge)
     warn_beyond(run.certificate)
     return run, driver.policy
 
 
+def first_policy(spec: RunSpec) -> Policy:
+    """The policy with which a run begins."""
+    scenario, streams = spec.scenario, Streams(spec.seed)
+    if spec.start is None:
+        return make_policy(spec.policy, scenario, streams)
+    return load_policy(spec.start, scenario, streams, frozen=spec.frozen, expected=spec.policy)
+
+
+def restored_policy(journal: Journal) -> Policy | None:
+    """The policy at the interruption; None if it cannot be saved and has to decide again."""
+    file, spec = journal.saved_policy(), journal.spec
+    if file is None:
+        return None
+    streams = Streams(spec.seed)
+    return load_policy(file, spec.scenario, streams, frozen=spec.frozen, midway=True)
+
+
+def replay(
+    journal: Journal, session: Session, tell: Callable[[], object], step: Callable[[], object]
+) -> tuple[Driver, Situation | None]:
+    """Repeat the decisions before the interruption; the driver, and the next situation."""
+    with journal.reading():
+        restored = restored_policy(journal)
+        driver = Driver(restored or first_policy(journal.spec))
+        for decision in journal.decisions():
+            situation, action = next(session, None), Action(*decision)
+            tell()
+            step()
+            if situation is None:
+                raise _differs(journal)
+            if restored is not None:
+                driver.repeat(session, situation, action)
+                continue
+            again = driver.answer(session, situation)
+            pairs = (again.thz_chunks, action.thz_chunks), (again.power, action.power)
+            if not all(np.array_equal(*pair) for pair in pairs):
+                raise _differs(journal)
+        waiting = next(session, None)
+        tell()
+        session.new_rows(), driver.new_decisions()  # the journal has them
+        if journal.parts:
+            recorded, found = journal.run().tables, session.record(journal.spec.policy).tables
+            if any(not found[name].equals(table) for name, table in recorded.items()):
+                raise _differs(journal)
+        return driver, waiting
+
+
+def _differs(journal: Journal) -> ThzSyncError:
+    return ThzSyncError(
+        f"{journal.folder.parent}: this installation computes other numbers than the one that "
+        "began the run; record it anew"
+    )
+
+
+def _report(session: Session, progress: Tell | None) -> int:
+    """Report the iterations that have ended since the last call; their number."""
+    finished = session.finished()
+    if progress is not None:
+        for ended in finished:
+            progress(ended)
+    return len(finished)
+
+
+@dataclass
 class _Drive:
-    """A session on its way: who decides, who is told, and where it is written down."""
+    """A run in progress: the session, its driver, and who is informed."""
 
-    def __init__(
-        self,
-        session: Session,
-        driver: Driver,
-        progress: Tell | None,
-        journal: Journal | None,
-        stop: Stop | None,
-        waiting: Situation | None = None,
-        knowledge: str | None = None,
-    ) -> None:
-        self.session, self.driver, self.progress = session, driver, progress
-        self.journal = journal
-        self.stop = stop or (lambda: False)
-        self.waiting = waiting
-        self.knowledge = knowledge or knowledge_of(driver.policy)
-        self.done = 0
+    session: Session
+    driver: Driver
+    progress: Tell | None
+    journal: Journal | None
+    stop: Stop | None
+    waiting: Situation | None = None
+    done: int = 0
 
-    def record(self, keep_partial: bool) -> Run:
-        """Go on to the end, or until it is stopped; everything that is finished."""
+    def record(self, keep_partial: bool, knowledge: str) -> Run:
+        """Run to the end, or until stopped; return everything that is finished."""
         try:
             self._run()
         except BaseException as error:
-            self._tell()
+            self.done += _report(self.session, self.progress)
             if not (keep_partial and self.done and interrupted(error)):
                 raise
-        run = replace(self.session.record(self.driver.policy.name), learning=self.knowledge)
-        return refuse_not_finite(run)
+        run = self.session.record(self.driver.policy.name)
+        return refuse_not_finite(replace(run, learning=knowledge))
 
     def _run(self) -> None:
         first = () if self.waiting is None else (self.waiting,)
         for situation in chain(first, self.session):
             self._ended()
-            if self.stop():
+            if self.stop is not None and self.stop():
                 if not self.done:
                     raise KeyboardInterrupt
                 return
@@ -171,18 +212,11 @@ class _Drive:
         self.driver.learn(self.session)
 
     def _ended(self) -> None:
-        if self._tell() and self.journal is not None:
-            # what is kept of the policy is its state before it learns from the last outcomes
+        ended = _report(self.session, self.progress)
+        self.done += ended
+        if ended and self.journal is not None:
+            # the policy is saved before it learns from the last outcomes
             policy, journal = self.driver.policy, self.journal
             if isinstance(policy, LearningPolicy):
                 policy.save(journal.policy_file(journal.parts))
             journal.add(self.session.new_rows(), self.driver.new_decisions())
-
-    def _tell(self) -> bool:
-        """Whether iterations have ended since this was last asked."""
-        finished = self.session.finished()
-        self.done += len(finished)
-        for ended in finished:
-            if self.progress is not None:
-                self.progress(ended)
-        return bool(finished)

@@ -1,0 +1,62 @@
+"""What the tables of a run say: bandwidths, mean costs, and whether all results are finite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from thzsync.errors import ThzSyncError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from thzsync.records import References, Run
+
+BANDWIDTHS: Final = ("algbw_gb_s", "busbw_gb_s")
+"""Algorithm and bus bandwidth of recorded events as nccl-tests defines them [GB/s, 1e9 bytes]."""
+_CAUSES: Final = {
+    "energy": "look at optical.energy_j_per_bit_hop, thz.max_power_w and the events' sizes",
+    "reward": "look at what the reference run cost, and at the reward's weights",
+}
+_OTHER_CAUSE: Final = "look at the scenario's times, rates and sizes"
+
+
+def by_collective(events: pl.DataFrame) -> list[dict[str, Any]]:
+    """Number, mean time and bandwidths of the events of every collective type.
+
+    A type's bandwidth is all its bytes over all its time, so long events weigh more.
+    """
+    import polars as pl
+
+    time = pl.col("completion_ms")
+    sums = [
+        pl.when(time.sum() > 0).then((pl.col(name) * time).sum() / time.sum()).alias(name)
+        for name in BANDWIDTHS
+    ]
+    grouped = events.group_by("kind", maintain_order=True)
+    return grouped.agg(pl.len().alias("events"), time.mean(), *sums).to_dicts()
+
+
+def mean_costs(events: pl.DataFrame) -> References:
+    """Mean completion time [s] and energy [J] per collective type."""
+    import polars as pl
+
+    grouped = events.group_by("kind", maintain_order=True).agg(
+        (pl.col("completion_ms") * 1e-3).mean().alias("time"),
+        (pl.col("optical_energy_j") + pl.col("thz_energy_j")).mean().alias("energy"),
+    )
+    return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
+
+
+def refuse_not_finite(run: Run) -> Run:
+    """The run itself, if all its results are finite; otherwise an error names the first one."""
+    import polars.selectors as cs
+
+    for noun, frame in (("event", run.events), ("iteration", run.iterations)):
+        for column in frame.select(cs.float()).iter_columns():
+            for row in (~column.is_finite()).arg_true().head(1).to_list():
+                causes = [text for word, text in _CAUSES.items() if word in column.name]
+                raise ThzSyncError(
+                    f"{noun} {row}: {column.name} is {column[row]:g}, not a finite number; "
+                    f"{(causes or [_OTHER_CAUSE])[0]}"
+                )
+    return run
