@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from thzsync.display import number, with_unit
-from thzsync.network import oversubscription
-from thzsync.scenario import Scenario
+from thzsync.network import network_of, oversubscription, tiers
+from thzsync.scenario import RingNetwork, Scenario
 
 
 def assumptions(*scenarios: Scenario) -> dict[str, str]:
@@ -25,11 +25,17 @@ def _fibre(scenario: Scenario) -> str:
     floor, optical, ratio = scenario.floor, scenario.optical, oversubscription(scenario)
     load = f"{number(ratio, 3)}:1 oversubscribed" if ratio > 1 else "not oversubscribed"
     access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))
-    if floor.rings == 1:
+    if not isinstance(scenario.network, RingNetwork):
+        found = tiers(network_of(scenario))
+        each = ", ".join(f"{number(t.ratio, 3)}:1 {t.name(floor.noun)}" for t in found)
+        return (
+            f"{load}, {scenario.network.kind} with {access} links to racks ({each or 'one switch'})"
+        )
+    if floor.groups == 1:
         return f"{load}, {floor.racks} racks at {access} on one switch"
     return (
-        f"{load} between rings ({floor.lanes} racks at {access} share one link of {inter} to each "
-        "other ring)"
+        f"{load} between {floor.noun}s ({floor.lanes} racks at {access} share one link of {inter} to "
+        f"each other {floor.noun})"
     )
 
 

@@ -94,7 +94,7 @@ class Topology:
                 (lane * floor.rack_width_m, group * floor.rack_depth_m + aisles_m)
             )
         if isinstance(floor, GridFloor):
-            grid: FloatArray = np.column_stack((lane, group)) * floor.spacing_m
+            grid: FloatArray = np.column_stack((lane, group)) * np.float64(floor.spacing_m)
             return grid
         return np.array(floor.positions_m, dtype=np.float64)
 
@@ -110,9 +110,8 @@ class Topology:
         i, j = np.asarray(i), np.asarray(j)
         if not isinstance(self.floor, Floor):
             place = self.position_m
-            apart: FloatArray = np.hypot(
-                *np.moveaxis(self.position_m[i] - self.position_m[j], -1, 0)
-            )
+            x_m, y_m = np.moveaxis(place[i] - place[j], -1, 0)
+            apart: FloatArray = np.hypot(x_m, y_m)
             return apart
         a, b = self.radius_m[self.group_of_rack[i]], self.radius_m[self.group_of_rack[j]]
         slots = self.lane_of_rack[i] - self.lane_of_rack[j]

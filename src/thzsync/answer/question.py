@@ -17,7 +17,7 @@ from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
-from thzsync.scenario import RingNetwork, Job, Scenario, ScenarioLike, preset_names
+from thzsync.scenario import Job, RingNetwork, Scenario, ScenarioLike, preset_names
 from thzsync.workers import one_team
 from thzsync.workload.tracefile import read_trace
 

@@ -18,8 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import NEVER_PS, BoolArray, IntArray, to_ps
-from thzsync.auditor.fibre import link_rate_bps
+from thzsync.arrays import BoolArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import sum_by
@@ -40,7 +39,7 @@ def background(record: Record, findings: Findings) -> None:
     edges = np.append(0, np.unique(links.end_ps))
     if load == 0 or record.cut or len(edges) == 1:
         return  # what was offered before a cut is not recorded
-    some = outputs[(outputs < 2 * record.racks) | np.isin(outputs, links.key)].tolist()
+    some = outputs[np.isin(outputs, record.paths.down) | np.isin(outputs, links.key)].tolist()
     totals = np.array([_check_output(record, findings, link, edges) for link in some])
     if _mostly_idle(record, outputs, int(edges[-1])):
         carried, offered = totals.reshape(-1, 2).sum(axis=0).tolist()
@@ -84,10 +83,11 @@ def _silent(record: Record, link: int, sent: IntArray, edges: IntArray) -> BoolA
     A packet takes its bits over the rate, rounded up to a picosecond, and has a byte at least.
     The one in service at the end is not counted.
     """
-    per_byte_ps = 8e12 / float(link_rate_bps(record)[link])
+    per_byte_ps = 8e12 / float(record.paths.rate_bps[link])
     packet = record.scenario.optical.packet_bytes
     busy_ps = np.diff(sent) * (per_byte_ps + 1) + packet * per_byte_ps + 1
-    begins = [to_ps(f.start_s) for f in record.broken_fibres if f.rack == link - record.racks]
+    rack = record.paths.network.target[link]
+    begins = [to_ps(f.start_s) for f in record.broken_fibres if f.rack == rack]
     sound = edges[1:] < min(begins, default=np.iinfo(np.int64).max)
     silent: BoolArray = (busy_ps * (1 + 1e-9) < np.diff(edges)) & sound
     return silent
@@ -95,10 +95,12 @@ def _silent(record: Record, link: int, sent: IntArray, edges: IntArray) -> BoolA
 
 def _never_held_up(record: Record, link: int) -> bool:
     """Whether a fibre to a rack always finds its switch's buffer and queue large enough."""
-    optical, floor = record.scenario.optical, record.scenario.floor
-    outputs = floor.lanes + floor.rings - 1  # as many links lead into a switch
+    optical, paths = record.scenario.optical, record.paths
+    source, target = paths.network.source[paths.real], paths.network.target[paths.real]
+    switch = paths.network.source[link]
+    outputs = max(int((source == switch).sum()), int((target == switch).sum()))
     return (
-        record.racks <= link < 2 * record.racks
+        link in paths.down
         and outputs * optical.output_queue_bytes <= optical.shared_buffer_bytes
         and (outputs + 1) * optical.packet_bytes <= optical.output_queue_bytes
     )
@@ -109,22 +111,20 @@ def _mostly_idle(record: Record, outputs: IntArray, until_ps: int) -> bool:
     links = record.links
     own = np.isin(links.key, outputs)
     sent = int((links.bytes + links.background_bytes)[own].sum())
-    could = float(link_rate_bps(record)[outputs].sum()) * until_ps * 1e-12 / 8
+    could = float(record.paths.rate_bps[outputs].sum()) * until_ps * 1e-12 / 8
     bursts = float(len(outputs)) * record.scenario.optical.background.burst_bytes
     return sent < could / 2 and could > 100 * bursts and not record.broken_fibres
 
 
 def _outputs(record: Record) -> IntArray:
-    """Links that leave a switch: to racks, and between rings."""
-    racks, rings = record.racks, record.scenario.floor.rings
-    between = 2 * racks + np.flatnonzero(~np.eye(rings, dtype=np.bool_))
-    return np.concatenate((np.arange(racks, 2 * racks, dtype=np.int64), between))
+    """Links that leave a switch."""
+    return np.sort(np.concatenate((record.paths.down, record.paths.between)))
 
 
 def _bursts_ps(record: Record, link: int, until_ps: int) -> IntArray:
     """When bursts come to a link, past ``until_ps``: a Poisson process, burst k from a hash."""
     model = record.scenario.optical.background
-    mean_ps = 8e12 * model.burst_bytes / (model.load * float(link_rate_bps(record)[link]))
+    mean_ps = 8e12 * model.burst_bytes / (model.load * float(record.paths.rate_bps[link]))
     key = np.array([Streams(record.run.seed).key("background")], dtype=np.uint64)
     start = mix64(mix64(key) + np.uint64(link + 1) * GOLDEN)
     instants, last, drawn = [], 0, 0

@@ -1,8 +1,4 @@
-"""The fibres: which ones a flow crosses (eq:wired_path), what they carried, and how fast they are.
-
-Links 0, 1, ... lead from the racks to their switches, then from the switches to the racks, then
-from ring to ring.
-"""
+"""The fibres: what they carried, and how fast they are."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
+from thzsync.auditor.paths import Crossed
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import runs_of, sum_by
 from thzsync.scenario import FibreDegraded
@@ -28,52 +25,47 @@ MANY_FIBRES: Final = 4096
 _LATEST_PS: Final = int(np.iinfo(np.int64).max)
 
 
-def link_rate_bps(record: Record) -> FloatArray:
-    """Full rate of every directed link [bit/s]; those from a ring to itself are none."""
-    optical, access = record.scenario.optical, 2 * record.racks
-    rates = np.full(access + record.scenario.floor.rings**2, optical.inter_bps)
-    rates[:access] = optical.access_bps
-    return rates
-
-
 def hops(record: Record, flow: IntArray) -> IntArray:
-    """Links on the wired path of flows: 2 within a ring, 3 across rings."""
-    lanes, flows = record.scenario.floor.lanes, record.flows
-    return np.where(flows.src[flow] // lanes == flows.dst[flow] // lanes, 2, 3)
+    """Links on the wired path of flows; 0 where an end is no rack of the floor."""
+    src, dst = record.flows.src[flow], record.flows.dst[flow]
+    inside = record.on_floor(src, dst)
+    found = np.zeros(len(flow), dtype=np.int64)
+    found[inside] = record.paths.hops(src[inside], dst[inside])
+    return found
 
 
-def crossed_links(record: Record, flow: IntArray) -> tuple[IntArray, IntArray]:
-    """Every link that flows (rows) cross, with the position of the flow that crosses it."""
-    racks, floor = record.racks, record.scenario.floor
+def crossed_links(record: Record, flow: IntArray) -> Crossed:
+    """Every link that flows (rows) can cross, with the position of the flow."""
     src, dst = record.flows.src[flow], record.flows.dst[flow]
     inside = np.flatnonzero(record.on_floor(src, dst))
-    src, dst = src[inside], dst[inside]
-    s, t = src // floor.lanes, dst // floor.lanes
-    across = s != t
-    between = 2 * racks + s[across] * floor.rings + t[across]
-    return (
-        np.concatenate((src, racks + dst, between)),
-        np.concatenate((inside, inside, inside[across])),
-    )
+    link, position, surely = record.paths.crossed(src[inside], dst[inside])
+    return Crossed(link, inside[position], surely)
 
 
-def bytes_per_link(record: Record, flow: IntArray, wired_bytes: IntArray) -> IntArray:
-    """Bytes that flows (rows) put on every directed link."""
-    link, position = crossed_links(record, flow)
-    return sum_by(link, wired_bytes[position], len(link_rate_bps(record)))
+def bytes_per_link(
+    record: Record, flow: IntArray, wired_bytes: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Bytes that flows (rows) surely put on every directed link, and at most."""
+    link, position, surely = crossed_links(record, flow)
+    size, links = wired_bytes[position], record.paths.network.links
+    return sum_by(link[surely], size[surely], links), sum_by(link, size, links)
 
 
 def wired_speed(record: Record, findings: Findings) -> None:
     """No wired chunk is faster than its slowest fibre and its switches (eq:wired_flow_delay)."""
-    chunks, optical = record.chunks, record.scenario.optical
+    chunks, optical, paths = record.chunks, record.scenario.optical, record.paths
     row = np.flatnonzero(~chunks.thz)
-    crossed = hops(record, chunks.flow[row])
-    slowest = np.where(crossed == 2, optical.access_bps, min(optical.access_bps, optical.inter_bps))
+    flow, position = np.unique(chunks.flow[row], return_inverse=True)
+    link, of_flow, surely = crossed_links(record, flow)
+    slowest = np.full(len(flow), np.inf)
+    np.minimum.at(slowest, of_flow[surely], paths.rate_bps[link[surely]])
+    wire_ps = np.bincount(of_flow[surely], paths.network.delay_ps[link[surely]], len(flow))
+    crossed = hops(record, flow)[position]
     size, packet = chunks.bytes[row], optical.packet_bytes
-    least = 8e12 * size / slowest + (crossed - 1) * to_ps(optical.switch_delay_s)
+    least = 8e12 * size / slowest[position] + (crossed - 1) * to_ps(optical.switch_delay_s)
     # Switches store and forward: the last packet is sent again on every fibre but the slowest.
-    fastest = max(optical.access_bps, optical.inter_bps)
-    least = least + (crossed - 1) * 8e12 * _last_packet(size, packet) / fastest
+    fastest = paths.rate_bps.max()
+    least = least + (crossed - 1) * 8e12 * _last_packet(size, packet) / fastest + wire_ps[position]
     took = chunks.end_ps[row] - chunks.ready_ps[row]
     rounding = crossed * -(-size // packet)  # of every packet's service to whole picoseconds
     for k in findings.broken(took < np.floor(least) - rounding):
@@ -86,13 +78,14 @@ def _last_packet(size: IntArray, packet: int) -> IntArray:
 
 def wired_order(record: Record, findings: Findings) -> None:
     """Chunks arrive at a rack one after another: a last packet takes its time on the last fibre."""
-    flows, optical = record.flows, record.scenario.optical
+    flows, optical, paths = record.flows, record.scenario.optical, record.paths
+    last_bps = np.array([paths.rate_bps[links].max() for links in paths.last])
     for arrived in _by_rack(record):
         rack, flow, chunk, end_ps = (column.to_numpy() for column in arrived)
-        row = np.flatnonzero(rack[1:] == rack[:-1]) + 1
+        row = np.flatnonzero((rack[1:] == rack[:-1]) & paths.single[rack[1:]]) + 1
         apart, flow, chunk = end_ps[row] - end_ps[row - 1], flow[row], chunk[row]
         last = _last_packet(flows.size(flow, chunk), optical.packet_bytes)
-        for k in findings.broken(apart < np.floor(8e12 * last / optical.access_bps) - 1):
+        for k in findings.broken(apart < np.floor(8e12 * last / last_bps[rack[row]]) - 1):
             place = f"{flows.name(flow[k])}, chunk {chunk[k]}"
             findings.add(
                 place, f"arrives {apart[k]} ps after another, too soon for its last packet"
@@ -135,7 +128,7 @@ def _arrivals(part: Record) -> pl.DataFrame:
 
 def link_bytes(record: Record, findings: Findings) -> None:
     """Over the whole run every fibre carried the wired chunks whose path it is on."""
-    links, size = record.links, len(link_rate_bps(record))
+    links, size = record.links, record.paths.network.links
     known = (links.key >= 0) & (links.key < size)
     for k in findings.broken(~known | (links.bytes < 0) | (links.background_bytes < 0)):
         findings.add(links.name(k), "is no fibre of this fabric or carried less than nothing")
@@ -143,8 +136,16 @@ def link_bytes(record: Record, findings: Findings) -> None:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links.bytes[known], size)
     wired = record.survey.wired_bytes
-    expected = bytes_per_link(record, np.arange(len(wired)), wired)
-    findings.equal(told, expected, lambda link: f"link {link}", "sum of the wired chunks' bytes")
+    least, most = bytes_per_link(record, np.arange(len(wired)), wired)
+    for link in findings.broken((told < least) | (told > most)):
+        message = f"carried {told[link]} bytes, its chunks have {least[link]} to {most[link]}"
+        findings.add(f"link {link}", message)
+    paths = record.paths
+    through = sum_by(paths.network.target[paths.real], told[paths.real], paths.nodes)
+    onwards = sum_by(paths.network.source[paths.real], told[paths.real], paths.nodes)
+    switches = np.arange(paths.racks, paths.nodes)
+    name = paths.network.node_name
+    findings.equal(through[switches], onwards[switches], lambda k: name(int(switches[k])), "in")
 
 
 def link_rate(record: Record, findings: Findings) -> None:
@@ -169,7 +170,7 @@ def _capacity(
     record: Record, link: IntArray, start: IntArray, end: IntArray
 ) -> tuple[FloatArray, IntArray]:
     """Bits that fit into spans of links, and how many faults begin inside each."""
-    rates = link_rate_bps(record)
+    rates = record.paths.rate_bps
     full = rates[np.clip(link, 0, len(rates) - 1)]
     bits = full * (end - start) * 1e-12
     onsets = np.zeros(len(link), dtype=np.int64)
@@ -187,20 +188,21 @@ def _capacity(
     return bits, onsets
 
 
-def _faulty_links(record: Record, fault: FibreDegraded) -> list[int]:
+def _faulty_links(record: Record, fault: FibreDegraded) -> IntArray:
+    network, real = record.paths.network, record.paths.real
+    ends = np.stack((network.source[real], network.target[real]))
     if fault.rack is not None:
-        return [fault.rack, record.racks + fault.rack]
-    assert fault.rings is not None
-    (a, b), rings = fault.rings, record.scenario.floor.rings
-    return [2 * record.racks + a * rings + b, 2 * record.racks + b * rings + a]
+        return real[(ends == fault.rack).any(axis=0)]
+    broken = record.racks + np.array(fault.rings)
+    found: IntArray = real[np.isin(ends, broken).all(axis=0)]
+    return found
 
 
 def link_spans(record: Record, findings: Findings) -> None:
     """A sample lasts from one instant of sampling to the next."""
     links, ends = record.links, np.unique(record.iterations.end_ps)
     start, end = links.start_ps, links.end_ps
-    fibres = 2 * record.racks + record.scenario.floor.rings * (record.scenario.floor.rings - 1)
-    span_ps = SPAN_PS * max(1, -(-fibres // MANY_FIBRES))
+    span_ps = SPAN_PS * max(1, -(-len(record.paths.real) // MANY_FIBRES))
     grid = (start // span_ps + 1) * span_ps
     if record.many_jobs:  # a job may have ended an iteration that is not recorded
         wrong = (end > grid) | (end <= start)
@@ -223,13 +225,15 @@ def link_progress(record: Record, findings: Findings) -> None:
     edges = np.unique(links.end_ps)
     lots = [_lots(part, edges) for part in record.parts()]
     flow, ready, arrived, size = (np.concatenate(column) for column in zip(*lots, strict=True))
-    link, position = crossed_links(record, flow)
+    link, position, surely = crossed_links(record, flow)
     order = np.argsort(link, kind="stable")
-    position, sampled = position[order], np.searchsorted(edges, links.end_ps)
+    position, surely = position[order], surely[order]
+    sampled = np.searchsorted(edges, links.end_ps)
     first, count = runs_of(link[order])
     for number, begin, many in zip(link[order][first].tolist(), first, count, strict=True):
         some, own = position[begin : begin + many], links.of(number)
-        came = _by(arrived[some], size[some], len(edges))
+        sure = some[surely[begin : begin + many]]
+        came = _by(arrived[sure], size[sure], len(edges))
         could = _by(ready[some], size[some], len(edges))
         carried = _by(sampled[own], links.bytes[own], len(edges))
         for k in findings.broken((carried < came) | (carried > could)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
-from thzsync.auditor.fibre import crossed_links, link_rate_bps
+from thzsync.auditor.fibre import crossed_links
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import find, pack, sum_by
@@ -22,11 +22,12 @@ def fibre_time(record: Record, findings: Findings) -> None:
     wired = np.flatnonzero(~chunks.thz & (chunks.event >= 0))
     load = np.bincount(chunks.flow[wired], chunks.bytes[wired], len(flows))
     row = np.flatnonzero((load > 0) & (flows.event >= 0))
-    link, position = crossed_links(record, row)
+    link, position, surely = crossed_links(record, row)
+    link, position = link[surely], position[surely]
     pair, at = np.unique(pack(flows.event[row[position]], link), return_inverse=True)
     event, link = pair >> 32, pair & 0xFFFFFFFF
     total = np.bincount(at, load[row[position]], len(pair))
-    had = (events.end_ps - events.release_ps)[event] * 1e-12 * link_rate_bps(record)[link] / 8
+    had = (events.end_ps - events.release_ps)[event] * 1e-12 * record.paths.rate_bps[link] / 8
     for k in findings.broken(total > had * (1 + TOLERANCE) + 1):
         place = f"{events.name(event[k])}, link {link[k]}"
         findings.add(place, f"sent {total[k]:.0f} bytes in a time in which {had[k]:.0f} fit")

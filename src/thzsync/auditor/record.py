@@ -17,7 +17,9 @@ import numpy as np
 from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.auditor import rows
 from thzsync.auditor.format2 import DISCIPLINES
+from thzsync.auditor.paths import Paths
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
+from thzsync.network import network_of
 from thzsync.records.declaration import Declaration
 from thzsync.scenario import FibreDegraded
 from thzsync.scenario.fidelity import in_flows
@@ -104,6 +106,11 @@ class Record:
         chunks = {"chunks": self.run.tables["chunks"].height - self._chunk_rows.height}
         tables = {name: getattr(self, name) for name in self.run.tables if name != "chunks"}
         return {name: table.incomplete for name, table in tables.items()} | chunks
+
+    @cached_property
+    def paths(self) -> Paths:
+        """The fibres of the run, as its scenario makes them."""
+        return Paths(network_of(self.scenario))
 
     @cached_property
     def channel(self) -> ChannelModel:

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.auditor.fibre import bytes_per_link, hops, link_rate_bps
-from thzsync.auditor.findings import Findings
+from thzsync.auditor.fibre import bytes_per_link, hops
+from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import causal_order, real_sum_by, sum_by
 
@@ -180,12 +180,17 @@ def utilisation(record: Record, findings: Findings) -> None:
     findings.compare(table, "thz_utilisation", busy_ps / (slots * makespan_ps))
 
     owner, wired = iteration[flows.event], record.survey.wired_bytes
-    busiest = np.zeros(len(table))
+    told, per_s = table.optical_utilisation, 8 / np.maximum(record.paths.rate_bps, 1)
+    bounds = np.zeros((len(table), 2))
     for row in range(len(table)):
         flow = np.flatnonzero(owner == row)
-        busy_s = 8 * bytes_per_link(record, flow, wired[flow]) / link_rate_bps(record)
-        busiest[row] = busy_s.max() / (makespan_ps[row] * 1e-12)
-    findings.compare(table, "optical_utilisation", busiest)
+        for column, size in enumerate(bytes_per_link(record, flow, wired[flow])):
+            bounds[row, column] = (size * per_s).max() / (makespan_ps[row] * 1e-12)
+    slack = TOLERANCE * np.abs(told) + 1e-12
+    for k in findings.broken((told < bounds[:, 0] - slack) | (told > bounds[:, 1] + slack)):
+        least, most = bounds[k]
+        message = f"optical_utilisation is {told[k]:.9g}, should be {least:.9g} to {most:.9g}"
+        findings.add(table.name(k), message)
 
 
 def exposed(record: Record, findings: Findings) -> None:

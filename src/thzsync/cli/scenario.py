@@ -38,15 +38,11 @@ def show(
 def _facts(scenario: Scenario) -> Iterator[str]:
     """What follows from the keys and decides what fibre can do, as TOML comments."""
     from thzsync.display import number
-    from thzsync.network import oversubscription
-    from thzsync.scenario.units import rate_text
+    from thzsync.network import network_of, tiers
 
-    floor, optical = scenario.floor, scenario.optical
-    if floor.rings > 1:
-        access, inter = rate_text(optical.access_bps), rate_text(optical.inter_bps)
-        ratio = number(oversubscription(scenario))
-        yield f"# Oversubscription of the fibre between rings: {ratio}:1\n"
-        yield f"# ({floor.lanes} racks x {access} into {inter}).\n\n"
+    for tier in tiers(network_of(scenario)):
+        yield f"# Oversubscription {tier.name(scenario.floor.noun)}: {number(tier.ratio)}:1\n"
+    yield "\n"
 
 
 @scenario_app.command()

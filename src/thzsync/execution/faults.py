@@ -99,7 +99,7 @@ class FaultTimeline:
             hit: BoolArray = np.bincount(flow, np.isin(link, dead), len(graph.src)) > 0
             return hit
         path = network.walk(graph.src, graph.dst, np.arange(len(graph.src)))
-        found: BoolArray = np.isin(np.stack(path), dead).any(axis=0)
+        found: BoolArray = np.logical_or.reduce(np.isin(np.stack(path), dead))
         return found
 
 

@@ -20,6 +20,7 @@ from thzsync.feasibility.estimate import (
     collective_load,
     floor_bytes,
     graph_bytes,
+    link_count,
     load_of,
 )
 from thzsync.scenario import RingNetwork, Scenario, preset_names
@@ -199,8 +200,7 @@ def _heavy_load(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> 
         )
     longest_s = _longest_s(scenario, graphs)
     bursts = longest_s * bursts_per_s(scenario)
-    floor = scenario.floor
-    outputs = floor.racks + floor.rings * (floor.rings - 1)
+    outputs = link_count(scenario) - scenario.floor.racks
     if not in_flows(scenario) and bursts * max(1.0, outputs / MANY_FIBRES) > MANY_BURSTS:
         yield (
             f"optical.background: up to {bursts:.2g} bursts in the {longest_s:.3g} s of an "

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from thzsync.collectives import Tensor
+from thzsync.network import network_of
 from thzsync.records.recorder import SEGMENT_ROWS
-from thzsync.scenario import AnyFloor, Job, Scenario
+from thzsync.scenario import AnyFloor, Floor, Job, RingNetwork, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
@@ -39,10 +40,11 @@ _SUMMARY_BYTES: Final = 3000
 def floor_bytes(scenario: Scenario) -> int:
     """Memory of the fabrics and the channel, before any traffic [bytes]."""
     floor = scenario.floor
-    links = 2 * floor.racks + floor.rings**2
+    links = link_count(scenario)
     followed = scenario.optical.background.load and not in_flows(scenario)
     bursts = min(links * 1024, 1 << 24) if followed else 0
-    gains = 9 * floor.rings**2 * floor.lanes  # by (ring, ring, distance in lanes), if all are met
+    alike = floor.lanes if isinstance(floor, Floor) else 1
+    gains = 9 * (floor.racks // alike) ** 2 * alike  # by (row, row, distance in lanes)
     if scenario.channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
@@ -163,6 +165,14 @@ def _nodes(event: Event, cut: Cut, chunk_bytes: int) -> float:
     return float(flows @ runs)
 
 
+def link_count(scenario: Scenario) -> int:
+    """Number of directed fibres."""
+    floor = scenario.floor
+    if isinstance(scenario.network, RingNetwork):
+        return 2 * floor.racks + floor.groups**2
+    return network_of(scenario).links
+
+
 def _links(event: Event) -> int:
     if isinstance(event.demand, Tensor):
         return len(event.racks) ** 2
@@ -172,8 +182,11 @@ def _links(event: Event) -> int:
 def bursts_per_s(scenario: Scenario) -> float:
     """Packets or bursts of background traffic per simulated second, on all fibres [1/s]."""
     optical, floor = scenario.optical, scenario.floor
-    rate_bps = (
-        floor.racks * optical.access_bps + floor.rings * (floor.rings - 1) * optical.inter_bps
-    )
+    if isinstance(scenario.network, RingNetwork):
+        between = floor.groups * (floor.groups - 1)
+        rate_bps = floor.racks * optical.access_bps + between * optical.inter_bps
+    else:
+        network = network_of(scenario)
+        rate_bps = float(network.rate_bps[network.outputs].sum())
     size_bytes = min(optical.background.burst_bytes, optical.packet_bytes)
     return optical.background.load * rate_bps / (8 * size_bytes)

@@ -21,6 +21,16 @@ class Tier(NamedTuple):
     ratio: float
     """What can come from below over what the links carry, of the worst switch."""
 
+    def name(self, noun: str) -> str:
+        """Where it is; switches next to racks that are joined directly serve a ``noun`` each."""
+        if self.above == self.below:
+            return f"between {noun}s" if self.below == 0 else f"among {_place(self.below)}"
+        return f"from {_place(self.below)} to {_place(self.above)}"
+
+
+def _place(level: int) -> str:
+    return ("leaves", "spines", "cores")[level] if level < 3 else f"switches of level {level}"
+
 
 def tiers(network: Network) -> list[Tier]:
     """All tiers of a network, from the racks upwards.

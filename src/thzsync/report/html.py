@@ -131,7 +131,7 @@ def _facts(results: Results) -> str:
 def _size(scenario: Scenario, iterations: int, seeds: int) -> list[str]:
     return [
         f"scenario “{scenario.name}”",
-        f"{scenario.floor.racks} racks on {counted(scenario.floor.rings, 'ring')}",
+        f"{scenario.floor.racks} racks on {counted(scenario.floor.groups, scenario.floor.noun)}",
         counted(iterations, "iteration"),
         counted(seeds, "seed"),
     ]
