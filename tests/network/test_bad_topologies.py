@@ -230,6 +230,34 @@ def test_edges_that_mean_too_much_are_refused_before_they_are_made(tmp_path: Pat
             assert time.process_time() - begin < 30
 
 
+def test_large_lists_take_no_longer_than_they_are(tmp_path: Path) -> None:
+    """Many instances of a device with many components, and many edges."""
+    parts = [{"name": f"p{k}", "choice": "port", "count": 1} for k in range(20_000)]
+    document = {
+        "devices": [
+            {"name": "b", "components": parts},
+            {"name": "s", "components": [{"name": "x", "choice": "xpu", "count": 1}]},
+        ],
+        "instances": [
+            *({"name": f"i{k}", "device": "b", "count": 1} for k in range(20_000)),
+            {"name": "s", "device": "s", "count": 20_000},
+        ],
+        "links": [{"name": "l", "physical": {"bandwidth": {
+            "choice": "gigabits_per_second", "gigabits_per_second": 1}}}],
+        "edges": [
+            {"ep1": {"instance": f"s[{k}]", "component": "x"},
+             "ep2": {"instance": "i7", "component": f"p{k}"}, "scheme": "one2one", "link": "l"}
+            for k in range(20_000)
+        ],
+    }  # fmt: skip
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    begin = time.process_time()
+    wires = read_wires(path)
+    assert (wires.racks, wires.switch_names, len(wires.ends)) == (20_000, ["i7 0"], 40_000)
+    assert time.process_time() - begin < 30
+
+
 def test_tables_that_do_not_fit_into_memory_are_refused() -> None:
     wires = Wires(2)
     wires.switch_names = ["s"] * 1_000_000

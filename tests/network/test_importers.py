@@ -120,6 +120,15 @@ def test_an_edge_that_is_named_twice_is_one(tmp_path: Path) -> None:
     assert rates(network)[800 * 10**9] == 2
 
 
+def test_accelerators_on_boards_make_a_rack(tmp_path: Path) -> None:
+    """A server whose xpus are parts of a device in it is a rack, and not a switch."""
+    text = INFRAGRAPH.replace("  - {name: xpu, choice: xpu, count: 8}\n", "").replace(
+        "- {name: port, choice: port, count: 2}",
+        "- {name: port, choice: port, count: 2}\n  - {name: xpu, choice: xpu, count: 1}",
+    )
+    assert read(tmp_path, "a.yaml", text) == read(tmp_path, "b.yaml", INFRAGRAPH)
+
+
 # ASTRA-sim
 
 
@@ -231,6 +240,21 @@ def test_fat_tree_of_htsim() -> None:
     assert "tier 1 switch 3 -> tier 2 switch 3" in joined
     assert "tier 1 switch 0 -> tier 2 switch 1" not in joined
     reach(network)
+
+
+def test_cores_of_htsim_are_dealt_out(tmp_path: Path) -> None:
+    """With four fibres up and no bundles, aggregations 0 and 1 take every other core."""
+    text = HTSIM.replace("Radix_Down 2\nRadix_Up 2", "Radix_Down 2\nRadix_Up 4")
+    core = "Tier 2\nDownlink_speed_Gbps 50\nRadix_Down 2\nDownlink_Latency_ns 300\n"
+    text = text.partition("Tier 2\n")[0] + core
+    network = read(tmp_path, "tree.topo", text).network(Buffers())
+    joined = {network.link_name(link) for link in network.outputs}
+    for pod in (0, 2):
+        for place in (0, 1):
+            above = {
+                k for k in range(8) if f"tier 1 switch {pod + place} -> tier 2 switch {k}" in joined
+            }
+            assert above == set(range(place, 8, 2))
 
 
 def test_bundles_and_oversubscription_of_htsim(tmp_path: Path) -> None:

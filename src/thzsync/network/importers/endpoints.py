@@ -14,6 +14,8 @@ MOST_COUNT: Final = 2**31 - 1
 MOST_PORTS: Final = 8 * MOST_LINKS
 """Components that the endpoints of all edges may mean."""
 DEEPEST: Final = 16
+KINDS: Final = ("xpu", "nic", "port", "switch")
+"""Choices of components that tell what an instance is."""
 
 
 def named(source: Source, holder: dict[str, Any], place: str, key: str) -> Named:
@@ -41,6 +43,14 @@ class Endpoints:
             name: named(source, device, f"device {name}", "components")
             for name, device in devices.items()
         }
+        self.kinds = {
+            device: {kind for one in parts.values() if (kind := one.get("choice")) in KINDS}
+            for device, parts in self.components.items()
+        }
+        self.inner = {
+            device: [part for part, one in parts.items() if one.get("choice") == "device"]
+            for device, parts in self.components.items()
+        }
         self.instances = named(source, document, "", "instances")
         self.device, self.counts = {}, {}
         for name, one in self.instances.items():
@@ -52,6 +62,19 @@ class Endpoints:
 
     def _count(self, one: dict[str, Any], place: str) -> int:
         return self.source.whole(f"{place}.count", one.get("count"), 1, MOST_COUNT)
+
+    def choices(self, instance: str) -> set[str]:
+        """What there is in an instance, also in the devices that its device is composed of."""
+        devices = [self.device[instance]]
+        for outer in devices:
+            for part in self.inner[outer]:
+                if part not in self.components or len(devices) > DEEPEST:
+                    remedy = f"add it to devices; a device is composed of at most {DEEPEST}"
+                    place = f"device {outer}.{part}"
+                    raise self.source.wrong(place, "there is no such device", remedy)
+                if part not in devices:
+                    devices.append(part)
+        return set().union(*(self.kinds[device] for device in devices))
 
     def meant(self, endpoint: dict[str, Any], place: str) -> tuple[list[Port], bool]:
         """The components in their order; whether it says ``port``, for all that there are."""

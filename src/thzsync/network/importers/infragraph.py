@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, Final
 
 from thzsync.network.generators import Wires
-from thzsync.network.importers.endpoints import DEEPEST, Endpoints, Port, named
+from thzsync.network.importers.endpoints import Endpoints, Port, named
 from thzsync.network.importers.source import LONGEST_NS, MOST_BPS, Source, shown
 
 BPS: Final = {"gigabits_per_second": 1e9, "gigabytes_per_second": 8e9}
@@ -47,14 +47,10 @@ class _Edges:
         self.edges = source.get(document, "", "edges", list)
         self.links = named(source, document, "", "links")
         self.endpoints = Endpoints(source, document)
-        choices = {
-            device: {str(one.get("choice")) for one in components.values()}
-            for device, components in self.endpoints.components.items()
-        }
         self.first_rack: dict[str, int] = {}
         self.racks = 0
-        for name, device in self.endpoints.device.items():
-            found = set().union(*(choices[one] for one in self._inside(device)))
+        for name in self.endpoints.instances:
+            found = self.endpoints.choices(name)
             if "xpu" in found:
                 self.first_rack[name] = self.racks
                 self.racks += self.endpoints.counts[name]
@@ -62,18 +58,6 @@ class _Edges:
                 remedy = "give it xpu, port or switch components, or leave it out"
                 raise source.wrong(f"instance {name}", "has NICs, but computes nothing", remedy)
         source.limit(self.racks, 0)
-
-    def _inside(self, device: str) -> list[str]:
-        """A device and all those that it is composed of."""
-        found = [device]
-        for outer in found:
-            for part, component in self.endpoints.components[outer].items():
-                if component.get("choice") == "device" and part not in found:
-                    if part not in self.endpoints.components or len(found) == DEEPEST:
-                        remedy = f"describe it; a device is composed of at most {DEEPEST}"
-                        raise self.source.wrong(f"device {outer}.{part}", "no such device", remedy)
-                    found.append(part)
-        return found
 
     def wires(self) -> Wires:
         """Racks and switches, numbered in the order of the instances, and all links."""
