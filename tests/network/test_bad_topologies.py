@@ -98,7 +98,7 @@ INFRAGRAPH_MISTAKES = [
     ('"cx7[0].port[0]"', '"cx7[0].nic[0]"', "'nic'"),
     ('"cx7[0].port[0]"', '"xpu[0].port[0]"', "'port'"),
     ('"cx7[0].port[0]"', '"cx7[0]' + ".port" * 50 + '"', "dots"),
-    ("choice: xpu", "choice: cpu", "0 racks"),
+    ("choice: xpu", "choice: cpu", "xpu"),
     ("count: 4}", "count: 99999}", "99999 racks"),
     ("count: 4}", "count: 0}", "instance host.count"),
     ("count: 4}", 'count: "4"}', "instance host.count"),

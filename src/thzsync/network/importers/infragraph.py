@@ -57,6 +57,9 @@ class _Edges:
             elif "nic" in found and not found & {"port", "switch"}:
                 remedy = "give it xpu, port or switch components, or leave it out"
                 raise source.wrong(f"instance {name}", "has NICs, but computes nothing", remedy)
+        if not self.racks:
+            remedy = "add xpu components to the device of the servers"
+            raise source.wrong("instances", "no device has xpu components", remedy)
         source.limit(self.racks, 0)
 
     def wires(self) -> Wires:
