@@ -25,6 +25,7 @@ PAGES = (
     "docs/reproduction.md",
     "docs/studies.md",
     "docs/trust.md",
+    "docs/topologies.md",
     "docs/traces.md",
     "docs/tutorial.md",
 )

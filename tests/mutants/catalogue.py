@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.mutants import of_agents, of_compiler, of_fabrics, of_judges, of_search, of_simulation
+from tests.mutants import (
+    of_agents,
+    of_compiler,
+    of_fabrics,
+    of_judges,
+    of_search,
+    of_simulation,
+    of_topologies,
+)
 
 MUTANTS = (
     *of_simulation.MUTANTS,
@@ -11,4 +19,5 @@ MUTANTS = (
     *of_search.MUTANTS,
     *of_agents.MUTANTS,
     *of_compiler.MUTANTS,
+    *of_topologies.MUTANTS,
 )

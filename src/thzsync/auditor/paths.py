@@ -44,7 +44,7 @@ class Paths:
 
     def __init__(self, network: Network) -> None:
         self.network, self.racks = network, network.racks
-        self.rate_bps = network.rate_bps
+        self.rate_bps = network.rate_bps.astype(np.float64)
         self.nodes = self.racks + network.switches
         self.real = np.flatnonzero(network.rate_bps > 0)
         source, target = network.source - self.racks, network.target - self.racks

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from thzsync.arrays import IntArray
+from thzsync.arrays import IntArray, memory_bytes, size_text
 from thzsync.errors import ThzSyncError
 from thzsync.network.forwarding import forward
 from thzsync.network.network import Buffers, Network
@@ -24,6 +24,8 @@ class Wires:
     racks: int
     switch_names: list[str] = field(default_factory=list)
     ends: list[tuple[int, int, float, float]] = field(default_factory=list)
+    cyclic: bool = False
+    """Whether queues on shortest paths could wait in a circle, so that paths must be up-down."""
 
     def switch(self, name: str) -> int:
         """A new switch; its node."""
@@ -40,9 +42,10 @@ class Wires:
         buffers: Buffers,
         energy_j_per_bit: float = ENERGY_J_PER_BIT,
         sprayed: bool = False,
-        updown: bool = False,
+        updown: bool | None = None,
     ) -> Network:
-        """The network of all links laid so far."""
+        """The network of all links laid so far; its paths are up-down if these are `cyclic`."""
+        self._check_memory()
         table = np.array(self.ends, dtype=np.float64).reshape(-1, 4)
         source, target = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
         role = np.where(source < self.racks, 0, np.where(target < self.racks, 1, 2))
@@ -59,8 +62,18 @@ class Wires:
             energy_j_per_bit,
             buffers,
             sprayed,
-            updown,
+            self.cyclic if updown is None else updown,
         )
+
+    def _check_memory(self) -> None:
+        """Refuse networks whose tables, by pairs of switches and racks, surely do not fit."""
+        switches, here = len(self.switch_names), memory_bytes()
+        needed = 4 * switches * self.racks + 17 * switches**2
+        if needed > here:
+            raise ThzSyncError(
+                f"network: {switches} switches and {self.racks} racks take {size_text(needed)} of "
+                f"memory and this machine has {size_text(here)}; use a smaller network"
+            )
 
 
 def check_rate(name: str, bps: float) -> None:
