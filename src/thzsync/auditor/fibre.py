@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import BoolArray, FloatArray, IntArray, to_ps
 from thzsync.auditor.findings import Findings
 from thzsync.auditor.paths import Crossed
 from thzsync.auditor.record import Record
@@ -192,9 +192,10 @@ def _faulty_links(record: Record, fault: FibreDegraded) -> IntArray:
     network, real = record.paths.network, record.paths.real
     ends = np.stack((network.source[real], network.target[real]))
     if fault.rack is not None:
-        return real[(ends == fault.rack).any(axis=0)]
-    broken = record.racks + np.array(fault.rings)
-    found: IntArray = real[np.isin(ends, broken).all(axis=0)]
+        hit: BoolArray = np.logical_or.reduce(ends == fault.rack)
+    else:
+        hit = np.logical_and.reduce(np.isin(ends, record.racks + np.array(fault.rings)))
+    found: IntArray = real[hit]
     return found
 
 

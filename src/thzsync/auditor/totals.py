@@ -58,7 +58,7 @@ def references(record: Record, findings: Findings) -> None:
     """The reference energy of a collective is what the first iteration would cost on fibre alone.
 
     It can be told where flows do not depend on the split and an iteration is like another: one
-    generated job, the paper's method, no broken fibre; and in a run from disk, since whoever
+    generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk, since whoever
     simulates in Python may bring references of his own. A time cannot be told, but is positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
@@ -69,13 +69,15 @@ def references(record: Record, findings: Findings) -> None:
     if record.run.declared is None or not alike or not len(events):
         return
     known = np.flatnonzero(flows.event >= 0)
-    bits = (8 * flows.bytes[known] * hops(record, known)).astype(np.float64)
+    crossed = hops(record, known)
+    bits = (8 * flows.bytes[known] * crossed).astype(np.float64)
     wired_j = record.scenario.optical.energy_j_per_bit_hop * real_sum_by(
         flows.event[known], bits, len(events)
     )
     for kind, (_, energy_j) in told.items():
         mine = (events.kind == kind) & (events.method == "proposed")
-        if mine.any():
+        lengths = crossed[np.isin(flows.event[known], np.flatnonzero(mine))]
+        if mine.any() and np.ptp(lengths) == 0:
             expected = float(wired_j[mine & (events.iteration == events.iteration.min())].mean())
             same = bool(np.isclose(energy_j, expected, rtol=1e-6))
             message = f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J"

@@ -20,7 +20,7 @@ def changed(scenario: Scenario, changes: Mapping[str, Any], source: str) -> Scen
     ``jobs.train.training...``. Error messages name ``source``.
     """
     values = scenario.model_dump(mode="json", exclude_none=True)
-    for key, value in changes.items():
+    for key, value in sorted(changes.items(), key=lambda item: not item[0].endswith(".kind")):
         *path, last = key.split(".")
         place = values
         for depth, part in enumerate(path):
@@ -82,6 +82,9 @@ def _assign(place: Any, last: str, value: Any, key: str, source: str) -> None:
         place[_position(place, last, key.rpartition(".")[0], source)] = value
     elif value is None:
         place.pop(last, None)
+    elif last == "kind" and place.get(last) != value:
+        place.clear()  # a floor or network of another kind has other keys
+        place[last] = value
     else:
         place[last] = value
 

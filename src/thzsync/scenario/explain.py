@@ -108,11 +108,12 @@ def _field_names(model: type[BaseModel], location: tuple[int | str, ...]) -> lis
     """The keys of the table at a place. For a fault, those of its kind, which Pydantic inserts."""
     found = [model]
     for part in location:
+        kinds = [one for one in found if part in _kinds(one)]
         known = [one for one in found if part in one.model_fields]
-        if known:
+        if kinds:
+            found = kinds
+        elif known:
             found = [m for one in known for m in models_in(one.model_fields[str(part)].annotation)]
-        elif isinstance(part, str):
-            found = [one for one in found if part in _kinds(one)]
     return list(dict.fromkeys(name for one in found for name in one.model_fields))
 
 

@@ -115,6 +115,8 @@ def validated(values: Mapping[str, Any], source: str) -> Scenario:
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
+    if over.get("kind", base.get("kind")) != base.get("kind"):
+        return dict(over)  # a floor or network of another kind has other keys
     for key, value in over.items():
         old = merged.get(key)
         both_tables = isinstance(old, dict) and isinstance(value, dict)

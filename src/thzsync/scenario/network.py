@@ -23,6 +23,8 @@ class RingNetwork(Model):
 class _Clos(Model):
     """What networks of several levels of switches have in common."""
 
+    kind: Literal["leaf-spine", "fat-tree", "rail-optimised"]
+    """Which network this is."""
     oversubscription: Ratio = 1.0
     """How many times the racks can overload the links above their switch: 2 for 2:1."""
     routing: Literal["ecmp", "spray"] = "ecmp"
