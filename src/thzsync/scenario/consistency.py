@@ -113,6 +113,13 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
             yield f"{place}: rack {rack} does not exist; the floor has racks 0..{floor.racks - 1}"
 
 
+def carrier_problems(scenario: Scenario) -> Iterator[str]:
+    """THz is the first carrier beside fibre, and each is named once."""
+    names = scenario.carriers
+    if names[:1] != ("thz",) or len({*names, "fibre"}) <= len(names):
+        yield f'carriers: found {", ".join(names)}; name "thz" first and every other one once'
+
+
 def buffer_problems(scenario: Scenario) -> Iterator[str]:
     """A packet between rings must fit into the shared buffer without the racks' reserve."""
     optical = scenario.optical

@@ -13,7 +13,12 @@ from pydantic import Field, model_validator
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
+from thzsync.scenario.consistency import (
+    buffer_problems,
+    carrier_problems,
+    index_problems,
+    partition_problems,
+)
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
@@ -46,6 +51,8 @@ class Scenario(Model):
     """The objective's weights."""
     coordinator: Coordinator = Coordinator()
     """The action space."""
+    carriers: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)] = ("thz",)
+    """Carriers beside fibre by name; "thz" is the first."""
     jobs: Annotated[tuple[Job, ...], Field(max_length=1000)] = ()
     """Training jobs on disjoint partitions."""
     faults: Annotated[tuple[Fault, ...], Field(max_length=10_000)] = ()
@@ -130,7 +137,10 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
+        problems = [
+            *partition_problems(self), *index_problems(self), *buffer_problems(self),
+            *carrier_problems(self),
+        ]  # fmt: skip
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -140,6 +150,8 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
     """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
     if values["network"] == {"kind": "rings"}:
         del values["network"]
+    if values["carriers"] == ["thz"]:
+        del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
     for job in values["jobs"]:

@@ -72,7 +72,7 @@ class Engine:
         self.agenda = Agenda()
         self.executor = Executor(
             self.world.fabric,
-            self.world.overlay,
+            self.world.carriers,
             self.agenda,
             to_ps(scenario.thz.fallback_timeout_s),
             cut_of(scenario),

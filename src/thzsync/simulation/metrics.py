@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE, THZ
 from thzsync.execution import Finished
 from thzsync.workload import Compute
 
@@ -59,15 +60,16 @@ class Weights:
 def wired_bytes_per_flow(done: Finished) -> IntArray:
     """Bytes of every flow on fibre."""
     graph = done.work.graph
-    wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * ~done.on_air, graph.flows)
+    wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * (done.carrier == FIBRE), graph.flows)
     return wired.astype(np.int64)
 
 
 def last_arrivals_s(done: Finished) -> tuple[float, float]:
     """Arrival of the last wired and the last THz chunk after the release; 0 without any [s]."""
     since_s = (done.arrival_ps - done.work.release_ps) * 1e-12
-    on_air = done.on_air
-    return float(since_s[~on_air].max(initial=0.0)), float(since_s[on_air].max(initial=0.0))
+    last_s = (since_s[done.carrier == carrier].max(initial=0.0) for carrier in (FIBRE, THZ))
+    fibre_s, thz_s = map(float, last_s)
+    return fibre_s, thz_s
 
 
 def event_cost(
@@ -78,7 +80,7 @@ def event_cost(
     reference: tuple[float, float] | None,
 ) -> EventCost:
     """The cost of an event that has just ended."""
-    graph, on_air = done.work.graph, done.on_air
+    graph, decided, carrier = done.work.graph, done.work.graph.decided, done.carrier
     completion_s = (done.end_ps - done.work.release_ps) * 1e-12
     thz_energy_j = sum(served.energy_j for served in done.work.rounds)
     return EventCost(
@@ -88,8 +90,8 @@ def event_cost(
         wired_bytes=wired_bytes,
         thz_bytes=int(graph.flow_bytes.sum()) - wired_bytes,
         airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
-        fallback_chunks=int((graph.on_thz & ~on_air).sum()),
-        rerouted_chunks=int((~graph.on_thz & on_air).sum()),
+        fallback_chunks=int(((decided != FIBRE) & (carrier == FIBRE)).sum()),
+        rerouted_chunks=int(((decided == FIBRE) & (carrier != FIBRE)).sum()),
         reward=weights.reward(completion_s, optical_energy_j + thz_energy_j, reference),
     )
 

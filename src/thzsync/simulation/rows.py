@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import to_ps
+from thzsync.carriers import THZ
 from thzsync.coordinator import Action
 from thzsync.execution import Agenda, Finished, Priority, Work
 from thzsync.optical import Fabric
@@ -110,7 +111,7 @@ def _write_flows(to: Recorder, done: Finished) -> None:
         flow=graph.chunk_flow,
         chunk=graph.chunk_number,
         decided=graph.on_thz,
-        thz=done.on_air,
+        thz=done.carrier == THZ,
         ready_ps=done.ready_ps,
         end_ps=done.arrival_ps,
     )

@@ -1,4 +1,4 @@
-"""The environment, the same for every policy: floor, channel, fibres, transceivers, stragglers."""
+"""The environment, the same for every policy: floor, channel, fibres, carriers, stragglers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from thzsync.arrays import FloatArray, IntArray, all_to_ps, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
+from thzsync.execution.carrier import Carrier, Surroundings, make_carriers
 from thzsync.network import Network, network_of
 from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
@@ -39,7 +40,15 @@ class World:
     topology: Topology
     channel: ChannelModel
     fabric: Fabric
-    overlay: Overlay
+    carriers: tuple[Carrier, ...]
+    """Those beside fibre, in the scenario's order."""
+
+    @property
+    def overlay(self) -> Overlay:
+        """THz, the first carrier beside fibre."""
+        thz = self.carriers[0]
+        assert isinstance(thz, Overlay)
+        return thz
 
     @classmethod
     def build(cls, scenario: Scenario, seed: int) -> World:
@@ -48,9 +57,8 @@ class World:
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         fabric = make_fabric(scenario, network_of(scenario), streams.key("background"))
-        flows = in_flows(scenario)
-        overlay = Overlay(scenario.thz, channel, topology.racks, lookahead=flows)
-        return cls(scenario, streams, topology, channel, fabric, overlay)
+        carriers = make_carriers(Surroundings(scenario, streams, topology, channel))
+        return cls(scenario, streams, topology, channel, fabric, carriers)
 
     def event_delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """Delay of each rack's own data, delta^str, in the order of ``event.racks`` [ps]."""

@@ -74,6 +74,8 @@ class Overlay:
     begin or end something there. Times stay as they are; sums of energy are rounded otherwise.
     """
 
+    name = "thz"
+
     def __init__(
         self,
         thz: Thz,
