@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Final, Protocol
 
+import numpy as np
+
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.channel import ChannelModel
 from thzsync.errors import ThzSyncError
+from thzsync.records.declaration import CarrierFacts
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.streams import Streams
@@ -17,10 +21,10 @@ from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Deliveries, Ledger, Reports
-from thzsync.wireless import Overlay, Stuck
+from thzsync.wireless import Overlay, Round, Stuck
 
 ENTRY_POINTS: Final = "thzsync.carriers"
-"""Entry-point group whose objects are factories of carriers."""
+"""Entry-point group whose objects are :class:`CarrierKind` objects."""
 
 
 class Fibre(Protocol):
@@ -52,31 +56,31 @@ class Fibre(Protocol):
         """Forget a finished event."""
 
 
-class Sending(Protocol):
-    """What a carrier sends of one event from one instant to another."""
+@dataclass(frozen=True)
+class Sending:
+    """Chunks of one flow that follow each other, on their way on a further carrier."""
 
-    @property
-    def number(self) -> int:
-        """The event."""
-
-    @property
-    def end_ps(self) -> int:
-        """When all of it has arrived [ps]."""
-
-    @property
-    def energy_j(self) -> float:
-        """What it takes [J]."""
+    number: int
+    """The event."""
+    flow: int
+    first_chunk: int
+    chunks: int
+    size_bytes: int
+    start_ps: int
+    end_ps: int
+    energy_j: float
 
     def delivered(self, first: IntArray, base: int) -> IntArray:
         """Numbers of its chunks, where those of flow f begin at ``base + first[f]``."""
+        begin = base + int(first[self.flow]) + self.first_chunk
+        return np.arange(begin, begin + self.chunks)
 
 
 class Carrier(Protocol):
     """A carrier without a clock: it returns what starts now, and is told when that ends."""
 
-    @property
-    def name(self) -> str:
-        """What scenarios and records call it."""
+    def carries(self, kind: str, src: IntArray, dst: IntArray) -> BoolArray:
+        """Which flows of a collective it can take, by source and destination rack."""
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
         """Add an event's chunks; lower ranks are served first."""
@@ -84,7 +88,7 @@ class Carrier(Protocol):
     def ready(self, number: int, rows: IntArray) -> None:
         """Mark chunks as ready to be sent."""
 
-    def dispatch(self, now_ps: int) -> Sequence[Sending]:
+    def dispatch(self, now_ps: int) -> Sequence[Round | Sending]:
         """Start all that can start."""
 
     def finish(self, ended: Any) -> None:
@@ -116,8 +120,16 @@ class Surroundings:
     channel: ChannelModel
 
 
-CarrierFactory = Callable[[Surroundings, int], Carrier]
-"""Makes a carrier for one run; the number is that of the carrier."""
+@dataclass(frozen=True)
+class CarrierKind:
+    """A carrier that scenarios may name."""
+
+    name: str
+    """What scenarios and records call it."""
+    build: Callable[[Surroundings, int], Carrier]
+    """Makes one for a run; the number is the carrier's."""
+    facts: CarrierFacts | None = None
+    """What it declares of its sendings; None for THz, whose disciplines do."""
 
 
 def _overlay(parts: Surroundings, number: int) -> Overlay:
@@ -125,31 +137,33 @@ def _overlay(parts: Surroundings, number: int) -> Overlay:
     return Overlay(scenario.thz, parts.channel, racks, lookahead=in_flows(scenario))
 
 
-_known: dict[str, CarrierFactory] = {"thz": _overlay}
+_known = {"thz": CarrierKind("thz", _overlay)}
 
 
-def register_carrier(name: str, factory: CarrierFactory) -> None:
+def register_carrier(kind: CarrierKind) -> None:
     """Make a carrier known by its name, for this process."""
-    if _known.setdefault(name, factory) is not factory:
-        raise ThzSyncError(f"carrier {name!r} exists already; choose another name")
+    if _known.setdefault(kind.name, kind) is not kind:
+        raise ThzSyncError(f"carrier {kind.name!r} exists already; choose another name")
 
 
-def carrier_names() -> list[str]:
-    """Names of all carriers beside fibre, built-in ones first."""
-    return [*_known, *sorted(p.name for p in entry_points(group=ENTRY_POINTS))]
-
-
-def find_carrier(name: str) -> CarrierFactory:
-    """The factory of the carrier with this name."""
+def find_carrier(name: str) -> CarrierKind:
+    """The carrier with this name."""
     if name in _known:
         return _known[name]
     for point in entry_points(group=ENTRY_POINTS, name=name):
-        factory: CarrierFactory = point.load()
-        return factory
-    raise ThzSyncError(f"carrier {name!r} does not exist; use one of {', '.join(carrier_names())}")
+        kind: CarrierKind = point.load()
+        return kind
+    known = [*_known, *sorted(point.name for point in entry_points(group=ENTRY_POINTS))]
+    raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
 
 
 def make_carriers(parts: Surroundings) -> tuple[Carrier, ...]:
     """All carriers beside fibre that a scenario names, in its order."""
-    names = enumerate(parts.scenario.carriers, 1)
-    return tuple(find_carrier(name)(parts, number) for number, name in names)
+    names = enumerate(parts.scenario.carriers, FIBRE + 1)
+    return tuple(find_carrier(name).build(parts, number) for number, name in names)
+
+
+def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:
+    """What the further carriers of a scenario declare."""
+    kinds = [find_carrier(name) for name in scenario.carriers]
+    return {kind.name: kind.facts for kind in kinds if kind.facts is not None}

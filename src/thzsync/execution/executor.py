@@ -56,7 +56,7 @@ class Work:
         graph = self.graph
         return self.base + self.coarsening.node(graph.chunk_flow[rows], graph.chunk_number[rows])
 
-    def nodes(self, sent: Sending) -> IntArray:
+    def nodes(self, sent: Round | Sending) -> IntArray:
         """Nodes of the chunks that a sending delivered."""
         # chunks beside the fibre each have a node and come first in their flow
         first = self.graph.first_chunk if self.coarsening is None else self.coarsening.first_node
@@ -165,7 +165,7 @@ class Executor:
         """Move chunks that a carrier could not send within the timeout to the fibre."""
         self.move(self.active[stuck.number], stuck.rows, carrier, FIBRE)
 
-    def _note(self, number: int, started: Sending) -> None:
+    def _note(self, number: int, started: Round | Sending) -> None:
         work = self.active[started.number]
         if isinstance(started, Round):
             work.rounds.append(started)
@@ -214,7 +214,7 @@ class Executor:
         ends_ps = coarsening.chunk_ends(delivered.arrival_ps, delivered.landing_ps)
         return coarsening.spread(delivered.ready_ps), ends_ps
 
-    def _sent(self, ended: tuple[int, Sending]) -> None:
+    def _sent(self, ended: tuple[int, Round | Sending]) -> None:
         number, sent = ended
         self.carriers[number].finish(sent)
         self.fibre.complete(self.active[sent.number].nodes(sent), sent.end_ps)

@@ -1,4 +1,4 @@
-"""What a discipline declares of its transmissions: the auditor checks that records keep to it."""
+"""What disciplines and carriers declare of what they send: the auditor checks it in records."""
 
 from __future__ import annotations
 
@@ -54,6 +54,30 @@ class Declaration:
     def document(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class CarrierFacts:
+    """What holds for every sending of a carrier beside fibre and THz."""
+
+    one_at_a_time: bool
+    """Nothing begins while something else is under way, between whatever racks."""
+    rate_bps: float | None = None
+    """Every sending takes its bits over this rate, rounded up to a picosecond [bit/s]."""
+    energy_j_per_bit: float | None = None
+    """Every sending takes this energy per bit [J]."""
+
+
+def read_carriers(told: object, place: str) -> dict[str, CarrierFacts]:
+    """What the carriers of a record declare, by name; nothing where there are none."""
+    try:
+        facts = {name: CarrierFacts(**one) for name, one in dict(told or {}).items()}  # type: ignore[call-overload]
+        numbers = [n for f in facts.values() for n in (f.rate_bps, f.energy_j_per_bit)]
+        if all(n is None or (isinstance(n, (int, float)) and n >= 0) for n in numbers):
+            return facts
+    except (TypeError, ValueError):
+        pass
+    raise ThzSyncError(f"{place}: carriers are damaged; record the run anew")
 
 
 def read_declarations(told: object, place: str) -> dict[str, Declaration] | None:

@@ -131,7 +131,7 @@ class Engine:
             raise ThzSyncError("action: no event waits for a decision; ask for a situation first")
         pending, world = self.pending, self.world
         action.check(pending.situation)
-        graph = pending.situation.offer.lower(action.thz_chunks)
+        graph = pending.situation.offer.transfers(action.chunks)
         budget_w = action.power * world.scenario.thz.max_power_w
         work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
         self._decided[work.number] = (pending, action)
@@ -243,10 +243,14 @@ class Engine:
         cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
         run.costs.append(cost)
         write_event(run.recorder, run.iteration, event, action, done, cost)
-        number, arrivals_s = pending.situation.decision, last_arrivals_s(done)
+        number = pending.situation.decision
+        fibre_s, thz_s, *further_s = last_arrivals_s(done, 1 + len(world.carriers))
         self.outcomes.append(
-            Outcome(number, cost.completion_s, cost.energy_j, cost.reward, *arrivals_s)
-        )
+            Outcome(
+                number, cost.completion_s, cost.energy_j, cost.reward, fibre_s, thz_s,
+                tuple(further_s),
+            )
+        )  # fmt: skip
         self._complete(run, event.id)
 
     def _complete(self, run: JobRun, number: int) -> None:

@@ -21,6 +21,8 @@ class EventCost:
     completion_s: float
     optical_energy_j: float
     thz_energy_j: float
+    further_energy_j: float
+    """Of further carriers [J]."""
     wired_bytes: int
     thz_bytes: int
     airtime_ps: int
@@ -32,7 +34,7 @@ class EventCost:
     @property
     def energy_j(self) -> float:
         """E_e (eq:event_energy_total) [J]."""
-        return self.optical_energy_j + self.thz_energy_j
+        return self.optical_energy_j + self.thz_energy_j + self.further_energy_j
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,10 @@ def wired_bytes_per_flow(done: Finished) -> IntArray:
     return wired.astype(np.int64)
 
 
-def last_arrivals_s(done: Finished) -> tuple[float, float]:
-    """Arrival of the last wired and the last THz chunk after the release; 0 without any [s]."""
+def last_arrivals_s(done: Finished, carriers: int) -> list[float]:
+    """Arrival of the last chunk of every carrier after the release; 0 without any [s]."""
     since_s = (done.arrival_ps - done.work.release_ps) * 1e-12
-    last_s = (since_s[done.carrier == carrier].max(initial=0.0) for carrier in (FIBRE, THZ))
-    fibre_s, thz_s = map(float, last_s)
-    return fibre_s, thz_s
+    return [float(since_s[done.carrier == k].max(initial=0.0)) for k in range(carriers)]
 
 
 def event_cost(
@@ -83,16 +83,19 @@ def event_cost(
     graph, decided, carrier = done.work.graph, done.work.graph.decided, done.carrier
     completion_s = (done.end_ps - done.work.release_ps) * 1e-12
     thz_energy_j = sum(served.energy_j for served in done.work.rounds)
+    further_energy_j = sum((sent.energy_j for _, sent in done.work.sendings), 0.0)
+    energy_j = optical_energy_j + thz_energy_j + further_energy_j
     return EventCost(
         completion_s=completion_s,
         optical_energy_j=optical_energy_j,
         thz_energy_j=thz_energy_j,
+        further_energy_j=further_energy_j,
         wired_bytes=wired_bytes,
-        thz_bytes=int(graph.flow_bytes.sum()) - wired_bytes,
+        thz_bytes=int(graph.chunk_sizes[carrier == THZ].sum()),
         airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
         fallback_chunks=int(((decided != FIBRE) & (carrier == FIBRE)).sum()),
         rerouted_chunks=int(((decided == FIBRE) & (carrier != FIBRE)).sum()),
-        reward=weights.reward(completion_s, optical_energy_j + thz_energy_j, reference),
+        reward=weights.reward(completion_s, energy_j, reference),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, all_to_ps, to_ps
+from thzsync.carriers import THZ
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
@@ -72,7 +73,14 @@ class World:
         setting = Setting(gains, delay_s, self.scenario.thz)
         chunk_bytes = self.scenario.collectives.chunk_bytes
         method = method_of(self.scenario, event.kind)
-        return method.offer(event.demand, event.racks, chunk_bytes, setting)
+        offer = method.offer(event.demand, event.racks, chunk_bytes, setting)
+        if len(self.carriers) == 1:
+            return offer
+        # what a method does with THz may have another structure; a further carrier takes flows
+        columns = [carrier.carries(offer.kind, offer.src, offer.dst) for carrier in self.carriers]
+        usable = np.stack(columns, axis=1)
+        usable[:, THZ:] &= offer.per_unit
+        return replace(offer, usable=usable)
 
     def situation(
         self,

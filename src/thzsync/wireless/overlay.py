@@ -74,8 +74,6 @@ class Overlay:
     begin or end something there. Times stay as they are; sums of energy are rounded otherwise.
     """
 
-    name = "thz"
-
     def __init__(
         self,
         thz: Thz,
@@ -127,6 +125,10 @@ class Overlay:
         for medium in self._media.values():
             busy |= medium.air.busy
         return busy
+
+    def carries(self, kind: str, src: IntArray, dst: IntArray) -> BoolArray:
+        """Every flow: transceivers face all others."""
+        return np.ones(len(src), dtype=np.bool_)
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int = 0) -> None:
         """Take on the THz chunks of an event.
