@@ -187,8 +187,8 @@ MUTANTS = (
     Mutant(
         ROWS,
         "_write_flows",
-        "graph.on_thz",
-        "done.carrier == THZ",
+        "graph.decided",
+        "done.carrier",
         FAULTS,
         "the record calls decided what was carried",
     ),

@@ -81,7 +81,7 @@ def test_whatever_faults_move_every_chunk_is_carried_exactly_once(
     run = simulate(scenario, RandomPolicy(seed), 1, seed, references={})
     chunks = run.tables["chunks"]
     assert chunks.select("number", "flow", "chunk").is_unique().all()
-    on_thz = chunks.filter("thz").select("number", "flow", "chunk")
+    on_thz = chunks.filter(pl.col("carrier") == THZ).select("number", "flow", "chunk")
     assert sent_over_thz(run) == sorted(on_thz.rows())
     assert up_link_bytes(run) == wired_bytes_by_source(run)
 
@@ -109,7 +109,9 @@ def wired_bytes_by_source(run: Run) -> dict[int, int]:
     flows = run.flows.select("number", "flow", "src", "chunk_bytes", "bytes")
     start = pl.col("chunk") * pl.col("chunk_bytes")
     size = pl.min_horizontal("chunk_bytes", pl.col("bytes") - start)
-    wired = run.tables["chunks"].filter(~pl.col("thz")).join(flows, on=["number", "flow"])
+    wired = (
+        run.tables["chunks"].filter(pl.col("carrier") == FIBRE).join(flows, on=["number", "flow"])
+    )
     return dict(wired.group_by("src").agg(size.sum()).iter_rows())
 
 

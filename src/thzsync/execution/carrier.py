@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import cache
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -137,24 +137,39 @@ def _overlay(parts: Surroundings, number: int) -> Overlay:
     return Overlay(scenario.thz, parts.channel, racks, lookahead=in_flows(scenario))
 
 
-_known = {"thz": CarrierKind("thz", _overlay)}
+_THZ: Final = CarrierKind("thz", _overlay)
+_added: dict[str, CarrierKind] = {}
 
 
-def register_carrier(kind: CarrierKind) -> None:
+def register_carrier(kind: CarrierKind) -> CarrierKind:
     """Make a carrier known by its name, for this process."""
-    if _known.setdefault(kind.name, kind) is not kind:
+    if _carriers().get(kind.name, kind) is not kind:
         raise ThzSyncError(f"carrier {kind.name!r} exists already; choose another name")
+    _added[kind.name] = kind
+    _carriers.cache_clear()
+    return kind
+
+
+@cache
+def _carriers() -> dict[str, CarrierKind]:
+    from importlib.metadata import entry_points
+
+    found = {_THZ.name: _THZ}
+    for point in entry_points(group=ENTRY_POINTS):
+        kind: CarrierKind = point.load()
+        if found.setdefault(kind.name, kind) is not kind:
+            raise ThzSyncError(
+                f"entry point {point.name!r} of {ENTRY_POINTS}: {kind.name!r} exists already"
+            )
+    return found | _added
 
 
 def find_carrier(name: str) -> CarrierKind:
     """The carrier with this name."""
-    if name in _known:
-        return _known[name]
-    for point in entry_points(group=ENTRY_POINTS, name=name):
-        kind: CarrierKind = point.load()
-        return kind
-    known = [*_known, *sorted(point.name for point in entry_points(group=ENTRY_POINTS))]
-    raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
+    known = _carriers()
+    if name not in known:
+        raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
+    return known[name]
 
 
 def make_carriers(parts: Surroundings) -> tuple[Carrier, ...]:

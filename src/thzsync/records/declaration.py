@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from math import ceil
 from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
@@ -66,6 +68,14 @@ class CarrierFacts:
     """Every sending takes its bits over this rate, rounded up to a picosecond [bit/s]."""
     energy_j_per_bit: float | None = None
     """Every sending takes this energy per bit [J]."""
+
+    def duration_ps(self, size_bytes: int) -> int:
+        """How long so many bytes take at its rate [ps]."""
+        return ceil(Fraction(8 * 10**12 * size_bytes) / Fraction(self.rate_bps or 1))
+
+    def energy_j(self, size_bytes: int) -> float:
+        """What so many bytes take [J]."""
+        return 8.0 * size_bytes * (self.energy_j_per_bit or 0.0)
 
 
 def read_carriers(told: object, place: str) -> dict[str, CarrierFacts]:

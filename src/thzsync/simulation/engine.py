@@ -16,6 +16,7 @@ from thzsync.arrays import IntArray, to_ps
 from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.execution import Agenda, Executor, Finished, Priority, Work
+from thzsync.execution.carrier import carrier_facts
 from thzsync.execution.faults import FaultTimeline
 from thzsync.records import SUMMARY, Recorder, References, Run
 from thzsync.records.run import until_last_iteration
@@ -285,7 +286,7 @@ class Engine:
         """All finished iterations as a run."""
         world, tables = self.world, until_last_iteration(self.recorder.frames())
         run = Run(world.scenario, policy, world.streams.seed, self.references, tables)
-        run = replace(run, disciplines=declarations())
+        run = replace(run, disciplines=declarations(), carriers=carrier_facts(world.scenario))
         if self.packet_check is None:
             return run
         return replace(run, fidelity=self.packet_check.fidelity(run.events["number"].to_numpy()))

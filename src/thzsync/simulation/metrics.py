@@ -25,6 +25,7 @@ class EventCost:
     """Of further carriers [J]."""
     wired_bytes: int
     thz_bytes: int
+    further_bytes: int
     airtime_ps: int
     """Sum of transmission times, for the overlay's utilisation [ps]."""
     fallback_chunks: int
@@ -92,6 +93,7 @@ def event_cost(
         further_energy_j=further_energy_j,
         wired_bytes=wired_bytes,
         thz_bytes=int(graph.chunk_sizes[carrier == THZ].sum()),
+        further_bytes=int(graph.chunk_sizes[carrier > THZ].sum()),
         airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
         fallback_chunks=int(((decided != FIBRE) & (carrier == FIBRE)).sum()),
         rerouted_chunks=int(((decided == FIBRE) & (carrier != FIBRE)).sum()),
