@@ -13,8 +13,9 @@ import numpy as np
 
 from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray
 from thzsync.auditor import audit
+from thzsync.channel import ChannelModel
 from thzsync.coordinator import Action, Outcome, Situation
-from thzsync.execution.carrier import CarrierKind, Sending, Surroundings, register_carrier
+from thzsync.execution.carrier import CarrierKind, Sending, register_carrier
 from thzsync.records.declaration import CarrierFacts
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -28,7 +29,7 @@ FACTS = CarrierFacts(one_at_a_time=True, rate_bps=200e9, energy_j_per_bit=5e-12)
 class Bus:
     """Chunks that are ready wait in a heap: by rank, then older events first."""
 
-    def __init__(self, parts: Surroundings, number: int) -> None:
+    def __init__(self, scenario: Scenario, channel: ChannelModel) -> None:
         self._events: dict[int, tuple[int, TransferGraph]] = {}
         self._ready: list[tuple[int, int, int]] = []
         self._busy = False

@@ -99,6 +99,7 @@ class Writer:
         self.node_end: dict[tuple[int, int], int] = {}
         self.chunk_end: dict[tuple[int, int, int], int] = {}
         self.iteration_start: dict[int, int] = {}
+        self.by_bus: dict[tuple[int, int], int] = {}
 
     def start_iteration(self, iteration: int, at: int) -> None:
         self.iteration_start[iteration] = at
@@ -149,11 +150,11 @@ class Writer:
             self._block(number, block, size, [src], [dst])
         elif shard not in {f["shard"] for f in self.rows["flows"] if f["number"] == number}:
             self._block(number, 0, size, event["racks"], event["racks"])
+        self.by_bus[number, flow] = bus_chunks
         self.rows["flows"].append(
             {
                 "number": number, "flow": flow, "src": src, "dst": dst, "bytes": size,
                 "chunks": -(-size // 500_000), "chunk_bytes": 500_000, "thz_chunks": thz_chunks,
-                "further_chunks": [bus_chunks] if bus_chunks else [],
                 "local": local, "block": block, "shard": shard, "reduces": reduces,
                 "after": list(after), "discipline": DISCIPLINES[event["kind"]],
             }
@@ -184,7 +185,7 @@ class Writer:
 
     def _arrive(self, number: int, flow: int, chunk: int, carrier: int, end: int) -> None:
         ready, row = self.ready(number, flow, chunk), self._flow(number, flow)
-        beside = [1] * row["thz_chunks"] + [2] * sum(row["further_chunks"])
+        beside = [1] * row["thz_chunks"] + [2] * self.by_bus.get((number, flow), 0)
         self.chunk_end[number, flow, chunk] = end
         self.rows["chunks"].append(
             {

@@ -340,7 +340,7 @@ def test_what_it_cannot_do_it_refuses() -> None:
     with pytest.raises(ThzSyncError, match=r"\b10\b"):
         fabric.advance(5)
     fabric.submit(flows((0, 1, 1)), 10)
-    with pytest.raises(ThzSyncError, match="air"):
+    with pytest.raises(ThzSyncError, match="node 0"):
         fabric.complete(np.array([0]), 10)
 
 

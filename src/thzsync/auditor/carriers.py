@@ -14,13 +14,20 @@ from thzsync.carriers import FIBRE, THZ
 
 def sendings(record: Record, findings: Findings) -> None:
     """A chunk of a further carrier is in one sending, from when it is ready to its arrival."""
-    chunks, sent = record.chunks, record.sendings
+    chunks, sent, most = record.chunks, record.sendings, len(record.scenario.carriers)
+    both = np.minimum(chunks.carrier, chunks.decided), np.maximum(chunks.carrier, chunks.decided)
+    for k in findings.broken((both[0] < FIBRE) | (both[1] > most)):
+        findings.add(chunks.name(k), "was decided for or came by a carrier that does not exist")
+    if most == THZ:
+        return
     owner, row = spread(*sent.carried(chunks))
     times = np.bincount(row, minlength=len(chunks))
     own = np.where(chunks.carrier > THZ, 1, 0)
-    most = len(record.scenario.carriers)
-    for k in findings.broken((chunks.carrier < FIBRE) | (chunks.carrier > most)):
-        findings.add(chunks.name(k), f"came by carrier {chunks.carrier[k]}: there is none")
+    # the first chunks of a flow are decided for THz, the next for carrier 2, and so on, then fibre
+    turn = np.where(chunks.decided == FIBRE, most + 1, chunks.decided)
+    falls = (np.diff(turn) < 0) & (np.diff(chunks.flow) == 0)
+    for k in findings.broken(falls):
+        findings.add(chunks.name(k + 1), "was decided for a carrier out of turn")
     findings.equal(times, own, chunks.name, "count of sendings of further carriers")
     findings.equal(chunks.carrier[row], sent.carrier[owner], chunks.at(row), "carrier")
     findings.equal(chunks.end_ps[row], sent.end_ps[owner], chunks.at(row), "arrival [ps]")

@@ -58,10 +58,8 @@ def fabric(record: Record, findings: Findings) -> None:
 def action(record: Record, findings: Findings) -> None:
     """Decided counts lie within the flow; budgets are levels, and 0 for silent racks."""
     events, flows = record.events, record.flows
-    negative = sum_by(flows.further.owner, flows.further.values < 0, len(flows)) > 0
-    outside = (flows.thz_chunks < 0) | negative | (flows.beside > flows.needed)
-    for k in findings.broken(outside):
-        findings.add(flows.name(k), f"{flows.beside[k]} of {flows.needed[k]} chunks leave fibre")
+    for k in findings.broken((flows.thz_chunks < 0) | (flows.thz_chunks > flows.needed)):
+        findings.add(flows.name(k), f"{flows.thz_chunks[k]} THz chunks of {flows.needed[k]}")
     member = events.member(flows.event, flows.src)
     sends = np.zeros(len(events.power), dtype=np.bool_)
     sends[member[(flows.thz_chunks > 0) & (member >= 0)]] = True
@@ -75,15 +73,8 @@ def action(record: Record, findings: Findings) -> None:
 def decision(record: Record, findings: Findings) -> None:
     """Decided and carried differ by exactly the counted fallback and rerouted chunks."""
     events, flows, chunks = record.events, record.flows, record.chunks
-    carriers = len(record.scenario.carriers)
-    for carrier in range(THZ, carriers + 1):
-        told = flows.thz_chunks if carrier == THZ else flows.further_on(carrier)
-        decided = sum_by(chunks.flow, chunks.decided == carrier, len(flows))
-        findings.equal(told, decided, flows.name, f"count of chunks decided for carrier {carrier}")
-    for k in findings.broken(flows.further.lengths >= carriers):
-        findings.add(flows.name(k), f"was decided for more than {carriers} carriers")
-    for k in findings.broken(~np.isin(chunks.decided, range(carriers + 1))):
-        findings.add(chunks.name(k), f"was decided for carrier {chunks.decided[k]}: there is none")
+    decided = sum_by(chunks.flow, chunks.decided == THZ, len(flows))
+    findings.equal(flows.thz_chunks, decided, flows.name, "count of chunks decided for THz")
     known = chunks.event >= 0
     counts = {
         "fallback_chunks": (chunks.decided != FIBRE) & chunks.wired,

@@ -14,6 +14,7 @@ from thzsync.auditor.fibre import crossed_links
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import find, pack, sum_by
+from thzsync.carriers import FIBRE
 
 
 def fibre_time(record: Record, findings: Findings) -> None:
@@ -110,9 +111,9 @@ def grid(chunks: int, pieces: int, most: int) -> IntArray:
 
 def _single(record: Record, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
     """Chunks that were decided for other carriers, and the rest of the run of the last of them."""
-    flows, rows = record.flows, len(record.chunks)
-    count = np.clip(flows.beside, 0, np.diff(first))
+    chunks, rows = record.chunks, len(record.chunks)
+    count = sum_by(chunks.flow, chunks.decided != FIBRE, len(record.flows))
     some = count > 0
     until = first[:-1].copy()
     until[some] = ends[run[first[:-1][some] + count[some] - 1]]
-    return np.arange(rows) < until[record.chunks.flow]
+    return np.arange(rows) < until[chunks.flow]

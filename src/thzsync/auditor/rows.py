@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, IntArray
-from thzsync.auditor.tables import Index, Lists, Named, Table, find, pack, runs_of, sum_by
+from thzsync.auditor.tables import Index, Lists, Named, Table, find, pack, runs_of
 from thzsync.carriers import FIBRE, THZ
 
 if TYPE_CHECKING:
@@ -66,21 +66,6 @@ class Flows(Table):
         self.events, self.after = events, self.lists("after")
         self.event = find(events.key, self.number)
         self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
-        self.further = self.lists("further_chunks")
-        """Chunks decided for each carrier after THz."""
-
-    @cached_property
-    def beside(self) -> IntArray:
-        """Chunks of every flow that were decided for other carriers than fibre."""
-        return self.thz_chunks + sum_by(self.further.owner, self.further.values, len(self))
-
-    def further_on(self, carrier: int) -> IntArray:
-        """Chunks of every flow that were decided for a carrier after THz."""
-        place = carrier - THZ - 1
-        some = self.further.lengths > place
-        found = np.zeros(len(self), dtype=np.int64)
-        found[some] = self.further.values[self.further.start[:-1][some] + place]
-        return found
 
     def size(self, row: IntArray, chunk: IntArray) -> IntArray:
         """Bytes of chunks of flows: the last one may be shorter."""

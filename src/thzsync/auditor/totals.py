@@ -199,7 +199,7 @@ def utilisation(record: Record, findings: Findings) -> None:
         flow = np.flatnonzero(owner == row)
         for column, size in enumerate(bytes_per_link(record, flow, wired[flow])):
             bounds[row, column] = (size * per_s).max() / (makespan_ps[row] * 1e-12)
-    slack = TOLERANCE * np.abs(told) + 1e-12
+    slack = TOLERANCE * bounds[:, 1] + 1e-12
     for k in findings.broken((told < bounds[:, 0] - slack) | (told > bounds[:, 1] + slack)):
         least, most = bounds[k]
         message = f"optical_utilisation is {told[k]:.9g}, should be {least:.9g} to {most:.9g}"

@@ -63,7 +63,7 @@ class _Alone(Executor):
 
     def __init__(self, graph: TransferGraph, thz: Thz, overlay: Overlay) -> None:
         patience_s = thz.fallback_timeout_s or PATIENCE_S
-        super().__init__(_NoFibre(), [overlay], Agenda(), to_ps(patience_s))
+        super().__init__(Ledger(), [overlay], Agenda(), to_ps(patience_s))
         self._graph, self._thz = graph, thz
 
     def run(self, release_ps: IntArray, budget_w: FloatArray) -> list[Round]:
@@ -85,15 +85,6 @@ class _Alone(Executor):
             f"{thz.longest_round_s} s: raise thz.max_power_w or thz.longest_round_s, "
             "or use the fibre"
         )
-
-
-class _NoFibre(Ledger):
-    """The clock without fibres."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """Itself."""
-        return self
 
 
 def _schedule(graph: TransferGraph, release_ps: IntArray, rounds: list[Round]) -> Schedule:

@@ -1,4 +1,4 @@
-"""The protocols of carriers: fibre, which has the clock, and those beside it, found by name."""
+"""Carriers beside fibre: their protocol, what they send, and the registry of their names."""
 
 from __future__ import annotations
 
@@ -10,50 +10,16 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.carriers import FIBRE
 from thzsync.channel import ChannelModel
 from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import CarrierFacts
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
-from thzsync.streams import Streams
-from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Deliveries, Ledger, Reports
 from thzsync.wireless import Overlay, Round, Stuck
 
 ENTRY_POINTS: Final = "thzsync.carriers"
 """Entry-point group whose objects are :class:`CarrierKind` objects."""
-
-
-class Fibre(Protocol):
-    """The carrier with the clock of the simulation: a packet fabric, or a bare :class:`Ledger`.
-
-    Its own chunks start inside ``advance`` when they are ready.
-    """
-
-    @property
-    def ledger(self) -> Ledger:
-        """Precedence and ownership of all chunks on all carriers."""
-
-    def submit(self, batch: ChunkBatch, at_ps: int) -> int:
-        """Add an event's nodes; return the number of the first."""
-
-    def advance(self, until_ps: int) -> Reports:
-        """Run to the next report, or to ``until_ps``."""
-
-    def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """Mark chunks of other carriers as arrived."""
-
-    def move(self, nodes: IntArray, source: int, target: int, at_ps: int) -> BoolArray:
-        """Give chunks of one carrier to another; return which ones, from fibre those not begun."""
-
-    def finished(self, base: int, count: int) -> Deliveries:
-        """Times at which nodes were ready and arrived."""
-
-    def retire(self, base: int) -> None:
-        """Forget a finished event."""
 
 
 @dataclass(frozen=True)
@@ -111,30 +77,20 @@ class Carrier(Protocol):
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a carrier may be made of."""
-
-    scenario: Scenario
-    streams: Streams
-    topology: Topology
-    channel: ChannelModel
-
-
-@dataclass(frozen=True)
 class CarrierKind:
     """A carrier that scenarios may name."""
 
     name: str
     """What scenarios and records call it."""
-    build: Callable[[Surroundings, int], Carrier]
-    """Makes one for a run; the number is the carrier's."""
+    build: Callable[[Scenario, ChannelModel], Carrier]
+    """Makes one for a run."""
     facts: CarrierFacts | None = None
     """What it declares of its sendings; None for THz, whose disciplines do."""
 
 
-def _overlay(parts: Surroundings, number: int) -> Overlay:
-    scenario, racks = parts.scenario, parts.topology.racks
-    return Overlay(scenario.thz, parts.channel, racks, lookahead=in_flows(scenario))
+def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
+    racks, lookahead = scenario.floor.racks, in_flows(scenario)
+    return Overlay(scenario.thz, channel, racks, lookahead=lookahead)
 
 
 _THZ: Final = CarrierKind("thz", _overlay)
@@ -170,12 +126,6 @@ def find_carrier(name: str) -> CarrierKind:
     if name not in known:
         raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
     return known[name]
-
-
-def make_carriers(parts: Surroundings) -> tuple[Carrier, ...]:
-    """All carriers beside fibre that a scenario names, in its order."""
-    names = enumerate(parts.scenario.carriers, FIBRE + 1)
-    return tuple(find_carrier(name).build(parts, number) for number, name in names)
 
 
 def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:

@@ -14,9 +14,11 @@ from functools import cached_property
 from thzsync.arrays import NEVER_PS, FloatArray, IntArray
 from thzsync.carriers import FIBRE, THZ
 from thzsync.execution.agenda import Agenda, Priority
-from thzsync.execution.carrier import Carrier, Fibre, Sending
+from thzsync.execution.carrier import Carrier, Sending
+from thzsync.optical import Fabric
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.coarsening import Coarsening, Cut
+from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.lowering import event_batch
 from thzsync.transfers.precedence import DONE
 from thzsync.wireless import Round, Stuck
@@ -32,12 +34,20 @@ class Work:
     delays_ps: IntArray
     base: int
     """The ledger's node of the first chunk; the event's last node is its join."""
-    rounds: list[Round] = field(default_factory=list)
-    """What THz has sent."""
-    sendings: list[tuple[int, Sending]] = field(default_factory=list)
-    """What further carriers have sent, with their numbers."""
+    sent: list[tuple[int, Round | Sending]] = field(default_factory=list)
+    """What carriers beside fibre have sent, with their numbers."""
     coarsening: Coarsening | None = None
     """The chunks of every node; None where every chunk is a node."""
+
+    @property
+    def rounds(self) -> list[Round]:
+        """What THz has sent."""
+        return [sent for _, sent in self.sent if isinstance(sent, Round)]
+
+    @property
+    def sendings(self) -> list[tuple[int, Sending]]:
+        """What further carriers have sent, with their numbers."""
+        return [(k, sent) for k, sent in self.sent if isinstance(sent, Sending)]
 
     @property
     def chunks(self) -> int:
@@ -76,11 +86,15 @@ class Finished:
 
 
 class Executor:
-    """Carries out transfer graphs; its clock never goes back."""
+    """Carries out transfer graphs; its clock never goes back.
+
+    The fibre hosts the clock: its own chunks start inside compiled code. Without a fibre, that is a
+    bare ledger.
+    """
 
     def __init__(
         self,
-        fibre: Fibre,
+        fibre: Fabric | Ledger,
         carriers: Sequence[Carrier],
         agenda: Agenda,
         timeout_ps: int,
@@ -142,9 +156,9 @@ class Executor:
         while True:
             for number, carrier in self.carriers.items():
                 for started in carrier.dispatch(now_ps):
-                    self._note(number, started)
-                    ended = number, started
-                    self.agenda.add(started.end_ps, Priority.ROUND_END, self._sent, ended)
+                    sent = number, started
+                    self.active[started.number].sent.append(sent)
+                    self.agenda.add(started.end_ps, Priority.ROUND_END, self._sent, sent)
             if not self._fall_back(now_ps):  # others may have waited for the chunks that moved
                 return
 
@@ -164,13 +178,6 @@ class Executor:
     def give_up(self, carrier: int, stuck: Stuck) -> None:
         """Move chunks that a carrier could not send within the timeout to the fibre."""
         self.move(self.active[stuck.number], stuck.rows, carrier, FIBRE)
-
-    def _note(self, number: int, started: Round | Sending) -> None:
-        work = self.active[started.number]
-        if isinstance(started, Round):
-            work.rounds.append(started)
-        else:
-            work.sendings.append((number, started))
 
     def _hand_over(self, ready: IntArray) -> None:
         left = ready

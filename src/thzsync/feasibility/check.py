@@ -48,8 +48,7 @@ def check_scenario(scenario: Scenario, source: str = "scenario", files: bool = T
     Without ``files``, those that it names are left to the run, which may take place elsewhere.
     """
     too_large = [*_size_problems(scenario)]
-    problems = [*_method_problems(scenario), *_carrier_problems(scenario)]
-    problems += [*_rate_problems(scenario), *too_large]
+    problems = [*_method_problems(scenario), *_rate_problems(scenario), *too_large]
     graphs: list[TrainingGraph] = []
     if not too_large:  # only now may anything be built
         problems += [*_file_problems(scenario)] if files else []
@@ -77,9 +76,6 @@ def _method_problems(scenario: Scenario) -> Iterator[str]:
             find_method(kind, name)
         except ThzSyncError as error:
             yield f"collectives.{place}: {error}"
-
-
-def _carrier_problems(scenario: Scenario) -> Iterator[str]:
     for name in scenario.carriers[1:]:  # the first is always THz
         from thzsync.execution.carrier import find_carrier
 

@@ -80,14 +80,12 @@ class CarrierFacts:
 
 def read_carriers(told: object, place: str) -> dict[str, CarrierFacts]:
     """What the carriers of a record declare, by name; nothing where there are none."""
+    from pydantic import TypeAdapter, ValidationError
+
     try:
-        facts = {name: CarrierFacts(**one) for name, one in dict(told or {}).items()}  # type: ignore[call-overload]
-        numbers = [n for f in facts.values() for n in (f.rate_bps, f.energy_j_per_bit)]
-        if all(n is None or (isinstance(n, (int, float)) and n >= 0) for n in numbers):
-            return facts
-    except (TypeError, ValueError):
-        pass
-    raise ThzSyncError(f"{place}: carriers are damaged; record the run anew")
+        return TypeAdapter(dict[str, CarrierFacts]).validate_python(told or {})
+    except ValidationError:
+        raise ThzSyncError(f"{place}: carriers are damaged; record the run anew") from None
 
 
 def read_declarations(told: object, place: str) -> dict[str, Declaration] | None:

@@ -5,14 +5,14 @@ Until then there were two carriers: a chunk was on THz or on fibre.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from thzsync.records.schema import polars_schema
 
 if TYPE_CHECKING:
     import polars as pl
 
-_ADDED: Final[dict[str, Any]] = {"further_energy_j": 0.0, "further_bytes": 0, "further_chunks": []}
+_ADDED: Final = {"further_energy_j": 0.0, "further_bytes": 0}
 """Columns of format 3 without any further carrier."""
 
 

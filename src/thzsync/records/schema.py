@@ -93,8 +93,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "bytes": "i64",
         "chunks": "i32",
         "chunk_bytes": "i64",
-        "thz_chunks": "i32",  # decided
-        "further_chunks": "list[i32]",  # decided for each carrier after THz, if there are any
+        "thz_chunks": "i32",  # decided; those of other carriers are in ``chunks``
         "local": "bool",  # carries its source's own data
         "block": "i32",
         "shard": "i32",  # which part of the block

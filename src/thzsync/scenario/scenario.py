@@ -13,12 +13,7 @@ from pydantic import Field, model_validator
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import (
-    buffer_problems,
-    carrier_problems,
-    index_problems,
-    partition_problems,
-)
+from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
@@ -137,10 +132,7 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [
-            *partition_problems(self), *index_problems(self), *buffer_problems(self),
-            *carrier_problems(self),
-        ]  # fmt: skip
+        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import to_ps
-from thzsync.carriers import THZ
 from thzsync.coordinator import Action
 from thzsync.execution import Agenda, Finished, Priority, Work
 from thzsync.optical import Fabric
@@ -99,7 +98,7 @@ def _write_flows(to: Recorder, done: Finished) -> None:
         sources=Lists(blocks.source_start, blocks.source),
         targets=Lists(blocks.target_start, blocks.target),
     )
-    single, further = len(graph.disciplines) == 1, graph.carried[:, THZ:]
+    single = len(graph.disciplines) == 1
     to.add(
         "flows",
         graph.flows,
@@ -107,7 +106,6 @@ def _write_flows(to: Recorder, done: Finished) -> None:
         flow=np.arange(graph.flows),
         bytes=graph.flow_bytes,
         **_named(graph, "src", "dst", "chunks", "chunk_bytes", "thz_chunks"),
-        further_chunks=Lists(np.arange(graph.flows + 1) * len(further.T), further.ravel()),
         **_named(graph, "local", "block", "shard", "reduces"),
         discipline=graph.disciplines[0]
         if single

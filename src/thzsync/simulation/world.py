@@ -15,7 +15,7 @@ from thzsync.carriers import THZ
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
-from thzsync.execution.carrier import Carrier, Surroundings, make_carriers
+from thzsync.execution.carrier import Carrier, find_carrier
 from thzsync.network import Network, network_of
 from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
@@ -58,7 +58,8 @@ class World:
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         fabric = make_fabric(scenario, network_of(scenario), streams.key("background"))
-        carriers = make_carriers(Surroundings(scenario, streams, topology, channel))
+        kinds = map(find_carrier, scenario.carriers)
+        carriers = tuple(kind.build(scenario, channel) for kind in kinds)
         return cls(scenario, streams, topology, channel, fabric, carriers)
 
     def event_delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:

@@ -117,12 +117,6 @@ class TransferGraph:
         on_thz: BoolArray = self.decided == THZ
         return on_thz
 
-    def chunks_on(self, carrier: int) -> IntArray:
-        """Chunks of every flow that travel on a carrier beside fibre."""
-        if carrier > self.carried.shape[1]:
-            return np.zeros(self.flows, dtype=np.int64)
-        return self.carried[:, carrier - 1]
-
     def carrier_of(self, flow: IntArray, chunk: IntArray) -> IntArray:
         """The carriers that are decided for chunks of flows."""
         carrier = np.zeros(len(flow), dtype=np.int64)

@@ -55,6 +55,11 @@ class Ledger:
         self._batches: dict[int, tuple[int, int, int]] = {}
 
     @property
+    def ledger(self) -> Ledger:
+        """Itself: without a fibre, a ledger is the clock."""
+        return self
+
+    @property
     def now_ps(self) -> int:
         """The current instant [ps]."""
         return self.clock.item(pre.NOW)
