@@ -16,13 +16,14 @@ from thzsync.channel import ChannelModel
 from thzsync.coordinator import Action, Situation
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
+from thzsync.execution import carrier
 from thzsync.execution.alone import run_collective
 from thzsync.experiments import runs
 from thzsync.experiments.compare import Comparison, compare
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
 from thzsync.scenario.files import build_scenario
-from thzsync.simulation import Run, simulate, world
+from thzsync.simulation import Run, simulate
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
 from thzsync.topology import Topology
@@ -182,7 +183,7 @@ def test_trains_of_chunks_change_no_event(
     costs = []
     for wanted in ({"trains": False}, {"trains": True}, {"trains": True, "lookahead": True}):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(world, "Overlay", _overlay_with(**wanted))
+            patch.setattr(carrier, "Overlay", _overlay_with(**wanted))
             run = simulate(scenario, RandomPolicy(seed), 1, seed, references={})
         costs.append(run.events.select("number", "end_ps", "thz_energy_j"))
     single = costs.pop(0)
@@ -192,7 +193,7 @@ def test_trains_of_chunks_change_no_event(
 
 
 def _overlay_with(**wanted: bool) -> Callable[..., Overlay]:
-    """Makes overlays of this kind, whatever the world asks for."""
+    """Makes overlays of this kind, whatever a run asks for."""
     return lambda *args, **asked: Overlay(*args, **asked | wanted)
 
 

@@ -114,12 +114,12 @@ class Action:
             raise ThzSyncError(f"action: rack {rack} has power {level}; use one of {allowed}")
 
     def _check_chunks(self, offer: Offer) -> None:
+        what = "THz chunks" if self.chunks.shape[1] == 1 else "chunks on carriers beside fibre"
         outside = (self.chunks < 0).any(axis=1) | (self.chunks.sum(axis=1) > offer.chunks)
         for unit in np.flatnonzero(outside).tolist():
             counts = ", ".join(map(str, self.chunks[unit].tolist()))
             raise ThzSyncError(
-                f"action: unit {unit} has {counts} chunks beside the fibre; "
-                f"use 0..{int(offer.chunks[unit])} in all"
+                f"action: unit {unit} has {counts} {what}; use 0..{int(offer.chunks[unit])}"
             )
         closed = (self.chunks > 0) & ~offer.open_to(self.chunks.shape[1])
         for unit, column in np.argwhere(closed).tolist():

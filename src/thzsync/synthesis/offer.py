@@ -18,7 +18,7 @@ from thzsync.arrays import BoolArray, IntArray
 from thzsync.transfers import TransferGraph
 
 Lower = Callable[[IntArray], TransferGraph]
-"""THz chunks per unit -> the transfer graph."""
+"""THz chunks per unit, or chunks by (unit, carrier) where units are flows -> the graph."""
 
 
 @dataclass(frozen=True, eq=False)
