@@ -16,7 +16,7 @@ from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
 from thzsync.collectives import Tensor, collective_names, find_collective
-from thzsync.coordinator import Action
+from thzsync.coordinator import Action, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.execution.alone import run_collective
 from thzsync.experiments.single_ring import Instance
@@ -246,6 +246,27 @@ class TestBus:
         run = session.record("by hand")
         assert run.events.filter(pl.col("kind") == "allreduce")["further_bytes"].sum() == 0
         assert audit(run).violations == []
+
+    def test_three_carriers_and_their_faults_pass_the_audit(self) -> None:
+        class ByThirds:
+            name = "by-thirds"
+
+            def decide(self, situation: Situation) -> Action:
+                offer = situation.offer
+                each = np.stack((offer.chunks // 3, offer.chunks // 3), axis=1)
+                return Action.of(offer, each * offer.open_to(2), np.ones(len(offer.racks)))
+
+            def learn(self, *_: object) -> None: ...
+
+        dead = {"kind": "fibre", "rack": 1, "start_s": 0.001, "end_s": 0.02, "rate_share": 0.0}
+        down = {"kind": "transceiver-down", "rack": 2, "start_s": 0.0, "end_s": 0.03}
+        scenario = load("bus").SCENARIO.with_(
+            {"faults": [dead, down], "thz.fallback_timeout_s": 2e-3}
+        )
+        run = simulate(scenario, ByThirds(), 2, 1, references={})
+        assert audit(run).violations == []
+        assert min(run.summary["fallback_chunks"], run.summary["rerouted_chunks"]) > 0
+        assert set(run.tables["chunks"]["carrier"].unique()) == {0, 1, 2}
 
     def test_an_unknown_carrier_is_named(self) -> None:
         with pytest.raises(ThzSyncError, match="airship"):

@@ -31,7 +31,13 @@ from thzsync.records.journal import (
     in_progress,
     part_name,
 )
-from thzsync.records.parts import PackedRecord, write_packed
+from thzsync.records.parts import (
+    DECISIONS,
+    PackedRecord,
+    decision_bytes,
+    read_decisions,
+    write_packed,
+)
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
@@ -380,3 +386,13 @@ def test_a_process_that_is_asked_to_end_writes_what_is_finished(
         (0, False) if told["iterations"] == 8 else (130, True)
     )
     assert audit(Run.load(tmp_path / "cut")).ok
+
+
+def test_decisions_on_several_carriers_are_read_again(tmp_path: Path) -> None:
+    decisions = [(np.array([[1, 2], [0, 3]]), np.array([1.0, 0.0])), (np.array([[4]]), np.ones(1))]
+    content = [(DECISIONS, decision_bytes(decisions))]
+    write_packed(tmp_path / "part.zip", with_marker(PART, {"kind": "part"}, content))
+    again = read_decisions(PackedRecord.open(tmp_path / "part.zip", PART))
+    for (chunks, power), (old_chunks, old_power) in zip(again, decisions, strict=True):
+        np.testing.assert_array_equal(chunks, old_chunks)
+        np.testing.assert_array_equal(power, old_power)
