@@ -39,8 +39,8 @@ def change(key: str, value: Any) -> Callable[[str], str]:
 DAMAGE: dict[str, tuple[Callable[[str], str], str]] = {
     "cut short": (lambda text: text[:40], "JSON"),
     "nested without end": (lambda text: "[" * 100_000, "JSON"),
-    "an array": (lambda text: "[]", "format 2"),
-    "another format": (change("format", 9), "format 2"),
+    "an array": (lambda text: "[]", "format 3"),
+    "another format": (change("format", 9), "format 3"),
     "a seed of text": (change("seed", "x"), "run.json: seed"),
     "references of text": (change("references", {"a2a": ["x", 1]}), "run.json: references"),
 }

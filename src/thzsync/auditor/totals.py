@@ -66,8 +66,9 @@ def references(record: Record, findings: Findings) -> None:
     """The reference energy of a collective is what the first iteration would cost on fibre alone.
 
     It can be told where flows do not depend on the split and an iteration is like another: one
-    generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk, since whoever
-    simulates in Python may bring references of his own. A time cannot be told, but is positive.
+    generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk,
+    since whoever simulates in Python may bring references of his own. A time cannot be told, but is
+    positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
     for k in findings.broken([not (t > 0 and e >= 0) for t, e in told.values()]):

@@ -76,7 +76,8 @@ def _listed(place: str, job: Job, racks: int) -> Iterator[str]:
     if len(set(named)) < len(named):
         yield f"{place}.stages: a rack is listed twice; list each once"
     if named and max(named) >= racks:
-        yield f"{place}.stages: rack {max(named)} does not exist; the floor has racks 0..{racks - 1}"
+        last = racks - 1
+        yield f"{place}.stages: rack {max(named)} does not exist; the floor has racks 0..{last}"
     if (job.first_ring, job.rings, job.first_lane, job.lanes) != (0, None, 0, None):
         yield f"{place}: give either stages or rings and lanes, not both"
 
