@@ -170,6 +170,6 @@ def toml_value(value: Any) -> str:
     if isinstance(value, str):
         # TOML's basic strings have the escapes of JSON, and also escape DEL.
         return escape_controls(json.dumps(value, ensure_ascii=False))
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return "[" + ", ".join(toml_value(v) for v in value) + "]"
     return repr(value)
