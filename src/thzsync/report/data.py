@@ -9,7 +9,8 @@ from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, short, styles
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.compare import Comparison
 from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves
-from thzsync.report.replay import floor_plan, replay
+from thzsync.report.floor import floor_plan
+from thzsync.report.replay import replay
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep import sweep_data
 from thzsync.report.timeline import timeline

@@ -56,11 +56,11 @@ function loadsAt(film, t) {
   }
   const span = film.spans[low];
   if (!span || span.start > t) return new Map();
-  const { link, own, background } = span;
-  return new Map(link.map((id, k) => [id, { own: own[k] / 1000, background: background[k] / 1000 }]));
+  const { fibre, own, background } = span;
+  return new Map(fibre.map((id, k) => [id, { own: own[k] / 1000, background: background[k] / 1000 }]));
 }
-const loadOf = (loads, link) => {
-  const found = loads.get(link);
+const loadOf = (loads, fibre) => {
+  const found = loads.get(fibre);
   return found ? Math.min(1, found.own + found.background) : 0;
 };
 function subbandColour(index) {

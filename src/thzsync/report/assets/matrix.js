@@ -6,7 +6,8 @@ function heatRamp(hue) {
 // Colour deepens with the root of a share, so that small ones can be told from none.
 const depthOf = (share) => Math.sqrt(Math.min(1, share));
 
-// `spec.cell(r, c)` gives {share, title, rows, text}, or null where there is no such pair.
+// `spec.cell(r, c)` gives {share, title, rows, text}, null where there is no such pair, or undefined
+// where nothing is drawn.
 function drawMatrix(box, width, spec) {
   const place = matrixLayout(width, spec);
   const { canvas, pen } = canvasIn(box, width, place.height, spec.label);
@@ -25,14 +26,16 @@ function drawMatrix(box, width, spec) {
   return marks;
 }
 function matrixLayout(width, spec) {
-  const left = 54, top = 34, right = 4;
+  const longest = spec.rowNames.reduce((top, name) => Math.max(top, name.length), 0);
+  const left = Math.max(54, Math.min(width / 4, 14 + 6.3 * longest)), top = 34, right = 4;
   const order = (groups) => groups.map((g) => [...new Set(groups)].indexOf(g));
   const across = order(spec.columnGroup), down = order(spec.rowGroup);
   const gapsAcross = Math.max(...across), gapsDown = Math.max(...down);
   const gap = Math.max(gapsAcross, gapsDown) > 8 ? 1 : 4;
   const columns = across.length, rows = down.length;
   const wide = (width - left - right - gap * gapsAcross) / columns;
-  const tall = Math.max(2, Math.min(gapsDown > 8 ? 14 : spec.tallest || wide, 30));
+  const most = spec.tallest || wide;
+  const tall = Math.max(2, Math.min(gapsDown > 8 ? 14 : most, 30, Math.max(4, 640 / rows)));
   return {
     left, columns, rows, wide, tall, across, down,
     height: Math.ceil(top + rows * tall + gap * gapsDown + 4),
@@ -41,6 +44,7 @@ function matrixLayout(width, spec) {
   };
 }
 function paintCell(pen, cell, { xOf, yOf, wide, tall }, r, c, colour) {
+  if (cell === undefined) return;
   const inset = wide > 9 ? 0.5 : 0;
   pen.fillStyle = colour;
   pen.fillRect(xOf(c) + inset, yOf(r) + inset, wide - 2 * inset, tall - 2 * inset);
@@ -82,9 +86,13 @@ function matrixLabels(pen, spec, m) {
     last = at;
   });
   pen.textAlign = "right";
-  spec.rowNames.forEach((name, g) =>
-    pen.fillText(name, m.left - 7, middle(m.down, g, m.yOf, m.tall) + 4),
-  );
+  last = -Infinity;
+  spec.rowNames.forEach((name, g) => {
+    const at = middle(m.down, g, m.yOf, m.tall);
+    if (at - last < 13) return;
+    pen.fillText(brief(name, Math.floor((m.left - 8) / 6.6)), m.left - 7, at + 4);
+    last = at;
+  });
 }
 function matrixPointer(canvas, spec, m) {
   const find = (count, at, place, step) => {

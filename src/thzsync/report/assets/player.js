@@ -23,12 +23,12 @@ function replayPlayer(box, current) {
 
 function paintNow({ ui, film, from }, closeup) {
   const now = film(), width = ui.floor.clientWidth;
-  const { shown, loads, place, dot, canvas } = paintFloor(ui.floor, width, now, from, clock.at);
+  const { shown, loads, plan, canvas } = paintFloor(ui.floor, width, now, from, clock.at);
   ui.floor.dataset.marks = DATA.floor.racks.length + shown.length;
   ui.floor.dataset.active = shown.length;
   ui.strip.dataset.marks = paintActivity(ui.strip, ui.strip.clientWidth, now);
   readout(ui, now, shown, loads, closeup);
-  wireHover(canvas, now, place, dot);
+  wireHover(canvas, now, loads, plan);
 }
 function go(player, ticksNow, from = ticksNow) {
   player.from = Math.max(0, from);
