@@ -86,20 +86,15 @@ function paintSwitches(pen, { place, half }) {
     if (half > 6) pen.fillText(number, x, y + 3.5);
   });
 }
+// Bent by subband and direction, so that links of one pair stay apart.
 function paintLink(pen, film, k, place, colours, now, from, busy) {
-  const { racks } = DATA.floor,
-    [a, b] = [film.src[k], film.dst[k]];
-  const [x0, y0] = place(racks[a]),
-    [x1, y1] = place(racks[b]);
+  const { racks } = DATA.floor, ends = [film.src[k], film.dst[k]];
+  const [[x0, y0], [x1, y1]] = ends.map((rack) => place(racks[rack]));
   const ended = film.start[k] + film.length[k];
   const fade = ended > now || now <= from ? 1 : Math.max(0.12, 1 - (now - ended) / (now - from));
-  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  // Bent by subband and direction, so that links of one pair stay apart.
   const bend = (film.subband[k] - (colours.length - 1) / 2) * 7 + 5;
-  const [mx, my] = [
-    (x0 + x1) / 2 - ((y1 - y0) / length) * bend,
-    (y0 + y1) / 2 + ((x1 - x0) / length) * bend,
-  ];
+  const off = bend / (Math.hypot(x1 - x0, y1 - y0) || 1);
+  const [mx, my] = [(x0 + x1) / 2 - (y1 - y0) * off, (y0 + y1) / 2 + (x1 - x0) * off];
   pen.strokeStyle = pen.fillStyle = colours[film.subband[k]];
   pen.globalAlpha = fade * 0.9;
   pen.lineWidth = 0.8 + 3.6 * Math.sqrt(film.rate[k] / film.fastest);
@@ -107,23 +102,14 @@ function paintLink(pen, film, k, place, colours, now, from, busy) {
   pen.moveTo(x0, y0);
   pen.quadraticCurveTo(mx, my, x1, y1);
   pen.stroke();
-  if (ended > now) {
-    const t = Math.max(0, Math.min(1, (now - film.start[k]) / film.length[k])),
-      u = 1 - t;
-    pen.globalAlpha = 1;
-    pen.beginPath();
-    pen.arc(
-      u * u * x0 + 2 * u * t * mx + t * t * x1,
-      u * u * y0 + 2 * u * t * my + t * t * y1,
-      3.2,
-      0,
-      2 * Math.PI,
-    );
-    pen.fill();
-    busy.add(a);
-    busy.add(b);
-  }
   pen.globalAlpha = 1;
+  if (ended <= now) return;
+  const t = Math.max(0, Math.min(1, (now - film.start[k]) / film.length[k])), u = 1 - t;
+  const along = (a, m, b) => u * u * a + 2 * u * t * m + t * t * b;
+  pen.beginPath();
+  pen.arc(along(x0, mx, x1), along(y0, my, y1), 3.2, 0, 2 * Math.PI);
+  pen.fill();
+  for (const rack of ends) busy.add(rack);
 }
 function paintRacks(pen, { place, dot }, busy) {
   const [card, ink, soft] = [css("--card"), css("--ink"), css("--soft")];
@@ -132,8 +118,7 @@ function paintRacks(pen, { place, dot }, busy) {
   pen.textAlign = "center";
   pen.lineWidth = 1.4;
   DATA.floor.racks.forEach((spot, rack) => {
-    const [x, y] = place(spot),
-      on = busy.has(rack);
+    const [x, y] = place(spot), on = busy.has(rack);
     pen.beginPath();
     pen.arc(x, y, dot, 0, 2 * Math.PI);
     pen.fillStyle = on ? ink : card;

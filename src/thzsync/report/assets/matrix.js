@@ -70,13 +70,8 @@ function matrixScale(parent, hue, text) {
 function matrixLabels(pen, spec, m) {
   pen.fillStyle = css("--soft");
   pen.font = "11.5px system-ui, sans-serif";
-  const middle = (groups, g, at, step) => {
-    const members = groups
-      .map((v, k) => [v, k])
-      .filter(([v]) => v === g)
-      .map(([, k]) => k);
-    return (at(members[0]) + at(members[members.length - 1]) + step) / 2;
-  };
+  const middle = (groups, g, at, step) =>
+    (at(groups.indexOf(g)) + at(groups.lastIndexOf(g)) + step) / 2;
   pen.textAlign = "center";
   let last = -Infinity; // names that would run into each other are left out
   spec.columnNames.forEach((name, g) => {
@@ -105,33 +100,22 @@ function matrixPointer(canvas, spec, m) {
     else hideTip();
   };
   canvas.onpointermove = (event) => {
-    const frame = canvas.getBoundingClientRect();
-    tell(
-      find(m.rows, m.yOf, event.clientY - frame.top, m.tall),
-      find(m.columns, m.xOf, event.clientX - frame.left, m.wide),
-      event.clientX,
-      event.clientY,
-    );
+    const { left, top } = canvas.getBoundingClientRect(), { clientX, clientY } = event;
+    const row = find(m.rows, m.yOf, clientY - top, m.tall);
+    tell(row, find(m.columns, m.xOf, clientX - left, m.wide), clientX, clientY);
   };
   canvas.onpointerleave = canvas.onblur = hideTip;
   canvas.tabIndex = 0;
-  let at = [0, 0];
+  let row = 0, column = 0;
   canvas.onkeydown = (event) => {
-    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
-      event.key
-    ];
-    if (!move) return;
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (!(event.key in moves)) return;
     event.preventDefault();
-    at = [
-      Math.max(0, Math.min(m.rows - 1, at[0] + move[0])),
-      Math.max(0, Math.min(m.columns - 1, at[1] + move[1])),
-    ];
-    const frame = canvas.getBoundingClientRect();
-    tell(
-      at[0],
-      at[1],
-      frame.left + m.xOf(at[1]) + m.wide / 2,
-      frame.top + m.yOf(at[0]) + m.tall / 2,
-    );
+    const within = (count, k, step) => Math.max(0, Math.min(count - 1, k + step));
+    const [down, right] = moves[event.key];
+    row = within(m.rows, row, down);
+    column = within(m.columns, column, right);
+    const { left, top } = canvas.getBoundingClientRect();
+    tell(row, column, left + m.xOf(column) + m.wide / 2, top + m.yOf(row) + m.tall / 2);
   };
 }

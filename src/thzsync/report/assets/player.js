@@ -130,25 +130,14 @@ function playerMarkup(box) {
   for (const pace of [0.5, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
     make(speed, "option", { value: pace }, `${pace} ms per s`);
   const strip = make(box, "div", { id: "activity" });
-  const slider = make(box, "input", {
-    type: "range",
-    id: "slider",
-    min: 0,
-    max: 1,
-    step: 1,
-    value: 0,
-    "aria-label": "Time in the iteration",
-  });
+  const span = { type: "range", id: "slider", min: 0, max: 1, step: 1, value: 0 };
+  const slider = make(box, "input", { ...span, "aria-label": "Time in the iteration" });
   const body = make(box, "div", { class: "replay" });
   const floor = make(body, "div", { id: "floor" });
   const side = make(body, "div", { class: "side" });
   const numbers = make(side, "div", { class: "readout" });
-  const fields = [
-    "time in the iteration",
-    "active THz links",
-    "THz throughput",
-    "busiest fibre",
-  ].map((name) => {
+  const names = ["time in the iteration", "active THz links", "THz throughput", "busiest fibre"];
+  const fields = names.map((name) => {
     const cell = make(numbers, "div");
     const value = make(cell, "b", {}, "–");
     make(cell, "span", {}, name);

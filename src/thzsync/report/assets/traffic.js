@@ -24,7 +24,7 @@ function pairMaps(box, current, which, noun, group) {
   const single = noun === "rack", note = `bytes from ${noun} (left) to ${noun} (top)`;
   const grid = make(box, "div", { class: single ? "panels two" : "panels two apart" });
   const sizes = everyTraffic().flatMap((t) => FABRICS.flatMap(({ key }) => t[which][key].bytes));
-  const top = sizes.reduce((most, v) => Math.max(most, v), 1);
+  const top = largestOf([1, ...sizes]);
   const names = [...new Set(group)].map((g) => `${DATA.floor.noun} ${g}`);
   for (const { key, title, hue } of FABRICS) {
     const name = single ? title : `${title}, ${noun} to ${noun}`;
