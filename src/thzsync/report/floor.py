@@ -144,7 +144,8 @@ def _among_racks(
         ends = network.target[network.outputs_of(int(switch))]
         places = racks_m[ends[ends < network.racks]].mean(axis=0) + around
         clear_m, _ = known.query(places)
-        for other in found:
+        near = np.abs(found - places.mean(axis=0)).max(axis=1) < REACH * pitch_m
+        for other in found[near]:
             clear_m = np.minimum(clear_m, np.hypot(*(places - other).T))
         away_m = FAR * np.hypot(*around.T) + 1e-3 * np.hypot(*(places - centre).T)
         worth_m = np.minimum(clear_m, CLEAR * pitch_m) - away_m

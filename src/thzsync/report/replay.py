@@ -9,7 +9,7 @@ import polars as pl
 
 from thzsync.network import network_of
 from thzsync.records.run import Run
-from thzsync.report.floor import lines
+from thzsync.report.floor import Lines, lines
 from thzsync.report.timeline import ticks, window_ps
 
 MOST_TRANSMISSIONS: Final = 24_000
@@ -20,7 +20,7 @@ POLICIES_IN_FULL: Final = 2.5
 """So many policies have the above each; the more there are, the less each may have."""
 
 
-def replay(run: Run, policies: int = 1) -> dict[str, Any]:
+def replay(run: Run, policies: int = 1, drawn: Lines | None = None) -> dict[str, Any]:
     """Transmissions in columns (start times as differences) and fibre load per span.
 
     With many ``policies`` on one page each gets a smaller share of it.
@@ -39,7 +39,7 @@ def replay(run: Run, policies: int = 1) -> dict[str, Any]:
         "subband": sent["subband"].to_list(),
         "kib": (sent["bytes"] // 1024).to_list(),
         "every": every,
-        "spans": fibre_spans(run, origin, int(share * MOST_SAMPLES)),
+        "spans": fibre_spans(fibre_samples(run, int(share * MOST_SAMPLES), drawn), origin),
     }
 
 
@@ -66,20 +66,18 @@ def merge_samples(fibres: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFram
     )
 
 
-def fibre_samples(run: Run, most: int | None = None) -> pl.DataFrame:
+def fibre_samples(run: Run, most: int | None = None, drawn: Lines | None = None) -> pl.DataFrame:
     """What every fibre of the floor plan carried in every span: its links added up."""
-    drawn, links = lines(network_of(run.scenario)), run.tables["links"]
+    drawn, links = drawn or lines(network_of(run.scenario)), run.tables["links"]
     fibre = drawn.fibre[links["link"].to_numpy()]
     known = links.with_columns(fibre=fibre, rate_bps=drawn.rate_bps[fibre])
     return merge_samples(known, most or max(1, known.height))
 
 
-def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[dict[str, Any]]:
+def fibre_spans(samples: pl.DataFrame, origin_ps: int) -> list[dict[str, Any]]:
     """Per span its start and end, and the busy fibres with own and background load [permille]."""
     spans = []
-    for (start, end), frame in fibre_samples(run, most).group_by(
-        "start_ps", "end_ps", maintain_order=True
-    ):
+    for (start, end), frame in samples.group_by("start_ps", "end_ps", maintain_order=True):
         full_bytes = frame["rate_bps"].to_numpy() * (int(end) - int(start)) * 1e-12 / 8
         loads = [
             np.rint(1e3 * frame[name].to_numpy() / full_bytes).astype(np.int64)

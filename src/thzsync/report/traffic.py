@@ -8,6 +8,7 @@ import polars as pl
 
 from thzsync.display.labels import short
 from thzsync.records.run import Run
+from thzsync.report.floor import Lines
 from thzsync.report.replay import fibre_samples
 from thzsync.report.timeline import window_ps
 
@@ -15,7 +16,7 @@ MOST_RACKS: Final = 128
 """Beyond this, a matrix of rack pairs is no picture any more; one of their groups still is."""
 
 
-def traffic(run: Run) -> dict[str, Any]:
+def traffic(run: Run, drawn: Lines | None = None) -> dict[str, Any]:
     """Bytes per pair of racks, of rings or rows, and per fibre of the run's last iteration."""
     floor = run.scenario.floor
     pairs = {"fibre": fibre_pairs(run), "thz": thz_pairs(run)}
@@ -25,7 +26,7 @@ def traffic(run: Run) -> dict[str, Any]:
         "groups": {
             name: group_pairs(f, floor.lanes).to_dict(as_series=False) for name, f in pairs.items()
         },
-        "fibres": fibre_loads(run),
+        "fibres": fibre_loads(run, drawn),
     }
 
 
@@ -53,14 +54,14 @@ def fibre_pairs(run: Run) -> pl.DataFrame:
     return grouped.sort("src", "dst")
 
 
-def fibre_loads(run: Run) -> dict[str, list[Any]]:
+def fibre_loads(run: Run, drawn: Lines | None = None) -> dict[str, list[Any]]:
     """Every fibre that carried something: its bytes, background bytes, mean and peak load."""
     start_ps, end_ps = window_ps(run)
     window_s = (end_ps - start_ps) * 1e-12
     span_s = (pl.col("end_ps") - pl.col("start_ps")) * 1e-12
     carried = pl.col("bytes") + pl.col("background_bytes")
     loads = (
-        fibre_samples(run)
+        fibre_samples(run, drawn=drawn)
         .group_by("fibre")
         .agg(
             pl.col("bytes", "background_bytes").sum(),
