@@ -160,7 +160,7 @@ def field_text(field: FieldInfo, value: Any) -> str:
     unit = quantity_of(field)
     if unit is not None and unit.dimension not in _PLAIN and (text := unit.text(value)):
         return toml_value(text)
-    return toml_value(list(value) if isinstance(value, tuple) else value)
+    return toml_value(value)
 
 
 def toml_value(value: Any) -> str:
