@@ -27,6 +27,12 @@ class Setting:
     """Expected delay of every rack's own data [s]."""
     thz: Thz
     """The transceivers."""
+    place: IntArray | None = None
+    """Place of every rack on the fibre: those with neighbouring places are near each other."""
+
+    def along_fibre(self, racks: IntArray) -> IntArray:
+        """The racks in the order of their places; by number where these are unknown."""
+        return racks if self.place is None else racks[np.argsort(self.place, kind="stable")]
 
     @cached_property
     def gains(self) -> FloatArray:
