@@ -100,6 +100,18 @@ def test_half_an_allreduce_has_half_its_bound(collective: str) -> None:
     assert got == pytest.approx(7 / 8 * 8 * 8000 / R)
 
 
+def test_a_straggler_reaches_everybody_after_its_release() -> None:
+    """Its data leaves it once, and comes to each of the others once."""
+    network, n = leaf_spine(8, 4, 4), 8
+    late_s = np.zeros(n)
+    late_s[3] = 1.0
+    found = fibre_bound("allreduce", Tensor(SIZE), np.arange(n), network, late_s)
+    assert found.time_s == pytest.approx(1 + 8 * SIZE / R)
+    late_s[3] = 1e-9
+    found = fibre_bound("allreduce", Tensor(SIZE), np.arange(n), network, late_s)
+    assert found.time_s == pytest.approx(2 * (n - 1) / n * 8 * SIZE / R)
+
+
 def test_nothing_to_send_takes_no_time() -> None:
     network = leaf_spine(4, 2, 1)
     assert bound_s(network, "allreduce", Tensor(0)) == 0
@@ -123,10 +135,11 @@ def test_no_method_on_any_network_beats_the_bound(
         full = pairs(len(racks), 1)
         size = rng.integers(0, 5000, len(full.src))
         demand = Transfer.of(racks[full.src], racks[full.dst], size)
-    bound = fibre_bound(collective, demand, racks, network)
+    late_s = rng.choice([0.0, 1e-9, 1e-7, 1e-6], len(racks))
+    bound = fibre_bound(collective, demand, racks, network, late_s)
     for name in method_names(collective):
         method = find_method(collective, name)
-        end_s = run_on_fibre(demand, racks, method, 1000, OpticalFabric(network))
+        end_s = run_on_fibre(demand, racks, method, 1000, OpticalFabric(network), late_s)
         assert end_s >= bound.time_s * (1 - 1e-9)
 
 
@@ -152,3 +165,42 @@ def test_a_ring_visits_leaf_after_leaf_whatever_the_numbers() -> None:
         crossing = graph.src % 3 != graph.dst % 3
         edges = np.unique(np.stack((graph.src, graph.dst), axis=1)[crossing], axis=0)
         assert len(edges) == 3
+
+
+@pytest.mark.parametrize(("racks_of_ring", "most"), [((8, 8, 8, 8), 1.05), ((8, 5, 7, 4), 1.2)])
+def test_a_rotated_all_to_all_keeps_the_links_between_rings_busy(
+    racks_of_ring: tuple[int, ...], most: float
+) -> None:
+    """They carry just what the racks offer; by number, flows wait for each other at every link."""
+    buffers = Buffers(
+        packet_bytes=1000,
+        output_queue_bytes=64_000,
+        shared_buffer_bytes=512_000,
+        switch_delay_ps=0,
+    )
+    inter_bps = R * 8 * 8 / 31
+    network = rings(np.arange(32) // 8, access_bps=R, inter_bps=inter_bps, buffers=buffers)
+    racks = np.flatnonzero(np.arange(32) % 8 < np.repeat(racks_of_ring, 8))
+    full = pairs(len(racks), 4000)
+    demand = Transfer.of(racks[full.src], racks[full.dst], full.size_bytes)
+    sustained, proposed = (
+        run_on_fibre(demand, racks, find_method("a2a", name), 4000, OpticalFabric(network))
+        for name in ("sustained", "proposed")
+    )
+    bound_s = fibre_bound("a2a", demand, racks, network).time_s
+    assert bound_s <= sustained < min(most * bound_s, proposed)
+
+
+def test_a_rotation_is_a_permutation_at_a_time_and_uses_all_leaves() -> None:
+    network, racks = rings(np.arange(12) // 4), np.arange(12)
+    setting = Setting.flat(12, Thz()).at(network, racks)
+    offer = find_method("a2a", "sustained").offer(pairs(12, 1), racks, 1, setting)
+    graph = offer.lower(np.zeros(offer.units, dtype=np.int64))
+    targets = [graph.dst[graph.src == rack] for rack in racks]
+    for rack, own in zip(racks, targets, strict=True):
+        assert sorted(own) == np.delete(racks, rack).tolist()
+        assert np.diff(own // 4).all()
+    for k in range(2, 11):  # before that, every rack leaves itself out
+        together = np.array([own[k] for own in targets])
+        assert sorted(together) == racks.tolist()
+        assert all(len(set(together[leaf : leaf + 4] // 4)) == 3 for leaf in (0, 4, 8))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, all_to_ps, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand
 from thzsync.errors import ThzSyncError
@@ -49,14 +49,20 @@ def run_collective(
 
 
 def run_on_fibre(
-    demand: Demand, racks: IntArray, method: Method, chunk_bytes: int, fabric: Fabric
+    demand: Demand,
+    racks: IntArray,
+    method: Method,
+    chunk_bytes: int,
+    fabric: Fabric,
+    release_s: FloatArray | None = None,
 ) -> float:
-    """Carry out one event on an idle fabric, all data being there at once; completion time [s]."""
-    place = fabric.network.place_of_rack[racks]
-    setting = replace(Setting.flat(len(racks), Thz()), place=place)
+    """Carry out one event, all of it on a fabric without other events; completion time [s]."""
+    delay_s = np.zeros(len(racks)) if release_s is None else release_s
+    setting = replace(Setting.flat(len(racks), Thz()), delay_s=delay_s)
+    setting = setting.at(fabric.network, racks)
     offer = method.offer(demand, racks, chunk_bytes, setting)
     graph = offer.lower(np.zeros(offer.units, dtype=np.int64))
-    fabric.submit(event_batch(graph, np.zeros(len(racks), dtype=np.int64), 0), 0)
+    fabric.submit(event_batch(graph, all_to_ps(delay_s), 0), 0)
     return fabric.advance(NEVER_PS).at_ps * 1e-12
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray
+from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.collectives import Blocks, Demand, find_collective
 from thzsync.network import Cuts, Network, cuts
 
@@ -26,20 +26,45 @@ class FibreBound(NamedTuple):
 
 
 def fibre_bound(
-    collective: str, demand: Demand, racks: IntArray, network: Network, forwarding: bool = False
+    collective: str,
+    demand: Demand,
+    racks: IntArray,
+    network: Network,
+    release_s: FloatArray | None = None,
+    forwarding: bool = False,
 ) -> FibreBound:
-    """The best bound that is known for an event on fibre, all of whose data is ready at once.
+    """The best bound that is known for an event on fibre.
 
-    Transfers from one rack to one other go straight, by the network's paths, unless racks may pass
-    them on (``forwarding``).
+    ``release_s`` tells when each rack's data appears [s]. Whatever carries data of the racks
+    released at some time or later is sent after that time. Transfers from one rack to one other go
+    straight, by the network's paths, unless racks may pass them on (``forwarding``).
     """
     blocks = find_collective(collective).blocks(demand, racks)
+    at_s = np.zeros(network.racks)
+    at_s[racks] = 0.0 if release_s is None else release_s
+    known = cuts(network)
+    direct = network.single_path and len(blocks.single) == len(blocks) and not forwarding
     found = [FibreBound(0.0, "nothing")]
-    for known in cuts(network):
-        found += _of_cuts(blocks, known)
-    if network.single_path and len(blocks.single) == len(blocks) > 0 and not forwarding:
-        found.append(_of_links(blocks, network))
+    for begin_s in np.unique(at_s[blocks.source]).tolist():
+        late = _with_sources(blocks, at_s >= begin_s)
+        after = [bound for groups in known for bound in _of_cuts(late, groups)]
+        after += [_of_links(late, network)] if direct else []
+        found += [FibreBound(begin_s + time_s, where) for time_s, where in after if time_s]
     return max(found, key=lambda bound: bound.time_s)
+
+
+def _with_sources(blocks: Blocks, wanted: BoolArray) -> Blocks:
+    """The blocks that have some of these racks as sources, without their other sources."""
+    (block, source), (to, target) = _ends(blocks, True), _ends(blocks, False)
+    block, source = block[wanted[source]], source[wanted[source]]
+    kept = np.unique(block)
+    going = np.isin(to, kept)
+    starts = (
+        np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(blocks))[kept])))
+        for rows in (block, to[going])
+    )
+    source_start, target_start = starts
+    return Blocks(blocks.size_bytes[kept], source_start, source, target_start, target[going])
 
 
 def _of_cuts(blocks: Blocks, known: Cuts) -> list[FibreBound]:
