@@ -17,6 +17,7 @@ from thzsync.optical import OpticalFabric
 from thzsync.scenario import Thz
 from thzsync.synthesis import Setting, find_method, method_names
 from thzsync.synthesis.fibre_bounds import fibre_bound
+from thzsync.transfers.check import check_plan
 
 R = 1e11
 SIZE = 10**6
@@ -162,6 +163,7 @@ def test_a_ring_visits_leaf_after_leaf_whatever_the_numbers() -> None:
         name = "ring" if collective == "allreduce" else "proposed"
         offer = find_method(collective, name).offer(Tensor(8000), racks, 1000, setting)
         graph = offer.lower(np.zeros(offer.units, dtype=np.int64))
+        check_plan(graph)
         crossing = graph.src % 3 != graph.dst % 3
         edges = np.unique(np.stack((graph.src, graph.dst), axis=1)[crossing], axis=0)
         assert len(edges) == 3
