@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
 from thzsync.arrays import to_ps
 from thzsync.errors import ThzSyncError
 from thzsync.network.generators import Fibres, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
-from thzsync.scenario import FatTree, LeafSpine, NetworkFile, RingNetwork, Scenario
-from thzsync.topology import Topology
+from thzsync.scenario import FatTree, LeafSpine, NetworkFile, Optical, RingNetwork, Scenario
+from thzsync.scenario.network import NetworkKind
 
 
 def network_of(scenario: Scenario) -> Network:
     """The fibres and switches of a scenario."""
-    optical = scenario.optical
+    network, floor = scenario.network, scenario.floor
+    stamp = _stamp(network.file) if isinstance(network, NetworkFile) else None
+    return _network_of(network, scenario.optical, floor.groups, floor.lanes, stamp)
+
+
+def _stamp(name: str) -> tuple[int, int] | None:
+    """When a file was last changed, and its length; None where it cannot be read."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=1)
+def _network_of(
+    given: NetworkKind, optical: Optical, groups: int, lanes: int, stamp: tuple[int, int] | None
+) -> Network:
+    """The same for every scenario that agrees in these. A large one takes seconds to build."""
+    racks = groups * lanes
     buffers = Buffers(
         switch_delay_ps=to_ps(optical.switch_delay_s),
         packet_bytes=optical.packet_bytes,
@@ -21,10 +45,9 @@ def network_of(scenario: Scenario) -> Network:
         shared_buffer_bytes=optical.shared_buffer_bytes,
         rack_reserve=optical.rack_reserve,
     )
-    given, racks = scenario.network, scenario.floor.racks
     if isinstance(given, RingNetwork):
         return rings(
-            Topology(scenario.floor).group_of_rack,
+            np.arange(racks, dtype=np.int64) // lanes,
             access_bps=optical.access_bps,
             inter_bps=optical.inter_bps,
             energy_j_per_bit=optical.energy_j_per_bit_hop,
