@@ -34,8 +34,8 @@ def _fibre(scenario: Scenario) -> str:
     if floor.groups == 1:
         return f"{load}, {floor.racks} racks at {access} on one switch"
     return (
-        f"{load} between {floor.noun}s ({floor.lanes} racks at {access} share one link of {inter} to "
-        f"each other {floor.noun})"
+        f"{load} between {floor.noun}s ({floor.lanes} racks at {access} share one link of {inter} "
+        f"to each other {floor.noun})"
     )
 
 

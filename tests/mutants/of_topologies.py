@@ -27,11 +27,11 @@ MUTANTS = (
     ),
     Mutant(
         f"{PACKAGE}.astra",
-        "wires_of",
-        "one.npus > 3",
-        "one.npus > 4",
-        (f"{IMPORTERS}::test_what_waits_in_a_circle_is_known",),
-        "a ring of four is routed by shortest paths",
+        "Dimension.join",
+        "self.npus - 2",
+        "1",
+        (f"{IMPORTERS}::test_paths_by_dimension_never_wait_in_a_circle",),
+        "rings are routed across their seam",
     ),
     Mutant(
         f"{PACKAGE}.htsim",

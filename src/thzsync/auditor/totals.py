@@ -58,8 +58,9 @@ def references(record: Record, findings: Findings) -> None:
     """The reference energy of a collective is what the first iteration would cost on fibre alone.
 
     It can be told where flows do not depend on the split and an iteration is like another: one
-    generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk, since whoever
-    simulates in Python may bring references of his own. A time cannot be told, but is positive.
+    generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk,
+    since whoever simulates in Python may bring references of his own. A time cannot be told, but is
+    positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
     for k in findings.broken([not (t > 0 and e >= 0) for t, e in told.values()]):
@@ -188,8 +189,8 @@ def utilisation(record: Record, findings: Findings) -> None:
         flow = np.flatnonzero(owner == row)
         for column, size in enumerate(bytes_per_link(record, flow, wired[flow])):
             bounds[row, column] = (size * per_s).max() / (makespan_ps[row] * 1e-12)
-    slack = TOLERANCE * np.abs(told) + 1e-12
-    for k in findings.broken((told < bounds[:, 0] - slack) | (told > bounds[:, 1] + slack)):
+    low, high = (bounds * [1 - TOLERANCE, 1 + TOLERANCE] + [-1e-12, 1e-12]).T
+    for k in findings.broken(~((told >= low) & (told <= high))):
         least, most = bounds[k]
         message = f"optical_utilisation is {told[k]:.9g}, should be {least:.9g} to {most:.9g}"
         findings.add(table.name(k), message)

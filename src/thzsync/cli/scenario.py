@@ -41,7 +41,8 @@ def _facts(scenario: Scenario) -> Iterator[str]:
     from thzsync.network import network_of, tiers
 
     for tier in tiers(network_of(scenario)):
-        yield f"# Oversubscription {tier.name(scenario.floor.noun)}: {number(tier.ratio)}:1\n"
+        place, ratio = tier.name(scenario.floor.noun), number(tier.ratio)
+        yield f"# Oversubscription of the fibre {place}: {ratio}:1\n"
     yield "\n"
 
 

@@ -8,7 +8,7 @@ in a real switch. Nothing here knows a particular topology: see :mod:`thzsync.ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.hashing import GOLDEN, mix64
-from thzsync.network.forwarding import Forwarding
+from thzsync.network.forwarding import Forwarding, PathRules
 from thzsync.scenario import FibreDegraded
 from thzsync.scenario.fabric import LARGEST_PACKET_BYTES
 
@@ -80,8 +80,7 @@ class Network:
     switch_names: tuple[str, ...]
     sprayed: bool = False
     """Whether every chunk picks its own path; else the chunks of a flow stay together."""
-    updown: bool = False
-    """Whether paths first go up and then down; else they are the shortest."""
+    rules: PathRules = field(default_factory=PathRules)
     key: int = 0
     """Of the hash that picks among equal-cost links."""
     rack_ids: IntArray | None = None

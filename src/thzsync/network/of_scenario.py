@@ -9,6 +9,7 @@ import numpy as np
 
 from thzsync.arrays import to_ps
 from thzsync.errors import ThzSyncError
+from thzsync.network.forwarding import Circle
 from thzsync.network.generators import Fibres, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
 from thzsync.scenario import FatTree, LeafSpine, NetworkFile, Optical, RingNetwork, Scenario
@@ -83,5 +84,10 @@ def _from_file(given: NetworkFile, racks: int, energy: float, buffers: Buffers) 
             f"network.file: {given.file} has {wires.racks} racks and the floor {racks}; "
             "make both equal"
         )
-    updown = wires.cyclic if given.paths == "auto" else given.paths == "up-down"
-    return wires.network(buffers, energy, given.routing == "spray", updown)
+    spray = given.routing == "spray"
+    try:
+        return wires.network(buffers, energy, spray, updown=given.paths == "up-down")
+    except Circle:
+        if given.paths != "auto":
+            raise
+        return wires.network(buffers, energy, spray, updown=True)
