@@ -20,6 +20,7 @@ from tests.network.topologies import SAMPLES
 from thzsync.auditor import audit
 from thzsync.errors import ThzSyncError
 from thzsync.feasibility import check_scenario
+from thzsync.network import network_of
 from thzsync.network.importers import read_wires
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario, parse_scenario
@@ -83,8 +84,10 @@ def _values(rng: np.random.Generator, folder: Path) -> dict[str, Any]:
         "thz": {"subbands": _one(rng, 2, 4), "fallback_timeout_s": 2e-3, "longest_round_s": 2e-3},
         "collectives": {"chunk_bytes": _one(rng, 64, 256) * KIB, "stall_limit_s": 2.0},
         "jobs": _jobs(rng, *size),
-        "faults": [_fault(rng, size[0] * size[1]) for _ in range(_one(rng, 0, 0, 0, 1, 2))],
     }
+    fibres = _fibres(values)
+    faults = range(_one(rng, 0, 0, 0, 1, 2))
+    values["faults"] = [_fault(rng, size[0] * size[1], fibres) for _ in faults]
     if rng.random() < 0.3:
         values["stragglers"] = {"probability": 0.2, "min_delay_s": 1e-4, "max_delay_s": 1e-3}
     if rng.random() < 0.15:
@@ -236,7 +239,17 @@ def _job(rng: np.random.Generator, name: str, stages: int, where: dict[str, Any]
     return {"name": name, "training": training, **where}
 
 
-def _fault(rng: np.random.Generator, racks: int) -> dict[str, Any]:
+def _fibres(values: dict[str, Any]) -> list[list[int]]:
+    """Switches that are joined; a pair that perhaps is not where the network is refused."""
+    with suppress(ThzSyncError):
+        network = network_of(build_scenario(values, "fibres"))
+        between = np.flatnonzero(np.minimum(network.from_switch, network.to_switch) >= 0)
+        ends = np.stack((network.from_switch, network.to_switch), axis=1)[between]
+        return [*ends[network.rate_bps[between] > 0].tolist(), [0, 1]]
+    return [[0, 1]]
+
+
+def _fault(rng: np.random.Generator, racks: int, fibres: list[list[int]]) -> dict[str, Any]:
     """Something fails for a while; sometimes what does not exist."""
     start_s = float(rng.uniform(0, 2e-3))
     span = {"start_s": start_s, "end_s": start_s + float(rng.uniform(1e-4, 5e-3))}
@@ -249,5 +262,5 @@ def _fault(rng: np.random.Generator, racks: int) -> dict[str, Any]:
         case 2:
             where: dict[str, Any] = {"rack": rack}
         case _:
-            where = {"rings": [int(k) for k in rng.integers(0, 8, 2)]}
+            where = {"rings": _one(rng, *fibres)}
     return {"kind": "fibre", **where, "rate_share": _one(rng, 0.0, 0.1, 0.5), **span}
