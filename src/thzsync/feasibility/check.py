@@ -110,8 +110,8 @@ def _network_problems(scenario: Scenario, files: bool) -> Iterator[str]:
     if passing < optical.packet_bytes:
         yield (
             f"optical.shared_buffer_bytes: rack_reserve ({optical.rack_reserve:g}) leaves {passing}"
-            f" of {optical.shared_buffer_bytes} bytes to the outputs furthest from the racks, and a "
-            f"packet has {optical.packet_bytes}; enlarge the buffer or lower the reserve"
+            f" of {optical.shared_buffer_bytes} bytes to the outputs furthest from the racks, and "
+            f"a packet has {optical.packet_bytes}; enlarge the buffer or lower the reserve"
         )
     for number, fault in enumerate(scenario.faults):
         if isinstance(fault, FibreDegraded) and not len(network.degraded_links(fault)):
