@@ -26,11 +26,14 @@ def _fibre(scenario: Scenario) -> str:
     load = f"{number(ratio, 3)}:1 oversubscribed" if ratio > 1 else "not oversubscribed"
     access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))
     if not isinstance(scenario.network, RingNetwork):
-        found = tiers(network_of(scenario))
-        each = ", ".join(f"{number(t.ratio, 3)}:1 {t.name(floor.noun)}" for t in found)
-        return (
-            f"{load}, {scenario.network.kind} with {access} links to racks ({each or 'one switch'})"
+        network = network_of(scenario)
+        each = ", ".join(f"{number(t.ratio, 3)}:1 {t.name()}" for t in tiers(network))
+        kind = "network of a file" if scenario.network.kind == "file" else scenario.network.kind
+        rates = network.rate_bps[network.uplinks]
+        ends = dict.fromkeys(
+            with_unit(float(bps), "bit/s", 3) for bps in (rates.min(), rates.max())
         )
+        return f"{load}, {kind} with {' to '.join(ends)} links to racks ({each or 'one switch'})"
     if floor.groups == 1:
         return f"{load}, {floor.racks} racks at {access} on one switch"
     return (

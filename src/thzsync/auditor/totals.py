@@ -78,7 +78,7 @@ def references(record: Record, findings: Findings) -> None:
     for kind, (_, energy_j) in told.items():
         mine = (events.kind == kind) & (events.method == "proposed")
         lengths = crossed[np.isin(flows.event[known], np.flatnonzero(mine))]
-        if mine.any() and np.ptp(lengths) == 0:
+        if mine.any() and len(np.unique(lengths)) == 1:
             expected = float(wired_j[mine & (events.iteration == events.iteration.min())].mean())
             same = bool(np.isclose(energy_j, expected, rtol=1e-6))
             message = f"{energy_j:.9g} J, All-Wired needs {expected:.9g} J"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from thzsync.scenario import FatTree, LeafSpine, NetworkFile, Optical, RingNetwo
 from thzsync.scenario.network import NetworkKind
 
 
-def network_of(scenario: Scenario) -> Network:
-    """The fibres and switches of a scenario."""
-    network, floor = scenario.network, scenario.floor
-    stamp = _stamp(network.file) if isinstance(network, NetworkFile) else None
-    return _network_of(network, scenario.optical, floor.groups, floor.lanes, stamp)
+def network_of(scenario: Scenario, key: int = 0) -> Network:
+    """The fibres and switches of a scenario; the key decides which flows share a path."""
+    given, floor = scenario.network, scenario.floor
+    stamp = _stamp(given.file) if isinstance(given, NetworkFile) else None
+    network = _network(given, scenario.optical, floor.groups, floor.lanes, stamp)
+    return network if network.single_path else replace(network, key=key)
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
@@ -33,7 +35,7 @@ def _stamp(name: str) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=1)
-def _network_of(
+def _network(
     given: NetworkKind, optical: Optical, groups: int, lanes: int, stamp: tuple[int, int] | None
 ) -> Network:
     """The same for every scenario that agrees in these. A large one takes seconds to build."""
