@@ -195,6 +195,53 @@ def test_the_json_of_an_audit_of_a_listed_floor_names_no_violation(
     assert not json.loads(capsys.readouterr().out)["violations"]
 
 
+SHEET = "x_m,y_m\n1,2\n3,4\n"
+TABLES = {
+    "a CSV file": ("a.csv", SHEET),
+    "a file of Excel": ("a.csv", "\ufeff" + SHEET.replace("\n", "\r\n")),
+    "spaces behind commas": ("a.csv", SHEET.replace(",", ", ")),
+    "another column": ("a.csv", "x_m,y_m,name\n1,2,a\n3,4,b\n"),
+    "a TOML file": ("a.toml", "positions_m = [[1, 2], [3, 4]]\n"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_racks_stand_where_a_table_says(case: str, tmp_path: Path) -> None:
+    name, text = TABLES[case]
+    (tmp_path / name).write_text(text, "utf-8")
+    floor = scenario(floor={"kind": "table", "file": str(tmp_path / name)}, jobs=[]).floor
+    assert Topology(floor).position_m.tolist() == [[1, 2], [3, 4]]
+
+
+BAD_TABLES = {
+    "no such file": ("absent.csv", None),
+    "brackets without end": ("a.toml", "positions_m = " + "[" * 10**5),
+    "another key": ("a.toml", "positions = [[1, 2]]\n"),
+    "one column": ("a.csv", "x_m\n1\n"),
+    "a row too short": ("a.csv", "x_m,y_m\n1\n"),
+    "a rack nowhere": ("a.csv", "x_m,y_m\n1,2\n1,nan\n"),
+    "no rack": ("a.csv", "x_m,y_m\n"),
+    "two racks in one place": ("a.csv", "x_m,y_m\n1,1\n2,2\n1,1\n"),
+    "two racks almost in one place": ("a.csv", "x_m,y_m\n0.0149,0\n0.0151,0\n"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TABLES)
+def test_a_table_that_is_wrong_is_refused_in_one_line(case: str, tmp_path: Path) -> None:
+    name, text = BAD_TABLES[case]
+    if text is not None:
+        (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(ThzSyncError, match=r"^test: floor") as caught:
+        scenario(floor={"kind": "table", "file": str(tmp_path / name)}, jobs=[])
+    assert len(caught.value.lines) == 1
+
+
+def test_racks_may_stand_a_centimetre_apart() -> None:
+    """Whatever the cell of a grid in which they are looked for."""
+    places = [[0.0051, 0.0], [0.0149, 0.01]]
+    assert scenario(floor={"kind": "table", "positions_m": places}, jobs=[]).floor.racks == 2
+
+
 def test_rings_stand_where_the_paper_says_whatever_joins_them() -> None:
     rings = {"rings": 2, "slots_per_ring": 4}
     floors = [Topology(scenario(floor=rings, network=n).floor) for n in ({}, {"kind": "fat-tree"})]
