@@ -9,7 +9,6 @@ from math import pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-import numpy as np
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from thzsync.errors import ThzSyncError
@@ -211,8 +210,8 @@ def _nearest(positions_m: tuple[tuple[float, float], ...]) -> tuple[int, int, fl
     """The two racks that stand nearest to each other, and their distance [m]."""
     from scipy.spatial import KDTree
 
-    found = KDTree(positions_m).query(positions_m, k=2)
-    apart_m, neighbours = (np.asarray(column) for column in found)
+    tree: Any = KDTree(positions_m)
+    apart_m, neighbours = tree.query(positions_m, k=2)
     rack = int(apart_m[:, 1].argmin())
     other = next(int(k) for k in neighbours[rack] if k != rack)
     return min(rack, other), max(rack, other), float(apart_m[rack, 1])
