@@ -4,8 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from thzsync.network import network_of
 from thzsync.report.traffic import fibre_pairs, link_loads, ring_matrix, thz_pairs, traffic
-from thzsync.simulation import Run
+from thzsync.scenario import Scenario
+from thzsync.simulation import Run, simulate
 from thzsync.topology import Topology
 
 
@@ -40,6 +42,21 @@ def test_a_mean_load_is_bytes_over_capacity(run: Run) -> None:
     carried = first["bytes"] + first["background_bytes"]
     assert first["mean"] == pytest.approx(carried / capacity, rel=1e-2)
     assert first["peak"] >= first["mean"]
+
+
+def test_the_load_of_a_fibre_is_a_share_of_its_own_rate() -> None:
+    """Links above these leaves have three times the rate of links to racks, not `inter_bps`."""
+    changes = {"network.kind": "leaf-spine", "network.racks_per_leaf": 3, "network.spines": 2}
+    slow = {"network.oversubscription": 0.5, "optical.inter_bps": 1e6}
+    run = simulate(Scenario.preset("tiny").with_(changes | slow), "all-wired", 1, 0, references={})
+    network, loads = network_of(run.scenario), link_loads(run)
+    seconds = run.iterations["makespan_ms"].item() * 1e-3
+    for link, own, other, mean in zip(
+        *(loads[name] for name in ("link", "bytes", "background_bytes", "mean")), strict=True
+    ):
+        capacity = network.rate_bps[link] * seconds / 8
+        assert mean == pytest.approx((own + other) / capacity, rel=1e-2)
+    assert max(loads["peak"]) <= 1
 
 
 def test_a_pod_shows_rings_but_no_rack_pairs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

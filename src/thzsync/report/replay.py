@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from thzsync.network import network_of
 from thzsync.records.run import Run
 from thzsync.report.timeline import ticks, window_ps
 from thzsync.scenario import Scenario
@@ -100,7 +101,6 @@ def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[dict
 
 
 def link_bps(scenario: Scenario) -> pl.Expr:
-    """The rate of the fibre that ``link`` names: to a rack, or between rings."""
-    optical = scenario.optical
-    access = pl.col("link") < 2 * scenario.floor.racks
-    return pl.when(access).then(optical.access_bps).otherwise(optical.inter_bps)
+    """The rate of the fibre that ``link`` names [bit/s]."""
+    rates = pl.Series(network_of(scenario).rate_bps.astype(np.float64))
+    return pl.lit(rates).gather(pl.col("link").clip(0, len(rates) - 1))
