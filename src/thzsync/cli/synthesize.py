@@ -71,7 +71,7 @@ def synthesize(
         bound_ms = instance.bound_ms(method)
         changing = instance.gains_change(schedule.completion_ps)
     if draw is not None:
-        from thzsync.report.ring import draw_rounds
+        from thzsync.report.rounds import draw_rounds
 
         output.note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms, changing)
