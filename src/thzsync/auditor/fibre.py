@@ -194,7 +194,7 @@ def _faulty_links(record: Record, fault: FibreDegraded) -> IntArray:
     if fault.rack is not None:
         hit: BoolArray = np.logical_or.reduce(ends == fault.rack)
     else:
-        hit = np.logical_and.reduce(np.isin(ends, record.racks + np.array(fault.rings)))
+        hit = np.logical_and.reduce(np.isin(ends, record.racks + np.array(fault.ends)))
     found: IntArray = real[hit]
     return found
 

@@ -115,9 +115,9 @@ def _network_problems(scenario: Scenario, files: bool) -> Iterator[str]:
         )
     for number, fault in enumerate(scenario.faults):
         if isinstance(fault, FibreDegraded) and not len(network.degraded_links(fault)):
-            a, b = fault.rings or (0, 0)
+            a, b = fault.ends or (0, 0)
             yield (
-                f"faults.{number}.rings: there is no fibre between switches {a} and {b}; name two "
+                f"faults.{number}: there is no fibre between switches {a} and {b}; name two "
                 f"that are joined, of {_switches(network)}"
             )
 

@@ -281,8 +281,7 @@ class Network:
         real, rack = self.rate_bps > 0, fault.rack
         if rack is not None:
             return np.flatnonzero(real & ((self.source == rack) | (self.target == rack)))
-        assert fault.rings is not None
-        ends = np.array(fault.rings)
+        ends = np.array(fault.ends)
         return np.flatnonzero(
             real & np.isin(self.from_switch, ends) & np.isin(self.to_switch, ends)
         )

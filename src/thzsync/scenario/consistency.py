@@ -111,8 +111,8 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
             racks += [(place, r) for r in fault.racks]
         if isinstance(fault, SubbandJammed) and fault.subband >= scenario.thz.subbands:
             yield f"{place}: there is no subband {fault.subband} (0..{scenario.thz.subbands - 1})"
-        if isinstance(fault, FibreDegraded) and fault.rings is not None:
-            a, b = fault.rings
+        if isinstance(fault, FibreDegraded) and fault.ends is not None:
+            a, b = fault.ends
             ringed = isinstance(scenario.network, RingNetwork)
             if ringed and (a == b or max(a, b) >= floor.groups):
                 noun = floor.noun

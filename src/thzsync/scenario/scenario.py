@@ -142,6 +142,9 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["network"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
+    for fault in values["faults"]:
+        if fault["kind"] == "fibre" and fault["switches"] is None:
+            del fault["switches"]
     for job in values["jobs"]:
         if job["stages"] is None:
             del job["stages"]
