@@ -123,14 +123,14 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
     "a fault between leaves, which are not joined": (
         {
             "network": {"kind": "leaf-spine", "racks_per_leaf": 4},
-            "faults": [{"kind": "fibre", "rings": [0, 1], "start_s": 0, "end_s": 1}],
+            "faults": [{"kind": "fibre", "switches": [0, 1], "start_s": 0, "end_s": 1}],
         },
         r"x: faults\.0\.rings: .* 0\.\.5 \(leaf 0 to spine 3\)",
     ),
     "a fault of a switch that does not exist": (
         {
             "network": {"kind": "leaf-spine", "racks_per_leaf": 4},
-            "faults": [{"kind": "fibre", "rings": [0, 99], "start_s": 0, "end_s": 1}],
+            "faults": [{"kind": "fibre", "switches": [0, 99], "start_s": 0, "end_s": 1}],
         },
         r"x: faults\.0\.rings: .* 0\.\.5",
     ),
