@@ -125,14 +125,14 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], str]] = {
             "network": {"kind": "leaf-spine", "racks_per_leaf": 4},
             "faults": [{"kind": "fibre", "switches": [0, 1], "start_s": 0, "end_s": 1}],
         },
-        r"x: faults\.0\.rings: .* 0\.\.5 \(leaf 0 to spine 3\)",
+        r"x: faults\.0: .* 0\.\.5 \(leaf 0 to spine 3\)",
     ),
     "a fault of a switch that does not exist": (
         {
             "network": {"kind": "leaf-spine", "racks_per_leaf": 4},
             "faults": [{"kind": "fibre", "switches": [0, 99], "start_s": 0, "end_s": 1}],
         },
-        r"x: faults\.0\.rings: .* 0\.\.5",
+        r"x: faults\.0: .* 0\.\.5",
     ),
     "a tree with too few ports": (
         {"network": {"kind": "fat-tree", "radix": 2}},
