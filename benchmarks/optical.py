@@ -8,11 +8,11 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from thzsync.carriers import FIBRE
 from thzsync.network import Buffers, Network
 from thzsync.network import rings as ring_network
 from thzsync.optical.fabric import OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
 
 _LONG_PS = 10**15
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from thzsync.collectives import collective
+from thzsync.execution import carrier
 from thzsync.importers import importer
 from thzsync.synthesis import registry
 from thzsync.wireless import discipline
@@ -14,13 +15,14 @@ HOMES = (
     (registry._added, registry._methods),
     (collective._added, collective._collectives),
     (discipline._added, discipline._disciplines),
+    (carrier._added, carrier._carriers),
     (importer._added, importer._importers),
 )
 
 
 @contextmanager
 def forgetting() -> Iterator[None]:
-    """Methods, collectives and disciplines that are registered inside are unknown outside."""
+    """What is registered inside is unknown outside."""
     before = [dict(added) for added, _ in HOMES]
     try:
         yield

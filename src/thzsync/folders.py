@@ -17,7 +17,7 @@ from thzsync.files import prepare_folder
 
 RUN_TABLES: Final = (
     "iterations", "tasks", "events", "blocks", "flows", "chunks", "rounds", "transmissions",
-    "links",
+    "links", "sendings",
 )  # fmt: skip
 _RUN_FILES: Final = (
     "run.json", "scenario.toml", *(f"{table}.parquet" for table in RUN_TABLES), ".incoming/**/*",

@@ -19,6 +19,7 @@ import polars as pl
 
 from thzsync.auditor import CHECKS
 from thzsync.channel import ChannelModel
+from thzsync.records.declaration import CarrierFacts
 from thzsync.records.run import Run
 from thzsync.records.schema import TABLES, polars_schema
 from thzsync.scenario import Scenario
@@ -43,6 +44,7 @@ REFERENCES = {"p2p": (1e-3, 1e-3), "a2a": (2e-3, 3e-3), "allreduce": (4e-3, 5e-3
 SCENARIO = Scenario.model_validate(
     {
         "name": "hand-made",
+        "carriers": ["thz", "bus"],
         "floor": {"rings": 2, "slots_per_ring": 3},
         "thz": {"round_overhead_s": 10e-6},
         "channel": {"coherence_s": 5e-3},
@@ -60,6 +62,7 @@ SCENARIO = Scenario.model_validate(
 THZ, OPTICAL = SCENARIO.thz, SCENARIO.optical
 RACKS, LANES, RINGS = 6, 3, 2
 OVERHEAD = 10 * US
+CARRIERS = {"bus": CarrierFacts(one_at_a_time=True, rate_bps=80e9, energy_j_per_bit=3e-12)}
 DISCIPLINES = {"p2p": "streaming", "a2a": "matching", "allreduce": "assignment"}
 
 
@@ -96,6 +99,7 @@ class Writer:
         self.node_end: dict[tuple[int, int], int] = {}
         self.chunk_end: dict[tuple[int, int, int], int] = {}
         self.iteration_start: dict[int, int] = {}
+        self.by_bus: dict[tuple[int, int], int] = {}
 
     def start_iteration(self, iteration: int, at: int) -> None:
         self.iteration_start[iteration] = at
@@ -136,7 +140,7 @@ class Writer:
     def flow(
         self, number: int, src: int, dst: int, size: int, thz_chunks: int, *,
         local: bool = True, shard: int | None = None, reduces: bool = False,
-        after: tuple[int, ...] = (),
+        after: tuple[int, ...] = (), bus_chunks: int = 0,
     ) -> int:  # fmt: skip
         flow = sum(row["number"] == number for row in self.rows["flows"])
         event = self.rows["events"][number]
@@ -146,6 +150,7 @@ class Writer:
             self._block(number, block, size, [src], [dst])
         elif shard not in {f["shard"] for f in self.rows["flows"] if f["number"] == number}:
             self._block(number, 0, size, event["racks"], event["racks"])
+        self.by_bus[number, flow] = bus_chunks
         self.rows["flows"].append(
             {
                 "number": number, "flow": flow, "src": src, "dst": dst, "bytes": size,
@@ -178,13 +183,14 @@ class Writer:
             own += event["delay_ps"][event["racks"].index(row["src"])]
         return max([own, *(self.chunk_end[number, other, chunk] for other in row["after"])])
 
-    def _arrive(self, number: int, flow: int, chunk: int, thz: bool, end: int) -> None:
-        ready = self.ready(number, flow, chunk)
+    def _arrive(self, number: int, flow: int, chunk: int, carrier: int, end: int) -> None:
+        ready, row = self.ready(number, flow, chunk), self._flow(number, flow)
+        beside = [1] * row["thz_chunks"] + [2] * self.by_bus.get((number, flow), 0)
         self.chunk_end[number, flow, chunk] = end
         self.rows["chunks"].append(
             {
-                "number": number, "flow": flow, "chunk": chunk, "thz": thz,
-                "decided": chunk < self._flow(number, flow)["thz_chunks"],
+                "number": number, "flow": flow, "chunk": chunk, "carrier": carrier,
+                "decided": (beside + [0] * row["chunks"])[chunk],
                 "ready_ps": ready, "end_ps": end,
             }
         )  # fmt: skip
@@ -196,7 +202,7 @@ class Writer:
         for chunk in chunks:
             hop_ps = round(8e12 * size_of(row, chunk) / 100e9) + 500_000
             self._arrive(
-                number, flow, chunk, False, self.ready(number, flow, chunk) + wait + hops * hop_ps
+                number, flow, chunk, 0, self.ready(number, flow, chunk) + wait + hops * hop_ps
             )
 
     def round(self, number: int, start: int, *sends: tuple[int, int, int, int, float]) -> int:
@@ -223,12 +229,25 @@ class Writer:
             sent["end_ps"] = end
             self.rows["transmissions"].append(sent)
             for chunk in range(sent["first_chunk"], sent["first_chunk"] + sent["chunks"]):
-                self._arrive(number, sent["flow"], chunk, True, end)
+                self._arrive(number, sent["flow"], chunk, 1, end)
         self.rows["rounds"].append(
             {
                 "number": number, "round": index, "start_ps": start, "end_ps": end,
                 "overhead_ps": overhead, "transmissions": len(made), "discipline": discipline,
                 "common": discipline != "streaming",
+            }
+        )  # fmt: skip
+        return end
+
+    def bus(self, number: int, flow: int, chunk: int, start: int) -> int:
+        """Send a chunk on the third carrier."""
+        size = size_of(self._flow(number, flow), chunk)
+        end = start + 100 * size
+        self._arrive(number, flow, chunk, 2, end)
+        self.rows["sendings"].append(
+            {
+                "number": number, "carrier": 2, "flow": flow, "first_chunk": chunk, "chunks": 1,
+                "bytes": size, "start_ps": start, "end_ps": end, "energy_j": 3e-12 * 8 * size,
             }
         )  # fmt: skip
         return end
@@ -254,6 +273,11 @@ def _written() -> Rows:
     wired = w.event(1, 1, "p2p", {1: 0.0, 4: 0.0}, [0])
     w.fibre(wired, w.flow(wired, 1, 4, 700_000, 0), 0, 1)
     w.finish(wired)
+    e = w.event(1, 2, "p2p", {0: 0.0, 3: 0.0}, [0])
+    flow = w.flow(e, 0, 3, 1_250_000, 0, bus_chunks=2)
+    w.bus(e, flow, 1, w.bus(e, flow, 0, w.ready(e, flow, 0)))
+    w.fibre(e, flow, 2)
+    w.finish(e)
     settle(w.rows)
     return w.rows
 
@@ -342,8 +366,7 @@ def _chunks_of(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> lis
 def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> None:
     own = [f for f in rows["flows"] if f["number"] == event["number"]]
     chunks = _chunks_of(event, rows, flows)
-    wired = [(c, f) for c, f in chunks if not c["thz"]]
-    thz = [(c, f) for c, f in chunks if c["thz"]]
+    wired, thz, bus = ([(c, f) for c, f in chunks if c["carrier"] == k] for k in range(3))
     event["payload_bytes"] = sum({f["shard"]: f["bytes"] for f in own}.values())
     event["end_ps"] = max(c["end_ps"] for c, _ in chunks)
     event["completion_ms"] = (event["end_ps"] - event["release_ps"]) / MS
@@ -360,8 +383,11 @@ def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> 
         for t in rows["transmissions"]
         if t["number"] == event["number"]
     )
-    event["fallback_chunks"] = sum(c["decided"] for c, _ in wired)
-    event["rerouted_chunks"] = sum(not c["decided"] for c, _ in thz)
+    event["further_bytes"] = sum(size_of(f, c["chunk"]) for c, f in bus)
+    sent = (s for s in rows["sendings"] if s["number"] == event["number"])
+    event["further_energy_j"] = sum(s["energy_j"] for s in sent)
+    event["fallback_chunks"] = sum(c["decided"] > 0 for c, _ in wired)
+    event["rerouted_chunks"] = sum(c["decided"] == 0 for c, _ in (*thz, *bus))
     event["decision_thz_share"] = sum(f["thz_chunks"] for f in own) / sum(f["chunks"] for f in own)
 
 
@@ -377,10 +403,8 @@ def _measured(event: Row, own: list[Row]) -> tuple[float, float]:
 
 def _settle_reward(event: Row) -> None:
     time_s, energy_j = REFERENCES[event["kind"]]
-    event["reward"] = -(
-        0.7 * event["completion_ms"] / 1e3 / time_s
-        + 0.3 * (event["optical_energy_j"] + event["thz_energy_j"]) / energy_j
-    )
+    spent_j = event["optical_energy_j"] + event["thz_energy_j"] + event["further_energy_j"]
+    event["reward"] = -(0.7 * event["completion_ms"] / 1e3 / time_s + 0.3 * spent_j / energy_j)
 
 
 def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration: int) -> Row:
@@ -392,14 +416,14 @@ def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration:
     total = {
         name: sum(e[name] for e in events)
         for name in (
-            "completion_ms", "optical_energy_j", "thz_energy_j",
-            "thz_bytes", "wired_bytes", "fallback_chunks", "rerouted_chunks",
+            "completion_ms", "optical_energy_j", "thz_energy_j", "further_energy_j",
+            "thz_bytes", "wired_bytes", "further_bytes", "fallback_chunks", "rerouted_chunks",
         )
     }  # fmt: skip
     load: dict[int, int] = defaultdict(int)
     for event in events:
         for chunk, flow in _chunks_of(event, rows, flows):
-            for link in path(flow["src"], flow["dst"]) if not chunk["thz"] else ():
+            for link in path(flow["src"], flow["dst"]) if not chunk["carrier"] else ():
                 load[link] += size_of(flow, chunk["chunk"])
     air_ps = sum(
         t["end_ps"] - t["start_ps"] for t in rows["transmissions"] if t["number"] in numbers
@@ -407,18 +431,19 @@ def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration:
     racks = {rack for t in tasks for rack in t["racks"]}
     busy_ps = sum((t["end_ps"] - t["start_ps"]) * len(t["racks"]) for t in tasks)
     nodes = {n["node"]: n for n in (*tasks, *events)}
-    thz_bytes, wired_bytes = total.pop("thz_bytes"), total.pop("wired_bytes")
+    names = ("thz_bytes", "wired_bytes", "further_bytes")
+    thz_bytes, *other_bytes = (total.pop(name) for name in names)
     return total | {
         "job": "train",
         "iteration": iteration,
         "start_ps": start,
         "end_ps": end,
-        "energy_j": total["optical_energy_j"] + total["thz_energy_j"],
+        "energy_j": sum(total[f"{name}_energy_j"] for name in ("optical", "thz", "further")),
         "reward": sum(e["reward"] for e in events) / len(events),
         "makespan_ms": (end - start) / MS,
         "exposed_ms": (end - start - max(_path_ps(nodes, n) for n in nodes)) / MS,
         "bubble": 1 - busy_ps / (len(racks) * (end - start)),
-        "thz_share": thz_bytes / (thz_bytes + wired_bytes),
+        "thz_share": thz_bytes / (thz_bytes + sum(other_bytes)),
         "thz_utilisation": 2 * air_ps / (RACKS * THZ.subbands * (end - start)),
         "optical_utilisation": max(load.values()) * 8 / (100e9 * (end - start) / 1e12),
     }
@@ -434,7 +459,7 @@ def _settle_links(rows: Rows, flows: dict[tuple[int, int], Row]) -> None:
     load: dict[int, int] = defaultdict(int)
     for chunk in rows["chunks"]:
         flow = flows[chunk["number"], chunk["flow"]]
-        for link in path(flow["src"], flow["dst"]) if not chunk["thz"] else ():
+        for link in path(flow["src"], flow["dst"]) if not chunk["carrier"] else ():
             load[link] += size_of(flow, chunk["chunk"])
     end = max(i["end_ps"] for i in rows["iterations"])
     rows["links"] = [
@@ -452,4 +477,4 @@ def as_run(rows: Rows, scenario: Scenario = SCENARIO) -> Run:
     tables = {
         name: pl.DataFrame(rows[name], schema=polars_schema(name), orient="row") for name in TABLES
     }
-    return Run(scenario, "hand", SEED, REFERENCES, tables)
+    return Run(scenario, "hand", SEED, REFERENCES, tables, carriers=CARRIERS)

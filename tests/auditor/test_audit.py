@@ -48,7 +48,7 @@ def test_counts_are_those_of_the_records() -> None:
     checks = verdict(rows).checks
     assert checks["chunk_times"] == len(rows["chunks"])
     assert checks["gain"] == checks["rate"] == len(rows["transmissions"])
-    assert checks["wired_speed"] == sum(not c["thz"] for c in rows["chunks"])
+    assert checks["wired_speed"] == sum(c["carrier"] == 0 for c in rows["chunks"])
     assert checks["completion"] == checks["event_end"] == len(rows["events"])
     shards = {(f["number"], f["shard"]) for f in rows["flows"]}
     assert checks["postcondition"] == len(shards) + len(rows["blocks"])
@@ -299,9 +299,9 @@ def transmission_from_another_rack_than_its_flow(rows: Rows) -> None:
     row = sent(rows, P2P, 1, 0)  # rack 1 has budget enough in every event
     flow = only(rows["flows"], number=P2P, flow=0)
     row["flow"], row["first_chunk"] = 0, 2
-    chunk(rows, P2P, 1, 0)["thz"] = False
+    chunk(rows, P2P, 1, 0)["carrier"] = 0
     lost, won = chunk(rows, P2P, 1, 0), chunk(rows, P2P, 0, 2)
-    lost["thz"], won["thz"], won["end_ps"] = False, True, row["end_ps"]
+    lost["carrier"], won["carrier"], won["end_ps"] = 0, 1, row["end_ps"]
     row["bytes"] = hand_made.size_of(flow, 2)
 
 

@@ -37,7 +37,7 @@ DETERMINED = [
     for column in columns
     if column not in FREE.get(table, set())
 ]
-LARGEST = {"i32": 2**31 - 1, "i64": 2**63 - 1}
+LARGEST = {"i8": 127, "i32": 2**31 - 1, "i64": 2**63 - 1}
 
 
 def other_values(kind: str, value: Any) -> list[Any]:
@@ -67,6 +67,8 @@ def test_no_determined_value_changes_unnoticed(table: str, column: str) -> None:
     for position in {0, len(rows[table]) // 2, len(rows[table]) - 1}:
         value = rows[table][position][column]
         for other in other_values(kind, value):
+            if other == value:
+                continue
             rows[table][position][column] = other
             assert not is_sound(rows), f"{table} row {position}: {column} {value!r} -> {other!r}"
         rows[table][position][column] = value

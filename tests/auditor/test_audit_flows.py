@@ -85,7 +85,7 @@ def test_an_outage_is_no_less_conspicuous_in_flow_fidelity(timeout_s: float, che
 
 def said_ready(run: Run, ready_ps: pl.Expr) -> Run:
     """THz chunks with other times of being ready."""
-    ready = pl.when(pl.col("thz")).then(ready_ps).otherwise(pl.col("ready_ps"))
+    ready = pl.when(pl.col("carrier") == 1).then(ready_ps).otherwise(pl.col("ready_ps"))
     chunks = run.tables["chunks"].with_columns(ready_ps=ready)
     return replace(run, tables=run.tables | {"chunks": chunks})
 
@@ -107,7 +107,7 @@ def test_no_chunk_is_ready_before_the_run_that_it_waits_for_is_there() -> None:
         .agg(pl.col("came_ps").max())
     )
     chunks = run.tables["chunks"].join(singly, on=["number", "flow", "chunk"], how="left")
-    earlier = chunks.filter(pl.col("thz") & (pl.col("came_ps") < pl.col("ready_ps")))
+    earlier = chunks.filter((pl.col("carrier") == 1) & (pl.col("came_ps") < pl.col("ready_ps")))
     assert earlier.height, "single chunks of THz wait for runs on fibre"
 
 

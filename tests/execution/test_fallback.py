@@ -45,7 +45,7 @@ def test_a_link_that_returns_just_before_the_timeout_keeps_its_chunks(tmp_path: 
     free = one_transfer(tmp_path, ALL_WIRELESS)
     run = one_transfer(tmp_path, ALL_WIRELESS, faults=[BLOCKED | almost])
     assert run.events["fallback_chunks"].item() == 0
-    assert run.tables["chunks"].filter(~pl.col("thz")).is_empty()
+    assert run.tables["chunks"].filter(pl.col("carrier") == 0).is_empty()
     waited_ms = 1e3 * almost["end_s"]
     assert completion_ms(run) == pytest.approx(waited_ms + completion_ms(free), rel=1e-9)
 
@@ -70,7 +70,7 @@ def test_what_has_neither_fabric_takes_the_one_that_is_back_first(
     faults = [dead, BLOCKED | {"end_s": ends_s["air"]}]
     run = one_transfer(tmp_path, ALL_WIRELESS, faults=faults)
     assert completion_ms(run) == pytest.approx(1e3 * early_s + completion_ms(free), rel=1e-9)
-    assert run.tables["chunks"]["thz"].unique().to_list() == [first_back == "air"]
+    assert run.tables["chunks"]["carrier"].unique().to_list() == [int(first_back == "air")]
 
 
 def test_a_link_that_was_blocked_is_tried_again_for_what_returns_to_it(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_a_link_that_was_blocked_is_tried_again_for_what_returns_to_it(tmp_path:
     ]
     keys = {"thz": {"fallback_timeout_s": 0}, "coordinator": {"wired_to_thz": True}}
     run = one_transfer(tmp_path, ALL_WIRELESS, faults=faults, channel=QUIET, **keys)
-    kept = run.tables["chunks"].filter(~pl.col("thz")).height
-    assert run.tables["chunks"].filter(pl.col("thz")).height > 0
+    kept = run.tables["chunks"].filter(pl.col("carrier") == 0).height
+    assert run.tables["chunks"].filter(pl.col("carrier") == 1).height > 0
     assert kept == 0 or completion_ms(run) > 8e3  # of what had begun to leave a packet waits
     sent = run.tables["transmissions"]["start_ps"]
     assert int(sent.min()) < 10**9  # type: ignore[arg-type]

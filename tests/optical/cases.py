@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.network.strategies import any_network, small_buffers
 from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE, THZ
 from thzsync.network import Network
 from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, READY, TIMER
+from thzsync.transfers.precedence import JOIN, READY, TIMER
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def cases(draw: st.DrawFn, loads: tuple[float, ...] = (0.0, 0.3, 0.8)) -> Case:
     burst = draw(st.sampled_from([network.packet_bytes, 2 * network.packet_bytes + 7]))
     return Case(
         network=network,
-        batch=draw(batches(network, (FIBRE, FIBRE, FIBRE, AIR, TIMER, JOIN))),
+        batch=draw(batches(network, (FIBRE, FIBRE, FIBRE, THZ, TIMER, JOIN))),
         background=Background(load, burst) if load else None,
         key=draw(st.integers(0, 2**62)),
         external_ps=draw(st.sampled_from([0, 1000, 7777])),

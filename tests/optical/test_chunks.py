@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.optical.cases import batches, networks
+from thzsync.carriers import FIBRE, THZ
 from thzsync.errors import ThzSyncError
 from thzsync.network import Network
 from thzsync.optical.chunks import check_chunks
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN
+from thzsync.transfers.precedence import JOIN
 
 VALUES = [-1, 0, 1, 2, 50, 70_000]
 
@@ -31,14 +32,14 @@ def faulty(batch: ChunkBatch, network: Network) -> list[int]:
         room = buffers.shared_buffer_bytes if same else network.passing_bytes
         return min(size, network.packet_bytes) > min(queue, room)
 
-    return [n for n in range(len(batch)) if batch.kind[n] <= AIR and wrong(n)]
+    return [n for n in range(len(batch)) if batch.kind[n] >= FIBRE and wrong(n)]
 
 
 def scattered(batch: ChunkBatch) -> bool:
     """Whether the chunks of some flow leave from several racks."""
     racks: dict[int, set[int]] = {}
     for n in range(len(batch)):
-        if batch.kind[n] <= AIR:
+        if batch.kind[n] >= FIBRE:
             racks.setdefault(int(batch.flow[n]), set()).add(int(batch.src[n]))
     return any(len(sources) > 1 for sources in racks.values())
 
@@ -46,7 +47,7 @@ def scattered(batch: ChunkBatch) -> bool:
 @given(data=st.data(), column=st.sampled_from(["src", "dst", "size_bytes", "flow"]))
 def test_the_first_chunk_that_cannot_be_carried_is_named(data: st.DataObject, column: str) -> None:
     network = data.draw(networks())
-    batch = data.draw(batches(network, (FIBRE, AIR, JOIN)))
+    batch = data.draw(batches(network, (FIBRE, THZ, JOIN)))
     if data.draw(st.booleans()):
         values = getattr(batch, column).copy()
         values[data.draw(st.integers(0, len(values) - 1))] = data.draw(st.sampled_from(VALUES))

@@ -7,10 +7,10 @@ import pytest
 
 from tests.optical.cases import run_to
 from tests.optical.networks import ring_network
+from thzsync.carriers import FIBRE
 from thzsync.network import Network
 from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
 
 PACKET = 1000
 RATE_BPS = 8e12  # one byte per picosecond

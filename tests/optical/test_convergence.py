@@ -7,9 +7,10 @@ import pytest
 
 from tests.optical.cases import run_to
 from tests.optical.networks import ring_network
+from thzsync.carriers import FIBRE
 from thzsync.optical import OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE, JOIN
+from thzsync.transfers.precedence import JOIN
 
 KIB = 1024
 CHUNK = 512 * KIB

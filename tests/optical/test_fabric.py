@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from tests.optical.cases import run_to
 from tests.optical.networks import ring_network
+from thzsync.carriers import FIBRE, THZ
 from thzsync.errors import ThzSyncError
 from thzsync.network import Network
 from thzsync.optical import Background, OpticalFabric, lowering
@@ -19,7 +21,7 @@ from thzsync.optical.background import gaps_ps
 from thzsync.optical.flow_fabric import FlowFabric
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.pools import Runs
-from thzsync.transfers.precedence import AIR, DONE, FIBRE, JOIN, READY, TIMER
+from thzsync.transfers.precedence import DONE, JOIN, READY, TIMER
 
 PACKET = 1000
 HOP_PS = 1000  # one packet at one byte per picosecond
@@ -72,7 +74,7 @@ def test_chunks_of_one_instant_complete_in_the_order_of_their_links() -> None:
 
 
 def test_external_nodes_wait_for_their_carrier() -> None:
-    batch = ChunkBatch.build([AIR, FIBRE], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
+    batch = ChunkBatch.build([THZ, FIBRE], 0, 1, PACKET, 0, before=[0], after=[1], notify=True)
     fabric = OpticalFabric(network([0, 0]))
     fabric.submit(batch, 0)
     assert rows(fabric.advance(10**6)) == [(0, 0, READY)]
@@ -93,11 +95,11 @@ def test_a_batch_may_be_submitted_ahead_of_its_release() -> None:
 
 
 def test_external_chunks_fall_back_to_fibre() -> None:
-    batch = ChunkBatch.build([AIR, AIR], 0, 1, PACKET, 0, before=[0], after=[1])
+    batch = ChunkBatch.build([THZ, THZ], 0, 1, PACKET, 0, before=[0], after=[1])
     fabric = OpticalFabric(network([0, 0]))
     fabric.submit(batch, 0)
     fabric.advance(0)
-    fabric.to_fibre(np.array([0, 1]), 0)
+    fabric.move(np.array([0, 1]), THZ, FIBRE, 0)
     run_to(fabric, 10**6)
     assert fabric.finished(0, 2).arrival_ps.tolist() == [2000, 4000]
 
@@ -107,9 +109,11 @@ def test_chunks_still_in_the_rack_leave_a_dead_fibre() -> None:
     fabric.submit(ChunkBatch.build(FIBRE, 0, [1, 2, 1, 2], 3 * PACKET, [0, 1, 2, 2]), 0)
     fabric.advance(1500)  # packets of flows 0 and 1 have left or are leaving
     fabric.set_rate(0, 0, 1500)
-    accepted = fabric.to_air(np.arange(4), 1500)
+    accepted = fabric.move(np.arange(4), FIBRE, THZ, 1500)
     assert accepted.tolist() == [False, False, True, True]
-    assert not fabric.to_air(np.array([-1, 2**40]), 1500).any()  # there are no such chunks
+    assert not fabric.move(
+        np.array([-1, 2**40]), FIBRE, THZ, 1500
+    ).any()  # there are no such chunks
     assert rows(fabric.advance(10**6)) == [(1500, 2, READY), (1500, 3, READY)]
     fabric.complete(np.array([2, 3]), 1500)
     run_to(fabric, 10**6)
@@ -128,7 +132,7 @@ def test_a_waiting_head_that_leaves_the_rack_frees_its_place_in_line() -> None:
     fabric.set_rate(4 + 2, 0, 0)
     fabric.advance(5000)
     assert fabric.finished(1, 2).arrival_ps.tolist() == [-1, -1]  # blocked behind the head
-    assert fabric.to_air(np.array([1]), 5000).tolist() == [True]
+    assert fabric.move(np.array([1]), FIBRE, THZ, 5000).tolist() == [True]
     run_to(fabric, 10**5)
     # with room for one packet on the way, each of the three takes both hops by itself
     assert fabric.finished(2, 1).arrival_ps[0] == 5000 + 3 * 2 * HOP_PS
@@ -319,9 +323,10 @@ def test_the_clock_and_unfinished_batches_are_guarded() -> None:
     fabric.retire(base)
     with pytest.raises(ThzSyncError, match="retired"):
         fabric.retire(base)
-    for act in (fabric.complete, fabric.to_fibre, fabric.to_air):
+    moves = (partial(fabric.move, source=a, target=b) for a, b in ((THZ, FIBRE), (FIBRE, THZ)))
+    for act in (fabric.complete, *moves):
         with pytest.raises(ThzSyncError, match="now is 1000"):
-            act(np.array([0]), 5)
+            act(np.array([0]), at_ps=5)
     with pytest.raises(ThzSyncError, match="ps"):
         fabric.advance(10)
     with pytest.raises(ThzSyncError, match="link 99"):
@@ -345,7 +350,7 @@ from tests.optical.cases import run_to
 from tests.optical.networks import ring_network
 from thzsync.optical import Background, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
+from thzsync.carriers import FIBRE
 net = ring_network([0, 0, 1, 1], packet_bytes=1000, nic_queue_bytes=2500,
                     output_queue_bytes=2500, shared_buffer_bytes=6000, access_bps=3e11,
                     switch_delay_ps=999)

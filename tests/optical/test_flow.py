@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from tests.optical.networks import ring_network
+from thzsync.carriers import FIBRE, THZ
 from thzsync.errors import ThzSyncError
 from thzsync.network import Network
 from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import AIR, DONE, FIBRE, JOIN, READY
+from thzsync.transfers.precedence import DONE, JOIN, READY
 
 PACKET = 65_536
 CHUNK = 8 * PACKET
@@ -242,12 +243,12 @@ def test_chunks_that_have_not_left_can_go_to_the_air() -> None:
     fabric = FlowFabric(part)
     base = fabric.submit(flows((0, 1, 100)), 0)
     fabric.advance(10**8)
-    moved = fabric.to_air(np.arange(base, base + 100), fabric.now_ps)
+    moved = fabric.move(np.arange(base, base + 100), FIBRE, THZ, fabric.now_ps)
     assert 0 < moved.sum() < 100
     reports = fabric.advance(fabric.now_ps)
     assert (reports.what == READY).all()
     assert set(reports.node) == set(base + np.flatnonzero(moved))
-    fabric.to_fibre(reports.node[:10], fabric.now_ps)
+    fabric.move(reports.node[:10], THZ, FIBRE, fabric.now_ps)
     fabric.complete(reports.node[10:], fabric.now_ps)
     done = fabric.advance(LONG_PS)
     assert done.what.tolist() == [DONE]
@@ -259,7 +260,7 @@ def test_chunks_that_have_not_left_can_go_to_the_air() -> None:
 def test_chunks_can_go_to_the_air_before_anything_has_moved(fabric: Fabric) -> None:
     base = fabric.submit(flows((0, 1, 10)), 0)
     chunks = np.arange(base, base + 10)
-    assert fabric.to_air(chunks, 0).all()
+    assert fabric.move(chunks, FIBRE, THZ, 0).all()
     assert fabric.advance(0).node.tolist() == chunks.tolist()
     fabric.complete(chunks, 0)
     assert fabric.advance(LONG_PS).what.tolist() == [DONE]
@@ -271,7 +272,7 @@ def test_a_waiting_rack_whose_chunk_goes_to_the_air_leaves_the_line() -> None:
     fabric = FlowFabric(network())
     base = fabric.submit(flows(*((i, 0, 40) for i in range(1, 8))), 0)
     fabric.advance(2 * 10**9)
-    moved = fabric.to_air(np.arange(base, base + 280), fabric.now_ps)
+    moved = fabric.move(np.arange(base, base + 280), FIBRE, THZ, fabric.now_ps)
     reports = fabric.advance(fabric.now_ps)
     fabric.complete(reports.node, fabric.now_ps)
     assert fabric.advance(LONG_PS).what.tolist() == [DONE]
@@ -339,7 +340,7 @@ def test_what_it_cannot_do_it_refuses() -> None:
     with pytest.raises(ThzSyncError, match=r"\b10\b"):
         fabric.advance(5)
     fabric.submit(flows((0, 1, 1)), 10)
-    with pytest.raises(ThzSyncError, match="air"):
+    with pytest.raises(ThzSyncError, match="node 0"):
         fabric.complete(np.array([0]), 10)
 
 
@@ -347,7 +348,7 @@ def mixed(fabric: Fabric) -> Fabric:
     """Two chunks of the air, one that waits for the first, a chunk of the fibre, and a join."""
     fabric.submit(
         ChunkBatch.build(
-            [AIR, AIR, AIR, FIBRE, JOIN], 0, 1, [*[CHUNK] * 4, 0], [0, 1, 0, 2, 0],
+            [THZ, THZ, THZ, FIBRE, JOIN], 0, 1, [*[CHUNK] * 4, 0], [0, 1, 0, 2, 0],
             before=[0, 0, 1, 2, 3], after=[2, 4, 4, 4, 4], notify=[False] * 4 + [True],
         ),
         0,
@@ -357,7 +358,7 @@ def mixed(fabric: Fabric) -> Fabric:
 
 def ending(fabric: Fabric) -> list[list[int]]:
     """What is reported, and when all arrives, if the first chunk takes the fibre."""
-    fabric.to_fibre(np.array([0]), 0)
+    fabric.move(np.array([0]), THZ, FIBRE, 0)
     fabric.complete(np.array([1]), 0)
     seen: list[list[int]] = []
     while not seen or seen[-1][-1] != DONE:
@@ -369,30 +370,36 @@ def ending(fabric: Fabric) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("make", [FlowFabric, OpticalFabric])
-@pytest.mark.parametrize("door", ["complete", "to_fibre", "to_air"])
-def test_a_refused_call_changes_nothing(make: Any, door: str) -> None:
+@pytest.mark.parametrize("door", [(), (THZ, FIBRE), (FIBRE, THZ)])
+def test_a_refused_call_changes_nothing(make: Any, door: tuple[int, ...]) -> None:
     """A chunk that cannot, a chunk named twice, another clock: those beside it stay, too."""
     whole, refused = mixed(make(network())), mixed(make(network()))
     for fabric in (whole, refused):
         assert fabric.advance(0).node.tolist() == [0, 1]
     calls = [([0, 1, 3], 0), ([1, 0, 1], 0), ([0, 1], 5)]
-    for nodes, at_ps in calls if door != "to_air" else calls[-1:]:
-        with pytest.raises(ThzSyncError, match=rf"{door}: (node [13] |at_ps is 5)"):
-            getattr(refused, door)(np.array(nodes), at_ps)
-    assert refused.ledger.on_air(0, 4).tolist() == [True, True, True, False]
+    name = "move" if door else "complete"
+    for nodes, at_ps in calls if door != (FIBRE, THZ) else calls[-1:]:
+        with pytest.raises(ThzSyncError, match=rf"{name}: (node [13] |at_ps is 5)"):
+            getattr(refused, name)(np.array(nodes), *door, at_ps)
+    assert refused.ledger.owners(0, 4).tolist() == [THZ, THZ, THZ, FIBRE]
     assert ending(refused) == ending(whole)
 
 
 @pytest.mark.parametrize("make", [FlowFabric, OpticalFabric])
 def test_what_cannot_go_to_the_air_is_left_out_and_nothing_goes_twice(make: Any) -> None:
     fabric = mixed(make(network()))
-    assert fabric.to_air(np.array([0, 3, 4, 3]), 0).tolist() == [False, True, False, False]
+    assert fabric.move(np.array([0, 3, 4, 3]), FIBRE, THZ, 0).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
     assert fabric.advance(0).node.tolist() == [0, 1, 3]
 
 
 def test_chunks_of_the_air_release_those_of_the_fibre() -> None:
     work = ChunkBatch.build(
-        [AIR, FIBRE, JOIN], [0, 1, 0], [1, 2, 0], [CHUNK, CHUNK, 0], [0, 1, 0],
+        [THZ, FIBRE, JOIN], [0, 1, 0], [1, 2, 0], [CHUNK, CHUNK, 0], [0, 1, 0],
         before=[0, 1], after=[1, 2], notify=[False, False, True],
     )  # fmt: skip
     fabric = FlowFabric(network())

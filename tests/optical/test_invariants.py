@@ -12,10 +12,10 @@ from tests.network.strategies import any_network
 from tests.optical.cases import Case, cases, networks, play, run_to, sorted_trace
 from tests.optical.networks import ring_network
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE
 from thzsync.network import Buffers, Network
 from thzsync.optical import Background, FlowFabric, OpticalFabric
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
 
 LINK, NODE, LEFT, BYTES, READY, START, END = range(7)
 MODEST = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

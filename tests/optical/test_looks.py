@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.optical.cases import Case, batches, networks
 from tests.optical.networks import ring_network
 from thzsync.arrays import NEVER_PS
+from thzsync.carriers import FIBRE
 from thzsync.optical import Background, OpticalFabric
 from thzsync.optical import layout as c
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE, JOIN, TIMER
+from thzsync.transfers.precedence import JOIN, TIMER
 
 HORIZON_PS = 400_000
 Look = tuple[Any, ...]

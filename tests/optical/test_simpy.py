@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from benchmarks.optical import sixteen_hosts
 from tests.optical.cases import batches, networks, run_to
 from tests.reference.simpy_fabric import SimpyFabric
+from thzsync.carriers import FIBRE
 from thzsync.optical import OpticalFabric
-from thzsync.transfers.precedence import FIBRE
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))

@@ -14,6 +14,7 @@ from tests.simulation.scenarios import RandomPolicy, scenarios
 from tests.simulation.traces import event, traced
 from tests.wireless.worlds import everyone_to_everyone
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE, THZ
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand, Tensor, find_collective
 from thzsync.coordinator.static import ALL_WIRELESS
@@ -26,7 +27,7 @@ from thzsync.simulation.engine import Engine
 from thzsync.streams import Streams
 from thzsync.synthesis import BUILT_IN, Method
 from thzsync.topology import Topology
-from thzsync.transfers.precedence import AIR, OWNER
+from thzsync.transfers.precedence import OWNER
 
 RACKS = 4
 LATE_S = [0.0, 0.0, 3e-3, 0.0]
@@ -80,7 +81,7 @@ def test_whatever_faults_move_every_chunk_is_carried_exactly_once(
     run = simulate(scenario, RandomPolicy(seed), 1, seed, references={})
     chunks = run.tables["chunks"]
     assert chunks.select("number", "flow", "chunk").is_unique().all()
-    on_thz = chunks.filter("thz").select("number", "flow", "chunk")
+    on_thz = chunks.filter(pl.col("carrier") == THZ).select("number", "flow", "chunk")
     assert sent_over_thz(run) == sorted(on_thz.rows())
     assert up_link_bytes(run) == wired_bytes_by_source(run)
 
@@ -108,7 +109,9 @@ def wired_bytes_by_source(run: Run) -> dict[int, int]:
     flows = run.flows.select("number", "flow", "src", "chunk_bytes", "bytes")
     start = pl.col("chunk") * pl.col("chunk_bytes")
     size = pl.min_horizontal("chunk_bytes", pl.col("bytes") - start)
-    wired = run.tables["chunks"].filter(~pl.col("thz")).join(flows, on=["number", "flow"])
+    wired = (
+        run.tables["chunks"].filter(pl.col("carrier") == FIBRE).join(flows, on=["number", "flow"])
+    )
     return dict(wired.group_by("src").agg(size.sum()).iter_rows())
 
 
@@ -127,22 +130,22 @@ class TestOwnership:
         self, executor: Executor
     ) -> None:
         (work,) = executor.active.values()
-        np.testing.assert_array_equal(executor.on_air(work), work.graph.on_thz)
+        np.testing.assert_array_equal(executor.carrier(work), work.graph.decided)
         assert 0 < work.graph.on_thz.sum() < work.chunks
-        executor.move_to_fibre(work, np.flatnonzero(work.graph.on_thz))
-        assert not executor.on_air(work).any()
-        assert executor.air.outstanding(work.number) == 0  # type: ignore[attr-defined]
-        executor.move_to_air(work, np.arange(work.chunks))
-        assert executor.on_air(work).all()
-        assert executor.air.outstanding(work.number) == work.chunks  # type: ignore[attr-defined]
+        executor.move(work, np.flatnonzero(work.graph.on_thz), THZ, FIBRE)
+        assert not executor.carrier(work).any()
+        assert executor.carriers[THZ].outstanding(work.number) == 0  # type: ignore[attr-defined]
+        executor.move(work, np.arange(work.chunks), FIBRE, THZ)
+        assert (executor.carrier(work) == THZ).all()
+        assert executor.carriers[THZ].outstanding(work.number) == work.chunks  # type: ignore[attr-defined]
 
     def test_a_change_of_the_owner_column_is_all_that_it_takes_to_see_another_owner(
         self, executor: Executor
     ) -> None:
         (work,) = executor.active.values()
-        assert (executor.on_air(work) == (owners(executor, work) == AIR)).all()
-        owners(executor, work)[:] = AIR
-        assert executor.on_air(work).all()
+        assert (executor.carrier(work) == owners(executor, work)).all()
+        owners(executor, work)[:] = THZ
+        assert (executor.carrier(work) == THZ).all()
 
 
 def owners(executor: Executor, work: Work) -> IntArray:

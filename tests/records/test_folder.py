@@ -42,7 +42,7 @@ def crash_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "replace", replace)
 
 
-@pytest.mark.parametrize("step", range(22))
+@pytest.mark.parametrize("step", range(24))
 def test_a_crash_while_overwriting_leaves_the_old_run_or_the_new_one(
     step: int, runs: tuple[Run, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,13 +50,13 @@ def test_a_crash_while_overwriting_leaves_the_old_run_or_the_new_one(
     old.save(tmp_path / "demo")
     with monkeypatch.context() as patch:
         crash_at(step, patch)
-        if step < 21:  # ten files written, the marker, ten files moved
+        if step < 23:  # eleven files written, the marker, eleven files moved
             with pytest.raises(Crash):
                 new.save(tmp_path / "demo")
         else:
             new.save(tmp_path / "demo")
     found = Run.load(tmp_path / "demo")
-    expected = new if step > 10 else old
+    expected = new if step > 11 else old
     assert found.seed == expected.seed
     assert all(found.tables[name].equals(table) for name, table in expected.tables.items())
     old.save(tmp_path / "demo")  # and the next writer clears up

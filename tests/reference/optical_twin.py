@@ -12,11 +12,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from thzsync.carriers import FIBRE, THZ
 from thzsync.network import Network
 from thzsync.optical import Background
 from thzsync.optical.background import gaps_ps
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
+from thzsync.transfers.precedence import JOIN, TIMER
 
 
 class Passage(NamedTuple):
@@ -290,7 +291,7 @@ class Twin:
                 if up not in kicked:
                     kicked.append(up)
             flow.append(number)
-        elif node.kind == AIR:
+        elif node.kind == THZ:
             heapq.heappush(self.externals, (now + self.external_ps, self.sequence, number))
             self.sequence += 1
         elif node.kind == TIMER and node.release_ps > now:

@@ -13,10 +13,10 @@ from typing import Any
 
 import simpy
 
+from thzsync.carriers import FIBRE
 from thzsync.errors import ThzSyncError
 from thzsync.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
 
 _LAST = 2
 """SimPy priority behind its own URGENT (0) and NORMAL (1)."""

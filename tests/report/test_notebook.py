@@ -46,7 +46,7 @@ def test_a_schedule_shows_its_rounds() -> None:
         block=none,
         shard=none,
         reduces=np.zeros(1, bool),
-        thz_chunks=one,
+        carried=one,
         disciplines=("streaming",),
         discipline=none,
         bundled=np.zeros(1, bool),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE
 from thzsync.coordinator import Situation
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
@@ -12,7 +13,6 @@ from thzsync.simulation.world import World
 from thzsync.synthesis import Offer
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import FIBRE
 
 RACKS = np.arange(4)
 QUIET = build_scenario({"floor": {"rings": 1, "slots_per_ring": 4}}, "test")

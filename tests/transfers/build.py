@@ -36,7 +36,7 @@ def plan_of(kind, racks, demand, flows, method="test", chunk_bytes=CHUNK, bundle
         block=np.zeros(len(flows), dtype=np.int64) if whole else np.arange(len(flows)),
         shard=np.array(shard, dtype=np.int64) if whole else np.arange(len(flows)),
         reduces=np.array(reduces, dtype=bool),
-        thz_chunks=-(-size_bytes // chunk_bytes),
+        carried=-(-size_bytes // chunk_bytes),
         disciplines=("assignment",),
         discipline=np.zeros(len(flows), dtype=np.int64),
         bundled=np.full(len(flows), bundled),

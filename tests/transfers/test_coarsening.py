@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from thzsync.carriers import THZ
 from thzsync.collectives import Tensor
 from thzsync.scenario import Thz
 from thzsync.synthesis import Setting, find_method
@@ -12,7 +13,6 @@ from thzsync.transfers import TransferGraph
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.coarsening import Coarsening, Cut, grid
 from thzsync.transfers.lowering import event_batch
-from thzsync.transfers.precedence import AIR
 
 CUT = Cut(32, 4096)
 
@@ -81,7 +81,7 @@ def test_a_grouped_event_has_the_timers_the_join_and_the_bytes_of_a_plain_one() 
     grouped, plain = event_batch(graph, delays, 100, coarse), event_batch(graph, delays, 100)
     assert grouped.size_bytes.sum() == plain.size_bytes.sum()
     assert (grouped.release_ps[-3:] == plain.release_ps[-3:]).all()
-    assert reached(grouped)[AIR] == reached(plain)[AIR]
+    assert reached(grouped)[THZ] == reached(plain)[THZ]
     assert len(grouped) < len(plain) / 2
     # a timer gates exactly the nodes of the chunks that it gates
     nodes, chunks = coarse.nodes, len(graph.chunk_flow)

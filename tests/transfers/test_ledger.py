@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE, THZ
 from thzsync.errors import ThzSyncError
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import Ledger
 from thzsync.transfers.precedence import (
-    AIR,
     DONE,
     DONE_NODE,
-    FIBRE,
     FRESH,
     FRESH_NODE,
     JOIN,
@@ -58,7 +59,7 @@ def fresh(ledger: Ledger) -> int:
 
 
 def test_a_chunk_waits_for_every_one_of_its_predecessors() -> None:
-    ledger = entered([AIR, AIR, AIR, JOIN], (0, 2), (1, 2), (2, 3))
+    ledger = entered([THZ, THZ, THZ, JOIN], (0, 2), (1, 2), (2, 3))
     assert told(ledger) == [(0, READY), (1, READY)]
     arrive(ledger, 1)
     assert told(ledger) == []
@@ -69,10 +70,10 @@ def test_a_chunk_waits_for_every_one_of_its_predecessors() -> None:
 
 
 def test_a_chunk_that_moves_to_the_fibre_before_it_is_ready_waits_there() -> None:
-    ledger = entered([AIR, AIR, JOIN], (0, 1), (1, 2))
+    ledger = entered([THZ, THZ, JOIN], (0, 1), (1, 2))
     told(ledger)
-    ledger.to_fibre(np.array([1]), 0)
-    assert ledger.on_air(0, 2).tolist() == [True, False]
+    ledger.move(np.array([1]), THZ, FIBRE, 0)
+    assert ledger.owners(0, 2).tolist() == [THZ, FIBRE]
     assert fresh(ledger) == 0
     arrive(ledger, 0)
     assert told(ledger) == []  # the fibre need not be told: it looks for itself
@@ -80,14 +81,26 @@ def test_a_chunk_that_moves_to_the_fibre_before_it_is_ready_waits_there() -> Non
 
 
 def test_a_ready_chunk_that_moves_to_the_fibre_may_leave_at_once() -> None:
-    ledger = entered([AIR, JOIN], (0, 1))
+    ledger = entered([THZ, JOIN], (0, 1))
     told(ledger)
-    ledger.to_fibre(np.array([0]), 0)
+    ledger.move(np.array([0]), THZ, FIBRE, 0)
     assert fresh(ledger) == 1
 
 
+def test_a_chunk_that_moves_to_a_third_carrier_is_reported_when_it_is_ready() -> None:
+    ledger = entered([THZ, THZ, JOIN], (0, 1), (1, 2))
+    told(ledger)
+    ledger.move(np.array([0, 1]), THZ, 2, 0)
+    assert ledger.owners(0, 3).tolist() == [2, 2, JOIN]
+    assert told(ledger) == [(0, READY)]
+    with pytest.raises(ThzSyncError, match="carrier 1"):
+        ledger.move(np.array([0]), THZ, FIBRE, 0)
+    arrive(ledger, 0)
+    assert told(ledger) == [(1, READY)]
+
+
 def test_a_timer_holds_its_chunks_until_its_release() -> None:
-    ledger = entered([AIR, TIMER, JOIN], (1, 0), (0, 2), release_ps=70)
+    ledger = entered([THZ, TIMER, JOIN], (1, 0), (0, 2), release_ps=70)
     assert told(ledger, 50) == []
     assert ledger.now_ps == 50
     assert told(ledger, 100) == [(0, READY)]
@@ -96,7 +109,7 @@ def test_a_timer_holds_its_chunks_until_its_release() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "node"), [([AIR, AIR], 1), ([FIBRE, AIR], 0)], ids=["not ready", "of the fibre"]
+    ("kind", "node"), [([THZ, THZ], 1), ([FIBRE, THZ], 0)], ids=["not ready", "of the fibre"]
 )
 def test_only_ready_chunks_of_the_air_arrive_over_it(kind: list[int], node: int) -> None:
     ledger = entered(kind, (0, 1))
@@ -112,14 +125,22 @@ def written(ledger: Ledger) -> list[bytes]:
     return [ledger.clock.tobytes(), ledger.task.tobytes(), ledger.edge.tobytes(), *used]
 
 
-@pytest.mark.parametrize("act", [Ledger.complete, Ledger.to_fibre])
+def to_fibre(ledger: Ledger, nodes: IntArray, at_ps: int) -> None:
+    ledger.move(nodes, THZ, FIBRE, at_ps)
+
+
+def to_third(ledger: Ledger, nodes: IntArray, at_ps: int) -> None:
+    ledger.move(nodes, THZ, 2, at_ps)
+
+
+@pytest.mark.parametrize("act", [Ledger.complete, to_fibre, to_third])
 @pytest.mark.parametrize(
     ("nodes", "bad"),
     [([0, 1, 2], 2), ([1, 3, 0], 3), ([0, 1, 0], 0), ([0, -1], -1), ([1, 2**40], 2**40)],
     ids=["fibre", "join", "twice", "before all", "beyond all"],
 )
 def test_a_refused_call_changes_nothing(act: Any, nodes: list[int], bad: int) -> None:
-    ledger = entered([AIR, AIR, FIBRE, JOIN], (0, 3), (1, 3), (2, 3))
+    ledger = entered([THZ, THZ, FIBRE, JOIN], (0, 3), (1, 3), (2, 3))
     told(ledger)
     before = written(ledger)
     with pytest.raises(ThzSyncError, match=rf"node {bad}\b"):
@@ -128,11 +149,11 @@ def test_a_refused_call_changes_nothing(act: Any, nodes: list[int], bad: int) ->
 
 
 def test_what_was_asked_for_before_a_refused_call_still_happens() -> None:
-    ledger = entered([AIR, AIR, AIR, JOIN], (0, 2), (1, 3), (2, 3))
+    ledger = entered([THZ, THZ, THZ, JOIN], (0, 2), (1, 3), (2, 3))
     told(ledger)
-    ledger.to_fibre(np.array([1]), 0)
+    ledger.move(np.array([1]), THZ, FIBRE, 0)
     arrive(ledger, 0)
-    for act in (ledger.to_fibre, ledger.complete):
+    for act in (partial(to_fibre, ledger), ledger.complete):
         with pytest.raises(ThzSyncError, match=r"node [12]\b"):
             act(np.array([2, 1]), 0)
     assert fresh(ledger) == 1
@@ -140,7 +161,7 @@ def test_what_was_asked_for_before_a_refused_call_still_happens() -> None:
 
 
 def test_no_chunk_arrives_twice() -> None:
-    ledger = entered([AIR, JOIN], (0, 1))
+    ledger = entered([THZ, JOIN], (0, 1))
     told(ledger)
     arrive(ledger, 0)
     with pytest.raises(ThzSyncError, match="node 0 "):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from thzsync.auditor import (
     air,
     background,
+    carriers,
     causality,
     delivery,
     faults,
@@ -46,6 +47,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     rounds.gain, rounds.rate, air.power_needed, air.budget_used,
     rounds.transmission_bytes, rounds.round_span, rounds.round_order, rounds.discipline,
     rounds.in_turn, rounds.steering,
+    carriers.sendings, carriers.carriers,
     fibre.wired_speed, fibre.link_bytes, fibre.wired_order, fibre.link_rate,
     flows.fibre_time, flows.fidelity, fibre.link_spans, fibre.link_progress,
     background.background,
@@ -60,6 +62,7 @@ IN_PARTS: Final[frozenset[Check]] = frozenset((
     causality.chunk_times, causality.event_end, causality.chunk_precedence,
     causality.local_release, causality.ready_time, causality.round_start,
     delivery.chunks_once, delivery.blocks, delivery.postcondition,
+    carriers.sendings,
     delivery.fabric, delivery.decision, air.power_budget, rounds.transmission_bytes,
     fibre.wired_speed, flows.fibre_time, totals.energy, faults.fallback,
 ))  # fmt: skip

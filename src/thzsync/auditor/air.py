@@ -9,6 +9,7 @@ from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.rounds import capacity_bits
 from thzsync.auditor.tables import real_sum_by
+from thzsync.carriers import THZ
 
 _POWER_UNITS = 2**40
 """Power is summed in whole units of the maximum / 2^40, so that long sums stay exact."""
@@ -60,7 +61,7 @@ def power_budget(record: Record, findings: Findings) -> None:
     events, sent, chunks = record.events, record.transmissions, record.chunks
     most = record.scenario.thz.max_power_w
     share = events.power.copy()
-    moved = chunks.thz & ~chunks.decided
+    moved = chunks.thz & (chunks.decided != THZ)
     member = events.member(chunks.event[moved], record.flows.src[chunks.flow[moved]])
     share[member[member >= 0]] = 1.0
     place = events.member(sent.event, sent.src)

@@ -16,6 +16,7 @@ from thzsync.arrays import IntArray
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import causal_order, find, pack, spread, sum_by
+from thzsync.carriers import FIBRE, THZ
 
 
 def chunks_once(record: Record, findings: Findings) -> None:
@@ -43,7 +44,7 @@ def flow_graph(record: Record, findings: Findings) -> None:
 
 
 def fabric(record: Record, findings: Findings) -> None:
-    """A THz chunk is in exactly one transmission and ends with it, a wired one in none.
+    """A THz chunk is in exactly one transmission and ends with it, any other one in none.
 
     eq:unique_assignment.
     """
@@ -72,12 +73,12 @@ def action(record: Record, findings: Findings) -> None:
 def decision(record: Record, findings: Findings) -> None:
     """Decided and carried differ by exactly the counted fallback and rerouted chunks."""
     events, flows, chunks = record.events, record.flows, record.chunks
-    decided = sum_by(chunks.flow, chunks.decided, len(flows))
+    decided = sum_by(chunks.flow, chunks.decided == THZ, len(flows))
     findings.equal(flows.thz_chunks, decided, flows.name, "count of chunks decided for THz")
     known = chunks.event >= 0
     counts = {
-        "fallback_chunks": chunks.decided & ~chunks.thz,
-        "rerouted_chunks": ~chunks.decided & chunks.thz,
+        "fallback_chunks": (chunks.decided != FIBRE) & chunks.wired,
+        "rerouted_chunks": (chunks.decided == FIBRE) & ~chunks.wired,
     }
     for column, moved in counts.items():
         found = sum_by(chunks.event[known], moved[known], len(events))

@@ -21,6 +21,7 @@ from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.rounds import snr_per_w
 from thzsync.auditor.tables import spread
+from thzsync.carriers import THZ
 from thzsync.scenario import ComputeFrozen, Fault, PairBlocked, SubbandJammed, TransceiverDown
 
 
@@ -91,14 +92,15 @@ def fallback(record: Record, findings: Findings) -> None:
     """Fibre takes over a chunk of THz after its timeout, and only where no subband would do."""
     chunks, flows = record.chunks, record.flows
     air, timeout_ps = _Air(record), to_ps(record.scenario.thz.fallback_timeout_s)
-    given_up = chunks.decided & ~chunks.thz
+    on_thz = chunks.decided == THZ
+    given_up = on_thz & chunks.wired
     conserving = record.declares(flows.discipline, lambda told: told.work_conserving)
     for flow in np.unique(chunks.flow[given_up]).tolist():
         own = slice(*np.searchsorted(chunks.flow, (flow, flow + 1)).tolist())
         event = int(flows.event[flow])
         if event < 0 or not conserving[flow]:
             continue
-        first_ps = int(chunks.ready_ps[own][chunks.decided[own]].min())
+        first_ps = int(chunks.ready_ps[own][on_thz[own]].min())
         ends = chunks.end_ps[own][given_up[own]]
         waited = int(ends.min()) >= first_ps + timeout_ps
         findings.require(waited, flows.name(flow), "left to fibre before its timeout")
@@ -118,7 +120,7 @@ def _waits(record: Record) -> Iterator[tuple[int, int, int, IntArray]]:
     taken_ps = np.full(len(chunks), -1, dtype=np.int64)
     taken_ps[row] = sent.taken_ps[owner]
     known = (chunks.event >= 0) & chunks.thz & (taken_ps >= 0)
-    odd = (chunks.event >= 0) & ((chunks.thz != chunks.decided) | (chunks.thz & ~known))
+    odd = (chunks.event >= 0) & ((chunks.carrier != chunks.decided) | (chunks.thz & ~known))
     idling = ~record.declares(flows.discipline, lambda told: told.work_conserving)
     idling &= flows.event >= 0
     left_out = {*chunks.event[odd].tolist(), *flows.event[idling].tolist()}

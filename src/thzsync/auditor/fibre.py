@@ -54,7 +54,7 @@ def bytes_per_link(
 def wired_speed(record: Record, findings: Findings) -> None:
     """No wired chunk is faster than its slowest fibre and its switches (eq:wired_flow_delay)."""
     chunks, optical, paths = record.chunks, record.scenario.optical, record.paths
-    row = np.flatnonzero(~chunks.thz)
+    row = np.flatnonzero(chunks.wired)
     flow, position = np.unique(chunks.flow[row], return_inverse=True)
     link, of_flow, surely = crossed_links(record, flow)
     slowest = np.full(len(flow), np.inf)
@@ -114,7 +114,7 @@ def _arrivals(part: Record) -> pl.DataFrame:
     import polars as pl
 
     chunks, flows = part.chunks, part.flows
-    row = np.flatnonzero(~chunks.thz & part.on_floor(flows.src, flows.dst)[chunks.flow])
+    row = np.flatnonzero(chunks.wired & part.on_floor(flows.src, flows.dst)[chunks.flow])
     flow = chunks.flow[row]
     return pl.DataFrame(
         {
@@ -247,7 +247,7 @@ def link_progress(record: Record, findings: Findings) -> None:
 def _lots(part: Record, edges: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Bytes of wired chunks by flow and by the samples in which they became ready and arrived."""
     chunks = part.chunks
-    row = np.flatnonzero(~chunks.thz)
+    row = np.flatnonzero(chunks.wired)
     flow = part.first_flow + chunks.flow[row]
     ready = np.searchsorted(edges, chunks.ready_ps[row])
     arrived = np.searchsorted(edges, chunks.end_ps[row])

@@ -14,12 +14,13 @@ from thzsync.auditor.fibre import crossed_links
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import find, pack, sum_by
+from thzsync.carriers import FIBRE
 
 
 def fibre_time(record: Record, findings: Findings) -> None:
     """What an event sent over a fibre fits into the time between its release and its end."""
     chunks, flows, events = record.chunks, record.flows, record.events
-    wired = np.flatnonzero(~chunks.thz & (chunks.event >= 0))
+    wired = np.flatnonzero(chunks.wired & (chunks.event >= 0))
     load = np.bincount(chunks.flow[wired], chunks.bytes[wired], len(flows))
     row = np.flatnonzero((load > 0) & (flows.event >= 0))
     link, position, surely = crossed_links(record, row)
@@ -109,10 +110,10 @@ def grid(chunks: int, pieces: int, most: int) -> IntArray:
 
 
 def _single(record: Record, first: IntArray, run: IntArray, ends: IntArray) -> BoolArray:
-    """Chunks of THz as it was decided, and the rest of the run of the last of them."""
-    flows, rows = record.flows, len(record.chunks)
-    count = np.clip(flows.thz_chunks, 0, np.diff(first))
+    """Chunks that were decided for other carriers, and the rest of the run of the last of them."""
+    chunks, rows = record.chunks, len(record.chunks)
+    count = sum_by(chunks.flow, chunks.decided != FIBRE, len(record.flows))
     some = count > 0
     until = first[:-1].copy()
     until[some] = ends[run[first[:-1][some] + count[some] - 1]]
-    return np.arange(rows) < until[record.chunks.flow]
+    return np.arange(rows) < until[chunks.flow]

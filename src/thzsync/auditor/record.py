@@ -81,6 +81,7 @@ class Record:
         self.flows = rows.Flows(tables["flows"], self.events)
         self.rounds = rows.Rounds(tables["rounds"], self.events)
         self.transmissions = rows.Transmissions(tables["transmissions"], self.rounds, self.flows)
+        self.sendings = rows.Sendings(tables["sendings"], self.flows)
         self._chunk_rows = chunks
         self.__dict__.pop("chunks", None)
 
@@ -132,8 +133,8 @@ class Record:
             of = part.chunks
             chunks += len(of)
             orphans += of.orphans
-            wired.append(sum_by(of.flow, np.where(of.thz, 0, of.bytes), len(part.flows)))
-            events = of.event[of.thz != of.decided]
+            wired.append(sum_by(of.flow, np.where(of.wired, of.bytes, 0), len(part.flows)))
+            events = of.event[of.carrier != of.decided]
             moved.append(np.bincount(events[events >= 0], minlength=len(part.events)) > 0)
         return Survey(chunks, orphans, np.concatenate(wired), np.concatenate(moved))
 
@@ -169,7 +170,7 @@ class Record:
     def _part(self, numbers: tuple[int, int], chunks: pl.DataFrame) -> Record:
         """The events of some numbers, their flows, chunks, rounds and transmissions."""
         tables, begins = {}, {}
-        for name in ("events", "blocks", "flows", "rounds", "transmissions"):
+        for name in ("events", "blocks", "flows", "rounds", "transmissions", "sendings"):
             frame = getattr(self, name).frame
             begins[name], end = np.searchsorted(frame["number"].to_numpy(), numbers).tolist()
             tables[name] = frame[begins[name] : end]

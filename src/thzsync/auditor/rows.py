@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, IntArray
+from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.auditor.tables import Index, Lists, Named, Table, find, pack, runs_of
+from thzsync.carriers import FIBRE, THZ
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,6 +102,18 @@ class Chunks(Table):
         self.key = pack(self.flow, self.chunk)
 
     @cached_property
+    def wired(self) -> BoolArray:
+        """Which chunks fibre carried."""
+        wired: BoolArray = self.carrier == FIBRE
+        return wired
+
+    @cached_property
+    def thz(self) -> BoolArray:
+        """Which chunks THz carried."""
+        thz: BoolArray = self.carrier == THZ
+        return thz
+
+    @cached_property
     def event(self) -> IntArray:
         """Row of every chunk's event, -1 if it is not recorded."""
         return self.flows.event[self.flow]
@@ -121,7 +134,21 @@ class Rounds(Table):
         self.event = find(events.key, self.number)
 
 
-class Transmissions(Table):
+class _Carrying(Table):
+    """Rows that carry chunks which follow each other, of one flow each."""
+
+    def carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
+        """First chunk row and number of chunk rows of every row (0 if some are absent)."""
+        known = (self.flow >= 0) & (self.chunks > 0)
+        first, last = (
+            find(chunks.key, pack(np.maximum(self.flow, 0), chunk))
+            for chunk in (self.first_chunk, self.first_chunk + self.chunks - 1)
+        )
+        whole = known & (first >= 0) & (last - first == self.chunks - 1)
+        return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
+
+
+class Transmissions(_Carrying):
     """THz transmissions joined with their round, flow and event."""
 
     title = "event {number}, round {round}, rack {src} -> {dst} on subband {subband}"
@@ -136,15 +163,16 @@ class Transmissions(Table):
         self.taken_ps = self.start_ps.copy()
         self.taken_ps[known] = rounds.start_ps[self.round[known]]
 
-    def carried(self, chunks: Chunks) -> tuple[IntArray, IntArray]:
-        """First chunk row and number of chunk rows of every transmission (0 if some are absent)."""
-        known = (self.flow >= 0) & (self.chunks > 0)
-        first, last = (
-            find(chunks.key, pack(np.maximum(self.flow, 0), chunk))
-            for chunk in (self.first_chunk, self.first_chunk + self.chunks - 1)
-        )
-        whole = known & (first >= 0) & (last - first == self.chunks - 1)
-        return np.where(whole, first, -1), np.where(whole, self.chunks, 0)
+
+class Sendings(_Carrying):
+    """What carriers after THz sent, joined with flow and event."""
+
+    title = "event {number}, flow {flow}, sending of carrier {carrier} from chunk {first_chunk} on"
+
+    def __init__(self, frame: pl.DataFrame, flows: Flows) -> None:
+        super().__init__(frame, ("number", "flow"), ("first_chunk",))
+        self.flow = find(flows.key, self.key)
+        self.event = find(flows.events.key, self.number)
 
 
 class Links(Table):

@@ -52,6 +52,8 @@ def _references(record: Record, findings: Findings) -> None:
         ("round", record.rounds.event, "event"),
         ("transmission", sent.round, "round"),
         ("transmission", sent.flow, "flow"),
+        ("sending", record.sendings.event, "event"),
+        ("sending", record.sendings.flow, "flow"),
         ("entry of a flow's after", flows.predecessor, "flow"),
     ]
     for what, row, target in references:
@@ -103,6 +105,8 @@ def declaration(record: Record, findings: Findings) -> None:
     if told is None:
         return
     found: dict[str, Any] = record.run.provenance()
+    if told.get("format") == 2:
+        del found["rows"]["sendings"]
     for key in ("kinds", "within"):  # worked out anew from the replayed events
         same = told.get("fidelity", {}).get(key) == found.get("fidelity", {}).get(key)
         findings.require(same, f"run.json, fidelity {key}", "does not follow from replayed events")

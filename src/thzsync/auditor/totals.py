@@ -11,24 +11,32 @@ from thzsync.auditor.fibre import bytes_per_link, hops
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import causal_order, real_sum_by, sum_by
+from thzsync.carriers import THZ
 
 _PS_PER_MS = 10**9
 
 
 def energy(record: Record, findings: Findings) -> None:
-    """Energy and bytes of an event on both fabrics (eq:thz_energy, eq:optical_energy)."""
+    """Energy and bytes of an event on every carrier (eq:thz_energy, eq:optical_energy)."""
     events, chunks, sent = record.events, record.chunks, record.transmissions
     known = np.flatnonzero(sent.event >= 0)
     joule = sent.power_w * (sent.end_ps - sent.start_ps) * 1e-12
     thz_j = real_sum_by(sent.event[known], joule[known], len(events))
     findings.compare(events, "thz_energy_j", thz_j)
+    others = record.sendings
+    known = np.flatnonzero(others.event >= 0)
+    further_j = real_sum_by(others.event[known], others.energy_j[known], len(events))
+    findings.compare(events, "further_energy_j", further_j)
     valid = chunks.event >= 0
-    wired, thz = np.flatnonzero(valid & ~chunks.thz), np.flatnonzero(valid & chunks.thz)
+    wired, thz = np.flatnonzero(valid & chunks.wired), np.flatnonzero(valid & chunks.thz)
     byte_hops = chunks.bytes[wired] * hops(record, chunks.flow[wired])
     bits = 8.0 * sum_by(chunks.event[wired], byte_hops, len(events))
     optical_j = record.scenario.optical.energy_j_per_bit_hop * bits
     findings.compare(events, "optical_energy_j", optical_j.astype(np.float64))
-    for column, rows in (("wired_bytes", wired), ("thz_bytes", thz)):
+    further = np.flatnonzero(valid & (chunks.carrier > THZ))
+    for column, rows in (
+        ("wired_bytes", wired), ("thz_bytes", thz), ("further_bytes", further),
+    ):  # fmt: skip
         carried = sum_by(chunks.event[rows], chunks.bytes[rows], len(events))
         findings.compare(events, column, carried.astype(np.float64))
 
@@ -43,7 +51,7 @@ def reward(record: Record, findings: Findings) -> None:
     """r_e = -(W_T T / T_ref + W_E E / E_ref); no reference costs nothing."""
     events, weights = record.events, record.scenario.reward
     time_s = events.completion_ms * 1e-3
-    energy_j = events.optical_energy_j + events.thz_energy_j
+    energy_j = events.optical_energy_j + events.thz_energy_j + events.further_energy_j
     expected = np.zeros(len(events))
     for kind, (reference_s, reference_j) in record.run.references.items():
         rows = events.kind == kind
@@ -94,15 +102,18 @@ def iteration_totals(record: Record, findings: Findings) -> None:
         return real_sum_by(owner[mine], getattr(events, column)[mine], len(table))
 
     summed = (
-        "completion_ms", "optical_energy_j", "thz_energy_j", "fallback_chunks", "rerouted_chunks",
+        "completion_ms", "optical_energy_j", "thz_energy_j", "further_energy_j", "fallback_chunks",
+        "rerouted_chunks",
     )  # fmt: skip
     for column in summed:
         findings.compare(table, column, total(column))
     thz_bytes, count = total("thz_bytes"), np.bincount(owner[mine], minlength=len(table))
-    findings.compare(table, "energy_j", total("optical_energy_j") + total("thz_energy_j"))
+    energies = [total(f"{carrier}_energy_j") for carrier in ("optical", "thz", "further")]
+    findings.compare(table, "energy_j", np.sum(energies, axis=0))
     findings.compare(table, "reward", total("reward") / np.maximum(count, 1))
     findings.compare(table, "makespan_ms", (table.end_ps - table.start_ps) / _PS_PER_MS)
-    share = thz_bytes / np.maximum(thz_bytes + total("wired_bytes"), 1)
+    all_bytes = thz_bytes + total("wired_bytes") + total("further_bytes")
+    share = thz_bytes / np.maximum(all_bytes, 1)
     findings.compare(table, "thz_share", share)
 
 

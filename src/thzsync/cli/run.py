@@ -78,6 +78,7 @@ def run(
     written at once, and --resume continues an interrupted run to the same numbers. Exit status 3
     means that flow fidelity differs from packets by more than the tolerance.
     """
+    from thzsync.execution.carrier import carrier_facts
     from thzsync.records.journal import Journal, RunSpec, refuse_to_drop
     from thzsync.simulation.simulator import first_policy
     from thzsync.wireless.discipline import declarations
@@ -99,7 +100,8 @@ def run(
         setting = output.change_scenario(setting, None, trace)
     if load is None and frozen:
         raise ThzSyncError("--frozen: give the coordinator to deploy with --from FILE")
-    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load, declarations())
+    declared = declarations(), carrier_facts(setting)
+    spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load, *declared)
     chosen = first_policy(spec)
     if save is not None:
         if not hasattr(chosen, "save"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.carriers import THZ
 from thzsync.errors import ThzSyncError
 from thzsync.network import Network
 from thzsync.scenario import Scenario
@@ -62,12 +64,21 @@ class Situation:
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """THz chunks per unit and a power budget per rack (eq:bandit_action)."""
+    """Chunks per unit and carrier, and a power budget per rack (eq:bandit_action)."""
 
-    thz_chunks: IntArray
-    """n^H: number of THz chunks of every unit."""
+    chunks: IntArray
+    """Chunks by (unit, carrier beside fibre), in the scenario's order; a vector means THz."""
     power: FloatArray
     """Power budget as a share of the maximum, by position in ``offer.racks``; 0 if silent."""
+
+    def __post_init__(self) -> None:
+        if self.chunks.ndim == 1:
+            object.__setattr__(self, "chunks", self.chunks[:, None])
+
+    @cached_property
+    def thz_chunks(self) -> IntArray:
+        """n^H: number of THz chunks of every unit."""
+        return np.ascontiguousarray(self.chunks[:, THZ - 1])
 
     @staticmethod
     def uniform(offer: Offer, thz_share: float, power: float) -> Action:
@@ -76,25 +87,21 @@ class Action:
         return Action.of(offer, counts, np.full(len(offer.racks), power))
 
     @staticmethod
-    def of(offer: Offer, thz_chunks: IntArray, power: FloatArray) -> Action:
+    def of(offer: Offer, chunks: IntArray, power: FloatArray) -> Action:
         """From counts and power; racks without THz chunks get power 0."""
-        counts = np.asarray(thz_chunks, dtype=np.int64)
-        return Action(counts, np.where(offer.sending(counts), power, 0.0))
+        counts = np.asarray(chunks, dtype=np.int64)
+        on_thz = counts if counts.ndim == 1 else counts[:, THZ - 1]
+        return Action(counts, np.where(offer.sending(on_thz), power, 0.0))
 
     def check(self, situation: Situation) -> None:
         """Refuse counts outside the unit, powers outside the level set, power without chunks."""
         offer = situation.offer
-        if self.thz_chunks.shape != (offer.units,) or self.power.shape != offer.racks.shape:
+        if self.chunks.shape[0] != offer.units or self.power.shape != offer.racks.shape:
             raise ThzSyncError(
                 f"action: needs {offer.units} chunk counts and {len(offer.racks)} power budgets; "
-                f"found {self.thz_chunks.shape} and {self.power.shape}"
+                f"found {self.chunks.shape} and {self.power.shape}"
             )
-        outside = (self.thz_chunks < 0) | (self.thz_chunks > offer.chunks)
-        for unit in np.flatnonzero(outside).tolist():
-            raise ThzSyncError(
-                f"action: unit {unit} has {int(self.thz_chunks[unit])} THz chunks; "
-                f"use 0..{int(offer.chunks[unit])}"
-            )
+        self._check_chunks(offer)
         levels = situation.power_levels
         sending = offer.sending(self.thz_chunks)
         near = np.abs(self.power[:, None] - levels) <= 1e-8 + 1e-5 * levels
@@ -105,6 +112,20 @@ class Action:
                 raise ThzSyncError(f"action: rack {rack} sends no THz chunk but has power {level}")
             allowed = ", ".join(f"{x:g}" for x in levels)
             raise ThzSyncError(f"action: rack {rack} has power {level}; use one of {allowed}")
+
+    def _check_chunks(self, offer: Offer) -> None:
+        outside = (self.chunks < 0).any(axis=1) | (self.chunks.sum(axis=1) > offer.chunks)
+        for unit in np.flatnonzero(outside).tolist():
+            counts = ", ".join(map(str, self.chunks[unit].tolist()))
+            raise ThzSyncError(
+                f"action: unit {unit} has {counts} chunks beside the fibre; "
+                f"use 0..{int(offer.chunks[unit])} in all"
+            )
+        closed = (self.chunks > 0) & ~offer.open_to(self.chunks.shape[1])
+        for unit, column in np.argwhere(closed).tolist():
+            raise ThzSyncError(
+                f"action: unit {unit} may not use carrier {column + 1}; see its offer"
+            )
 
 
 @dataclass(frozen=True)
@@ -123,6 +144,8 @@ class Outcome:
     """Arrival of the last wired chunk, counted like ``completion_s``; 0 without any [s]."""
     air_s: float = 0.0
     """Arrival of the last THz chunk; 0 without any [s]."""
+    further_s: tuple[float, ...] = ()
+    """The same of every further carrier [s]."""
 
 
 class Policy(Protocol):

@@ -1,4 +1,4 @@
-"""One clock and one ledger over both carriers."""
+"""One clock and one ledger over all carriers."""
 
 from __future__ import annotations
 

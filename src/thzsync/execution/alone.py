@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, all_to_ps, to_ps
+from thzsync.arrays import NEVER_PS, FloatArray, IntArray, all_to_ps, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand
 from thzsync.errors import ThzSyncError
@@ -84,7 +84,7 @@ class _Alone(Executor):
 
     def __init__(self, graph: TransferGraph, thz: Thz, overlay: Overlay) -> None:
         patience_s = thz.fallback_timeout_s or PATIENCE_S
-        super().__init__(_NoFibre(), overlay, Agenda(), to_ps(patience_s))
+        super().__init__(Ledger(), [overlay], Agenda(), to_ps(patience_s))
         self._graph, self._thz = graph, thz
 
     def run(self, release_ps: IntArray, budget_w: FloatArray) -> list[Round]:
@@ -96,28 +96,16 @@ class _Alone(Executor):
             self.dispatch()
         return work.rounds
 
-    def give_up(self, stuck: Stuck) -> None:
+    def give_up(self, carrier: int, stuck: Stuck) -> None:
         graph, thz, flow = self._graph, self._thz, stuck.flow
+        waiting = len(self.carriers[carrier].waiting())
         raise ThzSyncError(
             f"rack {graph.src[flow]} -> rack {graph.dst[flow]}: blocked on every subband since "
-            f"{stuck.since_ps * 1e-9:.3f} ms ({len(self.air.waiting())} flows wait); a chunk of "
+            f"{stuck.since_ps * 1e-9:.3f} ms ({waiting} flows wait); a chunk of "
             f"{graph.chunk_bytes} bytes needs more than {thz.max_power_w} W to pass within "
             f"{thz.longest_round_s} s: raise thz.max_power_w or thz.longest_round_s, "
             "or use the fibre"
         )
-
-
-class _NoFibre(Ledger):
-    """The clock without fibres."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """Itself."""
-        return self
-
-    def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
-        """No chunk, since none is on the fibre."""
-        return np.zeros(len(nodes), dtype=np.bool_)
 
 
 def _schedule(graph: TransferGraph, release_ps: IntArray, rounds: list[Round]) -> Schedule:

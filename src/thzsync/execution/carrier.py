@@ -1,50 +1,52 @@
-"""The protocols of the two carriers: fibre, which has the clock, and THz."""
+"""Carriers beside fibre: their protocol, what they send, and the registry of their names."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Protocol
+
+import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel import ChannelModel
+from thzsync.errors import ThzSyncError
+from thzsync.records.declaration import CarrierFacts
+from thzsync.scenario import Scenario
+from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers import TransferGraph
-from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.ledger import Deliveries, Ledger, Reports
-from thzsync.wireless import Round, Stuck
+from thzsync.wireless import Overlay, Round, Stuck
+
+ENTRY_POINTS: Final = "thzsync.carriers"
+"""Entry-point group whose objects are :class:`CarrierKind` objects."""
 
 
-class Fibre(Protocol):
-    """The carrier with the clock of the simulation: a packet fabric, or a bare :class:`Ledger`.
+@dataclass(frozen=True)
+class Sending:
+    """Chunks of one flow that follow each other, on their way on a further carrier."""
 
-    Its own chunks start inside ``advance`` when they are ready.
-    """
+    number: int
+    """The event."""
+    flow: int
+    first_chunk: int
+    chunks: int
+    size_bytes: int
+    start_ps: int
+    end_ps: int
+    energy_j: float
 
-    @property
-    def ledger(self) -> Ledger:
-        """Precedence and ownership of all chunks on either carrier."""
-
-    def submit(self, batch: ChunkBatch, at_ps: int) -> int:
-        """Add an event's nodes; return the number of the first."""
-
-    def advance(self, until_ps: int) -> Reports:
-        """Run to the next report, or to ``until_ps``."""
-
-    def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """Mark chunks of the other carrier as arrived."""
-
-    def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
-        """Take chunks over."""
-
-    def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
-        """Release chunks of which no packet has left; return which ones."""
-
-    def finished(self, base: int, count: int) -> Deliveries:
-        """Times at which nodes were ready and arrived."""
-
-    def retire(self, base: int) -> None:
-        """Forget a finished event."""
+    def delivered(self, first: IntArray, base: int) -> IntArray:
+        """Numbers of its chunks, where those of flow f begin at ``base + first[f]``."""
+        begin = base + int(first[self.flow]) + self.first_chunk
+        return np.arange(begin, begin + self.chunks)
 
 
-class Air(Protocol):
+class Carrier(Protocol):
     """A carrier without a clock: it returns what starts now, and is told when that ends."""
+
+    def carries(self, kind: str, src: IntArray, dst: IntArray) -> BoolArray:
+        """Which flows of a collective it can take, by source and destination rack."""
 
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int) -> None:
         """Add an event's chunks; lower ranks are served first."""
@@ -52,11 +54,11 @@ class Air(Protocol):
     def ready(self, number: int, rows: IntArray) -> None:
         """Mark chunks as ready to be sent."""
 
-    def dispatch(self, now_ps: int) -> list[Round]:
-        """Start all rounds that can start."""
+    def dispatch(self, now_ps: int) -> Sequence[Round | Sending]:
+        """Start all that can start."""
 
-    def finish(self, ended: Round) -> None:
-        """Note the end of a round."""
+    def finish(self, ended: Any) -> None:
+        """Note the end of a sending that ``dispatch`` returned."""
 
     def withdraw(self, number: int, rows: IntArray) -> None:
         """Release chunks that have not been sent."""
@@ -64,11 +66,69 @@ class Air(Protocol):
     def adopt(self, number: int, rows: IntArray) -> None:
         """Take chunks over."""
 
-    def waiting(self) -> list[Stuck]:
-        """Chunks that no subband can carry, and since when."""
+    def waiting(self) -> Sequence[Stuck]:
+        """Chunks that it cannot carry now, and since when."""
 
     def next_change_ps(self, now_ps: int) -> int:
-        """When a changed channel may let something start [ps]."""
+        """When something may start without anything else having happened [ps]."""
 
     def retire(self, number: int) -> None:
         """Forget a finished event."""
+
+
+@dataclass(frozen=True)
+class CarrierKind:
+    """A carrier that scenarios may name."""
+
+    name: str
+    """What scenarios and records call it."""
+    build: Callable[[Scenario, ChannelModel], Carrier]
+    """Makes one for a run."""
+    facts: CarrierFacts | None = None
+    """What it declares of its sendings; None for THz, whose disciplines do."""
+
+
+def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
+    racks, lookahead = scenario.floor.racks, in_flows(scenario)
+    return Overlay(scenario.thz, channel, racks, lookahead=lookahead)
+
+
+_THZ: Final = CarrierKind("thz", _overlay)
+_added: dict[str, CarrierKind] = {}
+
+
+def register_carrier(kind: CarrierKind) -> CarrierKind:
+    """Make a carrier known by its name, for this process."""
+    if _carriers().get(kind.name, kind) is not kind:
+        raise ThzSyncError(f"carrier {kind.name!r} exists already; choose another name")
+    _added[kind.name] = kind
+    _carriers.cache_clear()
+    return kind
+
+
+@cache
+def _carriers() -> dict[str, CarrierKind]:
+    from importlib.metadata import entry_points
+
+    found = {_THZ.name: _THZ}
+    for point in entry_points(group=ENTRY_POINTS):
+        kind: CarrierKind = point.load()
+        if found.setdefault(kind.name, kind) is not kind:
+            raise ThzSyncError(
+                f"entry point {point.name!r} of {ENTRY_POINTS}: {kind.name!r} exists already"
+            )
+    return found | _added
+
+
+def find_carrier(name: str) -> CarrierKind:
+    """The carrier with this name."""
+    known = _carriers()
+    if name not in known:
+        raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
+    return known[name]
+
+
+def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:
+    """What the further carriers of a scenario declare."""
+    kinds = [find_carrier(name) for name in scenario.carriers]
+    return {kind.name: kind.facts for kind in kinds if kind.facts is not None}

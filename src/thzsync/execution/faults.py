@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thzsync.arrays import BoolArray, to_ps
+from thzsync.carriers import FIBRE, THZ
 from thzsync.execution.agenda import Agenda, Priority
 from thzsync.execution.executor import Executor, Work
 from thzsync.network import Network
@@ -25,7 +26,7 @@ from thzsync.wireless import Overlay
 
 
 class FaultTimeline:
-    """Applies the scenario's faults to both carriers.
+    """Applies the scenario's faults to fibre and THz.
 
     A fault prevents new transmissions; those that have begun run to their end. Faults may overlap:
     the end of one does not end another.
@@ -84,9 +85,10 @@ class FaultTimeline:
             return
         graph = work.graph
         stuck = self._crosses_dead(graph)
-        rows = np.flatnonzero(~self._executor.on_air(work) & stuck[graph.chunk_flow])
+        wired = self._executor.carrier(work) == FIBRE
+        rows = np.flatnonzero(wired & stuck[graph.chunk_flow])
         if len(rows):
-            self._executor.move_to_air(work, rows)
+            self._executor.move(work, rows, FIBRE, THZ)
 
     def _fibre_works(self, graph: TransferGraph, flow: int) -> bool:
         return not self._dead or not self._crosses_dead(graph)[flow]

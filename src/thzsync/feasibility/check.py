@@ -79,6 +79,13 @@ def _method_problems(scenario: Scenario) -> Iterator[str]:
             find_method(kind, name)
         except ThzSyncError as error:
             yield f"collectives.{place}: {error}"
+    for name in scenario.carriers[1:]:  # the first is always THz
+        from thzsync.execution.carrier import find_carrier
+
+        try:
+            find_carrier(name)
+        except ThzSyncError as error:
+            yield f"carriers: {error}"
 
 
 def _rate_problems(scenario: Scenario) -> Iterator[str]:

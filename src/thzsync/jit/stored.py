@@ -20,7 +20,8 @@ from typing import Final
 
 PACKAGE: Final = Path(__file__).resolve().parents[1]
 SHARED: Final = (
-    "arrays.py", "channel/*.py", "elementary/*.py", "hashing.py", "jit/*.py", "transfers/*.py",
+    "arrays.py", "carriers.py", "channel/*.py", "elementary/*.py", "hashing.py", "jit/*.py",
+    "transfers/*.py",
 )  # fmt: skip
 """Files of this package of which kernels in other folders are made, too."""
 GENERATIONS: Final = 12

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.errors import ThzSyncError
 from thzsync.jit.held import hold
 from thzsync.network import Network
@@ -22,7 +23,6 @@ from thzsync.optical.lists import add_rows
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.ledger import NOTHING, Deliveries, Ledger, Reports
 from thzsync.transfers.pools import Runs, doubled
-from thzsync.transfers.precedence import AIR
 
 _EMPTY_FLOW = (-1, -1, -1, 0, 0, 0, 0, 0)
 
@@ -37,8 +37,8 @@ class LinkBytes(NamedTuple):
 class Kernels(Protocol):
     """Kernels that both fabrics have, each for its own arrays."""
 
-    def to_air(self, st: Any, nodes: IntArray, accepted: BoolArray) -> None:
-        """Give nodes to the air; the mask gets which."""
+    def leave_fibre(self, st: Any, nodes: IntArray, carrier: int, accepted: BoolArray) -> None:
+        """Give nodes to another carrier; the mask gets which."""
         ...
 
     def set_rate(self, st: Any, ln: int, rate_bps: int) -> None:
@@ -82,7 +82,7 @@ class BaseFabric(Generic[S]):
 
     def _write_nodes(self, node: IntArray, batch: ChunkBatch, flow: int) -> None:
         """Fill the rows of a batch's nodes, whose flows begin at ``flow``."""
-        carried = batch.kind <= AIR
+        carried = batch.kind >= FIBRE
         network = self.network
         number = np.arange(len(batch)) if network.sprayed else batch.flow
         src, dst = batch.src * carried, batch.dst * carried
@@ -112,7 +112,7 @@ class BaseFabric(Generic[S]):
         """Add a batch whose first nodes become ready at ``at_ps``; the number of its node 0."""
         check_chunks(batch, self.network)
         base = self.ledger.enter(batch, at_ps)
-        carried = batch.kind <= AIR
+        carried = batch.kind >= FIBRE
         flows = int(batch.flow[carried].max()) + 1 if carried.any() else 0
         flows *= self.network.ports
         flow = self._take_flows(flows)
@@ -124,22 +124,21 @@ class BaseFabric(Generic[S]):
         return base
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """Chunks of the air that were reported ready have arrived."""
+        """Chunks of other carriers that were reported ready have arrived."""
         self.ledger.complete(nodes, at_ps)
 
-    def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
-        """Chunks of the air, ready or not, take the fibre from now on."""
-        self.ledger.to_fibre(_numbers(nodes), at_ps)
+    def move(self, nodes: IntArray, source: int, target: int, at_ps: int) -> BoolArray:
+        """Nodes of one carrier belong to another from now on; the mask says which ones do.
 
-    def to_air(self, nodes: IntArray, at_ps: int) -> BoolArray:
-        """Nodes of which nothing has begun to leave the rack belong to the air from now on.
-
-        The mask says which ones do; those that were ready are reported READY by ``advance``.
+        From fibre, these are the ones of which nothing has begun to leave the rack. ``advance``
+        reports READY those that were ready.
         """
-        self.ledger.check_now(at_ps, "to_air")
         own = _numbers(nodes)
+        if source != FIBRE:
+            return self.ledger.move(own, source, target, at_ps)
+        self.ledger.check_now(at_ps, "move")
         accepted = np.zeros(len(own), dtype=np.bool_)
-        self.kernels.to_air(self._held, own, accepted)
+        self.kernels.leave_fibre(self._held, own, target, accepted)
         return accepted
 
     def set_rate(self, link: int, rate_bps: float, at_ps: int) -> None:

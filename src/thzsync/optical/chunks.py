@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.network import Network
 from thzsync.transfers.batch import ChunkBatch
-from thzsync.transfers.precedence import AIR
 
 FINE, SOURCE, DESTINATION, ITSELF, EMPTY, NUMBER, QUEUE, BUFFER, SCATTERED = range(9)
 
@@ -55,7 +55,7 @@ def first_fault(  # noqa: PLR0911 - one for every fault
     """What is wrong with the first chunk with which something is, and its number."""
     racks, flows = len(leaf_of_rack), 0
     for n in range(len(kind)):
-        if kind[n] > AIR:
+        if kind[n] < FIBRE:
             continue
         i, j = src[n], dst[n]
         if not 0 <= i < racks:
@@ -76,7 +76,7 @@ def first_fault(  # noqa: PLR0911 - one for every fault
         flows = max(flows, flow[n] + 1)
     leaves = np.full(flows, -1, dtype=np.int64)
     for n in range(len(kind)):
-        if kind[n] > AIR:
+        if kind[n] < FIBRE:
             continue
         if leaves[flow[n]] >= 0 and leaves[flow[n]] != src[n]:
             return SCATTERED, n

@@ -33,12 +33,12 @@ def withdraw(st: State, ln: int) -> None:
 
 
 @bare
-def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
-    """Chunks of which no packet has begun to leave the rack change to the air."""
+def leave_fibre(st: State, nodes: IntArray, carrier: int, accepted: BoolArray) -> None:
+    """Chunks of which no packet has begun to leave the rack change to a carrier."""
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]
-        accepted[k] = pre.to_air(st.clock, st.task, st.slots, n)
+        accepted[k] = pre.leave_fibre(st.clock, st.task, st.slots, n, carrier)
         if not accepted[k] or st.task[n, pre.READY_AT] < 0:
             continue
         up = st.node[n, c.UP]

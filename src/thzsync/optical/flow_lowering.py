@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.network import Network
 from thzsync.optical import flow_layout as f
 from thzsync.optical import layout as c
@@ -14,7 +15,6 @@ from thzsync.optical.lowering import lower_common
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.coarsening import free_pieces
 from thzsync.transfers.ledger import Ledger
-from thzsync.transfers.precedence import AIR
 
 
 def lower(network: Network, background: Background | None, key: int, ledger: Ledger) -> State:
@@ -41,7 +41,7 @@ def train_bytes(batch: ChunkBatch, network: Network, pieces: int) -> IntArray:
     Trains are whole packets, about ``pieces`` of them per flow. Flows that neither wait nor are
     waited for chunk by chunk share links and nothing else: a quarter is enough.
     """
-    packet, size, carried = network.packet_bytes, batch.size_bytes, batch.kind <= AIR
+    packet, size, carried = network.packet_bytes, batch.size_bytes, batch.kind >= FIBRE
     flow = batch.flow[carried]
     total = np.bincount(flow, size[carried]).astype(np.int64)
     first = np.zeros(len(total), dtype=np.int64)

@@ -1,9 +1,11 @@
-"""What a discipline declares of its transmissions: the auditor checks that records keep to it."""
+"""What disciplines and carriers declare of what they send: the auditor checks it in records."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
+from math import ceil
 from typing import Any, Final
 
 from thzsync.errors import ThzSyncError
@@ -54,6 +56,36 @@ class Declaration:
     def document(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return asdict(self)
+
+
+@dataclass(frozen=True)
+class CarrierFacts:
+    """What holds for every sending of a carrier beside fibre and THz."""
+
+    one_at_a_time: bool
+    """Nothing begins while something else is under way, between whatever racks."""
+    rate_bps: float | None = None
+    """Every sending takes its bits over this rate, rounded up to a picosecond [bit/s]."""
+    energy_j_per_bit: float | None = None
+    """Every sending takes this energy per bit [J]."""
+
+    def duration_ps(self, size_bytes: int) -> int:
+        """How long so many bytes take at its rate [ps]."""
+        return ceil(Fraction(8 * 10**12 * size_bytes) / Fraction(self.rate_bps or 1))
+
+    def energy_j(self, size_bytes: int) -> float:
+        """What so many bytes take [J]."""
+        return 8.0 * size_bytes * (self.energy_j_per_bit or 0.0)
+
+
+def read_carriers(told: object, place: str) -> dict[str, CarrierFacts]:
+    """What the carriers of a record declare, by name; nothing where there are none."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(dict[str, CarrierFacts]).validate_python(told or {})
+    except ValidationError:
+        raise ThzSyncError(f"{place}: carriers are damaged; record the run anew") from None
 
 
 def read_declarations(told: object, place: str) -> dict[str, Declaration] | None:

@@ -11,14 +11,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
 from thzsync.folders import RUN, locked
-from thzsync.records.declaration import Declaration, read_declarations
+from thzsync.records.declaration import (
+    CarrierFacts,
+    Declaration,
+    read_carriers,
+    read_declarations,
+)
 from thzsync.records.folder import FILES, Files, Record, read_marker, with_marker, write_record
 from thzsync.records.parts import (
     DECISIONS,
@@ -31,6 +36,7 @@ from thzsync.records.parts import (
 )
 from thzsync.records.run import (
     FORMAT,
+    FORMATS,
     SCENARIO,
     References,
     Run,
@@ -71,6 +77,8 @@ class RunSpec:
     """A saved policy from which it starts, if any."""
     disciplines: dict[str, Declaration] | None = None
     """What all disciplines declare."""
+    carriers: dict[str, CarrierFacts] = field(default_factory=dict)
+    """What carriers after THz declare, by name."""
 
     def document(self) -> dict[str, Any]:
         """As plain values."""
@@ -85,6 +93,7 @@ class RunSpec:
             "from": self.start is not None,
             "environment": environment(),
             "disciplines": {k: v.document() for k, v in (self.disciplines or {}).items()} or None,
+            "carriers": {name: asdict(facts) for name, facts in self.carriers.items()},
         }
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -182,7 +191,7 @@ class Journal:
             }
         whole = until_last_iteration(tables)
         run = Run(spec.scenario, spec.policy, spec.seed, spec.references, whole)
-        return replace(run, disciplines=spec.disciplines)
+        return replace(run, disciplines=spec.disciplines, carriers=spec.carriers)
 
     def close(self) -> None:
         """The run is complete and on disk: its progress is no longer needed."""
@@ -264,7 +273,7 @@ def _blaming(folder: Path, version: str) -> Iterator[None]:
 
 def _spec(record: Record) -> RunSpec:
     told = record.document
-    if told.get("format") != FORMAT or not told.keys() >= ESSENTIAL:
+    if told.get("format") not in FORMATS or not told.keys() >= ESSENTIAL:
         raise ThzSyncError(f"{record.folder / STARTED}: not of format {FORMAT}; record it anew")
     if told["from"]:
         write_atomically(record.folder / START, record.read(START))
@@ -277,6 +286,7 @@ def _spec(record: Record) -> RunSpec:
         frozen=told["frozen"],
         start=record.folder / START if told["from"] else None,
         disciplines=read_declarations(told.get("disciplines"), STARTED),
+        carriers=read_carriers(told.get("carriers"), STARTED),
     )
 
 

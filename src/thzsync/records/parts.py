@@ -20,7 +20,7 @@ SUFFIX: Final = "arrow"
 DECISIONS: Final = f"decisions.{SUFFIX}"
 
 Decision = tuple[IntArray, FloatArray]
-"""THz chunks per unit and power per rack."""
+"""Chunks by unit and carrier beside fibre, and power per rack."""
 
 
 def write_packed(path: Path, files: Files) -> None:
@@ -57,14 +57,18 @@ def decision_bytes(decisions: Sequence[Decision]) -> bytes:
     """Decisions as a file."""
     import polars as pl
 
-    chunks = list_series("thz_chunks", [chunks for chunks, _ in decisions], pl.List(pl.Int64()))
+    flat = [chunks.ravel() for chunks, _ in decisions]
+    chunks = list_series("chunks", flat, pl.List(pl.Int64()))
     power = list_series("power", [power for _, power in decisions], pl.List(pl.Float64()))
-    return stream_bytes(pl.DataFrame([chunks, power]))
+    columns = pl.Series("carriers", [chunks.shape[1] for chunks, _ in decisions], pl.Int64)
+    return stream_bytes(pl.DataFrame([chunks, power, columns]))
 
 
 def read_decisions(part: Record) -> Iterator[Decision]:
     """The decisions of a part, in order."""
     import polars as pl
 
-    for chunks, power in pl.read_ipc_stream(part.read(DECISIONS)).iter_rows():
-        yield np.array(chunks, dtype=np.int64), np.array(power, dtype=np.float64)
+    for chunks, power, *carriers in pl.read_ipc_stream(part.read(DECISIONS)).iter_rows():
+        counts = np.array(chunks, dtype=np.int64)  # runs that version 0.3 began have no carriers
+        columns = carriers[0] if carriers else 1
+        yield counts.reshape(-1, columns), np.array(power, dtype=np.float64)

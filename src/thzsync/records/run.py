@@ -7,7 +7,7 @@ import json
 import platform
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 from thzsync.errors import ThzSyncError
 from thzsync.folders import RUN, prepare_to_save
 from thzsync.records.certificate import Certificate, certify
-from thzsync.records.declaration import Declaration, read_declarations
+from thzsync.records.declaration import (
+    CarrierFacts,
+    Declaration,
+    read_carriers,
+    read_declarations,
+)
 from thzsync.records.fidelity import Fidelity
-from thzsync.records.folder import Record, write_record
+from thzsync.records.folder import FILES, Record, write_record
+from thzsync.records.format2 import upgraded
 from thzsync.records.recorder import in_segments
 from thzsync.records.schema import TABLES, polars_schema
 from thzsync.scenario import Scenario
@@ -29,8 +35,10 @@ if TYPE_CHECKING:
 
 MARKER: Final = "run.json"
 SCENARIO: Final = "scenario.toml"
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Raised with a release in which a table has changed."""
+FORMATS: Final = (2, FORMAT)
+"""What is read, too: versions 0.2 and 0.3 wrote format 2."""
 
 References = dict[str, tuple[float, float]]
 """Per collective type the reference completion time [s] and energy [J] of the reward."""
@@ -90,6 +98,8 @@ class Run:
     something along, "frozen" if it learns no more; empty if nobody noted it."""
     disciplines: dict[str, Declaration] | None = None
     """What disciplines declare, the used ones among them; None in records until version 0.3."""
+    carriers: dict[str, CarrierFacts] = field(default_factory=dict)
+    """What carriers after THz declare, by name."""
 
     @property
     def iterations(self) -> pl.DataFrame:
@@ -114,9 +124,10 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, float]:
         """Means over the iterations."""
-        means = (
-            self.iterations.drop("job", "iteration", "start_ps", "end_ps").mean().row(0, named=True)
-        )
+        apart = ["job", "iteration", "start_ps", "end_ps"]
+        if len(self.scenario.carriers) == 1:
+            apart.append("further_energy_j")
+        means = self.iterations.drop(apart).mean().row(0, named=True)
         return {name: float(value) for name, value in means.items()}
 
     @property
@@ -185,6 +196,7 @@ class Run:
             "environment": environment(),
             **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
             **({} if self.disciplines is None else {"disciplines": self._used_disciplines()}),
+            "carriers": {name: asdict(facts) for name, facts in self.carriers.items()},
         }
 
     def _used_disciplines(self) -> dict[str, dict[str, Any]]:
@@ -249,6 +261,7 @@ class Run:
             declared=declared,
             learning=str(declared.get("learning", "")),
             disciplines=read_declarations(declared.get("disciplines"), MARKER),
+            carriers=read_carriers(declared.get("carriers"), MARKER),
         )
 
 
@@ -260,13 +273,16 @@ def stream_bytes(frame: pl.DataFrame) -> bytes:
 
 
 def read_table(record: Record, name: str, suffix: str = "parquet") -> pl.DataFrame:
-    """A table of a record, if it has the columns of this format."""
+    """A table of a record, if it has the columns of this format or of one before it."""
     import polars as pl
+
+    if name == "sendings" and f"{name}.{suffix}" not in record.document.get(FILES, {}):
+        return pl.DataFrame(schema=polars_schema(name))  # of format 2
 
     file, read = f"{name}.{suffix}", pl.read_parquet if suffix == "parquet" else pl.read_ipc_stream
     content = record.read(file)
     try:
-        frame = read(content)
+        frame = upgraded(name, read(content))
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise ThzSyncError(
@@ -311,7 +327,11 @@ def _read_marker(folder: Path) -> Any:
 
 def _checked_provenance(file: Path, found: Any) -> dict[str, Any]:
     expected = {"policy": str, "seed": int, "references": dict}
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("kind") != "run":
+    if (
+        not isinstance(found, dict)
+        or found.get("format") not in FORMATS
+        or found.get("kind") != "run"
+    ):
         raise ThzSyncError(f"{file}: not a run of format {FORMAT}; record it anew")
     for key, kind in expected.items():
         if not isinstance(found.get(key), kind):

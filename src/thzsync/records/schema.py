@@ -22,13 +22,14 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "energy_j": "f64",
         "optical_energy_j": "f64",
         "thz_energy_j": "f64",
+        "further_energy_j": "f64",  # of carriers beside fibre and THz
         "reward": "f64",  # mean of r_e over the iteration's events
         "makespan_ms": "f64",
         "exposed_ms": "f64",  # makespan beyond what free communication would take
         "bubble": "f64",  # idle share of the time of the job's racks, or of its ranks
         "thz_share": "f64",  # share of payload bytes that THz carried
-        "fallback_chunks": "i64",  # chunks decided for THz that fibre carried
-        "rerouted_chunks": "i64",  # chunks decided for fibre that THz carried
+        "fallback_chunks": "i64",  # chunks decided for another carrier that fibre carried
+        "rerouted_chunks": "i64",  # chunks decided for fibre that another carrier carried
         "thz_utilisation": "f64",  # busy share of rack x subband slots
         "optical_utilisation": "f64",  # what the job used of its busiest fibre's capacity
     },
@@ -67,9 +68,11 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "busbw_gb_s": "f64",  # as nccl-tests: the busiest rack's bytes over T_e
         "optical_energy_j": "f64",
         "thz_energy_j": "f64",
+        "further_energy_j": "f64",
         "reward": "f64",
         "wired_bytes": "i64",
         "thz_bytes": "i64",
+        "further_bytes": "i64",
         "fallback_chunks": "i32",
         "rerouted_chunks": "i32",
         "decision_thz_share": "f64",  # decided THz chunks over all chunks
@@ -90,7 +93,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "bytes": "i64",
         "chunks": "i32",
         "chunk_bytes": "i64",
-        "thz_chunks": "i32",  # decided
+        "thz_chunks": "i32",  # decided; those of other carriers are in ``chunks``
         "local": "bool",  # carries its source's own data
         "block": "i32",
         "shard": "i32",  # which part of the block
@@ -102,8 +105,8 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "number": "i32",
         "flow": "i32",
         "chunk": "i32",
-        "decided": "bool",  # whether it was decided for THz
-        "thz": "bool",  # the actual carrier
+        "decided": "i8",  # carrier: 0 is fibre, k the k-th name in the scenario's ``carriers``
+        "carrier": "i8",  # the actual one
         "ready_ps": "i64",
         "end_ps": "i64",
     },
@@ -139,6 +142,17 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "bytes": "i64",  # foreground bytes whose service ended in the span
         "background_bytes": "i64",
     },
+    "sendings": {  # on carriers after THz
+        "number": "i32",
+        "carrier": "i8",
+        "flow": "i32",
+        "first_chunk": "i32",
+        "chunks": "i32",
+        "bytes": "i64",
+        "start_ps": "i64",
+        "end_ps": "i64",
+        "energy_j": "f64",
+    },
 }
 
 
@@ -147,6 +161,7 @@ def polars_schema(table: str) -> dict[str, pl.DataType]:
     import polars as pl
 
     scalar = {
+        "i8": pl.Int8(),
         "i32": pl.Int32(),
         "i64": pl.Int64(),
         "f64": pl.Float64(),

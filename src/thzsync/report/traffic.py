@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from thzsync.carriers import FIBRE
 from thzsync.display.labels import short
 from thzsync.records.run import Run
 from thzsync.report.floor import Lines
@@ -44,7 +45,7 @@ def thz_pairs(run: Run) -> pl.DataFrame:
 
 def fibre_pairs(run: Run) -> pl.DataFrame:
     """Bytes that every rack sent to every other over fibre."""
-    wired = run.tables["chunks"].filter(~pl.col("thz"))
+    wired = run.tables["chunks"].filter(pl.col("carrier") == FIBRE)
     last = pl.col("chunk") == pl.col("chunks") - 1
     tail = pl.col("bytes") - (pl.col("chunks") - 1) * pl.col("chunk_bytes")
     sized = wired.join(run.flows, on=["number", "flow"]).with_columns(

@@ -98,8 +98,10 @@ def _outside(place: str, span: range, limit: int, known: str) -> Iterator[str]:
 
 
 def index_problems(scenario: Scenario) -> Iterator[str]:
-    """Racks, rings and subbands that do not exist, but that faults or stragglers name."""
-    floor = scenario.floor
+    """Racks, rings, subbands and carriers that are named, but do not exist."""
+    floor, names = scenario.floor, scenario.carriers
+    if names[0] != "thz" or len({*names, "fibre"}) <= len(names):
+        yield f'carriers: found {", ".join(names)}; name "thz" first and every other one once'
     slow_racks = scenario.stragglers.slow_racks
     racks = [(f"stragglers.slow_racks.{k}", slow.rack) for k, slow in enumerate(slow_racks)]
     for k, fault in enumerate(scenario.faults):

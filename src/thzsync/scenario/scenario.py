@@ -46,6 +46,8 @@ class Scenario(Model):
     """The objective's weights."""
     coordinator: Coordinator = Coordinator()
     """The action space."""
+    carriers: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)] = ("thz",)
+    """Carriers beside fibre by name; "thz" is the first."""
     jobs: Annotated[tuple[Job, ...], Field(max_length=1000)] = ()
     """Training jobs on disjoint partitions."""
     faults: Annotated[tuple[Fault, ...], Field(max_length=10_000)] = ()
@@ -140,6 +142,8 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
     """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
     if values["network"] == {"kind": "rings"}:
         del values["network"]
+    if values["carriers"] == ["thz"]:
+        del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
     for fault in values["faults"]:

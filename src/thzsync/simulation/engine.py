@@ -16,6 +16,7 @@ from thzsync.arrays import IntArray, to_ps
 from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.execution import Agenda, Executor, Finished, Priority, Work
+from thzsync.execution.carrier import carrier_facts
 from thzsync.execution.faults import FaultTimeline
 from thzsync.records import SUMMARY, Recorder, References, Run
 from thzsync.records.run import until_last_iteration
@@ -72,7 +73,7 @@ class Engine:
         self.agenda = Agenda()
         self.executor = Executor(
             self.world.fabric,
-            self.world.overlay,
+            self.world.carriers,
             self.agenda,
             to_ps(scenario.thz.fallback_timeout_s),
             cut_of(scenario),
@@ -131,7 +132,7 @@ class Engine:
             raise ThzSyncError("action: no event waits for a decision; ask for a situation first")
         pending, world = self.pending, self.world
         action.check(pending.situation)
-        graph = pending.situation.offer.lower(action.thz_chunks)
+        graph = pending.situation.offer.transfers(action.chunks)
         budget_w = action.power * world.scenario.thz.max_power_w
         work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
         self._decided[work.number] = (pending, action)
@@ -243,10 +244,14 @@ class Engine:
         cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
         run.costs.append(cost)
         write_event(run.recorder, run.iteration, event, action, done, cost)
-        number, arrivals_s = pending.situation.decision, last_arrivals_s(done)
+        number = pending.situation.decision
+        fibre_s, thz_s, *further_s = last_arrivals_s(done, 1 + len(world.carriers))
         self.outcomes.append(
-            Outcome(number, cost.completion_s, cost.energy_j, cost.reward, *arrivals_s)
-        )
+            Outcome(
+                number, cost.completion_s, cost.energy_j, cost.reward, fibre_s, thz_s,
+                tuple(further_s),
+            )
+        )  # fmt: skip
         self._complete(run, event.id)
 
     def _complete(self, run: JobRun, number: int) -> None:
@@ -281,7 +286,7 @@ class Engine:
         """All finished iterations as a run."""
         world, tables = self.world, until_last_iteration(self.recorder.frames())
         run = Run(world.scenario, policy, world.streams.seed, self.references, tables)
-        run = replace(run, disciplines=declarations())
+        run = replace(run, disciplines=declarations(), carriers=carrier_facts(world.scenario))
         if self.packet_check is None:
             return run
         return replace(run, fidelity=self.packet_check.fidelity(run.events["number"].to_numpy()))

@@ -73,7 +73,7 @@ class JobRun:
             job=self.job.name,
             iteration=self.iteration,
             completion_ms=sum(c.completion_s for c in costs) * 1e3,
-            energy_j=optical_j + thz_j,
+            energy_j=optical_j + thz_j + sum(c.further_energy_j for c in costs),
             reward=float(np.mean([c.reward for c in costs])) if costs else 0.0,
             makespan_ms=(now_ps - self.start_ps) * 1e-9,
         )

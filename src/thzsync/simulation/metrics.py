@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thzsync.arrays import IntArray
+from thzsync.carriers import FIBRE, THZ
 from thzsync.execution import Finished
 from thzsync.workload import Compute
 
@@ -20,8 +21,11 @@ class EventCost:
     completion_s: float
     optical_energy_j: float
     thz_energy_j: float
+    further_energy_j: float
+    """Of further carriers [J]."""
     wired_bytes: int
     thz_bytes: int
+    further_bytes: int
     airtime_ps: int
     """Sum of transmission times, for the overlay's utilisation [ps]."""
     fallback_chunks: int
@@ -31,7 +35,7 @@ class EventCost:
     @property
     def energy_j(self) -> float:
         """E_e (eq:event_energy_total) [J]."""
-        return self.optical_energy_j + self.thz_energy_j
+        return self.optical_energy_j + self.thz_energy_j + self.further_energy_j
 
 
 @dataclass(frozen=True)
@@ -59,15 +63,14 @@ class Weights:
 def wired_bytes_per_flow(done: Finished) -> IntArray:
     """Bytes of every flow on fibre."""
     graph = done.work.graph
-    wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * ~done.on_air, graph.flows)
+    wired = np.bincount(graph.chunk_flow, graph.chunk_sizes * (done.carrier == FIBRE), graph.flows)
     return wired.astype(np.int64)
 
 
-def last_arrivals_s(done: Finished) -> tuple[float, float]:
-    """Arrival of the last wired and the last THz chunk after the release; 0 without any [s]."""
+def last_arrivals_s(done: Finished, carriers: int) -> list[float]:
+    """Arrival of the last chunk of every carrier after the release; 0 without any [s]."""
     since_s = (done.arrival_ps - done.work.release_ps) * 1e-12
-    on_air = done.on_air
-    return float(since_s[~on_air].max(initial=0.0)), float(since_s[on_air].max(initial=0.0))
+    return [float(since_s[done.carrier == k].max(initial=0.0)) for k in range(carriers)]
 
 
 def event_cost(
@@ -78,19 +81,23 @@ def event_cost(
     reference: tuple[float, float] | None,
 ) -> EventCost:
     """The cost of an event that has just ended."""
-    graph, on_air = done.work.graph, done.on_air
+    graph, decided, carrier = done.work.graph, done.work.graph.decided, done.carrier
     completion_s = (done.end_ps - done.work.release_ps) * 1e-12
     thz_energy_j = sum(served.energy_j for served in done.work.rounds)
+    further_energy_j = sum((sent.energy_j for _, sent in done.work.sendings), 0.0)
+    energy_j = optical_energy_j + thz_energy_j + further_energy_j
     return EventCost(
         completion_s=completion_s,
         optical_energy_j=optical_energy_j,
         thz_energy_j=thz_energy_j,
+        further_energy_j=further_energy_j,
         wired_bytes=wired_bytes,
-        thz_bytes=int(graph.flow_bytes.sum()) - wired_bytes,
+        thz_bytes=int(graph.chunk_sizes[carrier == THZ].sum()),
+        further_bytes=int(graph.chunk_sizes[carrier > THZ].sum()),
         airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
-        fallback_chunks=int((graph.on_thz & ~on_air).sum()),
-        rerouted_chunks=int((~graph.on_thz & on_air).sum()),
-        reward=weights.reward(completion_s, optical_energy_j + thz_energy_j, reference),
+        fallback_chunks=int(((decided != FIBRE) & (carrier == FIBRE)).sum()),
+        rerouted_chunks=int(((decided == FIBRE) & (carrier != FIBRE)).sum()),
+        reward=weights.reward(completion_s, energy_j, reference),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.execution import Finished, Work
 from thzsync.execution.faults import rate_changes
 from thzsync.network import Network
@@ -27,7 +28,7 @@ from thzsync.simulation.world import World, background_of
 from thzsync.streams import name_key
 from thzsync.transfers.batch import ChunkBatch
 from thzsync.transfers.lowering import event_batch
-from thzsync.transfers.precedence import AIR, DONE, FIBRE, READY
+from thzsync.transfers.precedence import DONE, READY
 
 WARM_UP_SERVICES: Final = 16
 """Service times after which a queue no longer depends on its initial state."""
@@ -100,7 +101,7 @@ class PacketCheck:
 
 
 def _depends_on_fibre(event: Finished) -> bool:
-    return event.end_ps > event.work.release_ps and not event.on_air.all()
+    return event.end_ps > event.work.release_ps and bool((event.carrier == FIBRE).any())
 
 
 def _switches(event: Finished, network: Network) -> set[int]:
@@ -168,15 +169,16 @@ class Replay:
         base = fabric.submit(batch, at_ps)
         if event is self._event:
             self._join = base + len(batch) - 1
-        arrivals = (event.arrival_ps[event.on_air] - self._from_ps).tolist()
-        nodes = (base + np.flatnonzero(event.on_air)).tolist()
+        elsewhere = np.flatnonzero(event.carrier != FIBRE)
+        arrivals = (event.arrival_ps[elsewhere] - self._from_ps).tolist()
+        nodes = (base + elsewhere).tolist()
         self._due_ps |= dict(zip(nodes, arrivals, strict=True))
 
     def _batch(self, event: Finished, at_ps: int) -> ChunkBatch:
         """The event's chunks with their final split."""
         batch = event_batch(event.work.graph, event.work.delays_ps, at_ps)
-        kind, carried = batch.kind.copy(), batch.kind <= AIR
-        kind[: len(event.on_air)] = np.where(event.on_air, AIR, FIBRE)
+        kind, carried = batch.kind.copy(), batch.kind >= FIBRE
+        kind[: len(event.carrier)] = event.carrier
         src, dst = batch.src.copy(), batch.dst.copy()
         src[carried] = self._window.rack(src[carried])
         dst[carried] = self._window.rack(dst[carried])

@@ -67,7 +67,8 @@ def write_event(
         busbw_gb_s=bus_bytes / cost.completion_s * 1e-9 if cost.completion_s else 0.0,
         decision_thz_share=int(graph.thz_chunks.sum()) / max(1, work.chunks),
         **_named(event, "job", "kind", "stage", "microbatch", "label", "payload_bytes", "after"),
-        **_named(cost, "optical_energy_j", "thz_energy_j", "reward", "wired_bytes", "thz_bytes"),
+        **_named(cost, "optical_energy_j", "thz_energy_j", "further_energy_j", "reward"),
+        **_named(cost, "wired_bytes", "thz_bytes", "further_bytes"),
         **_named(cost, "fallback_chunks", "rerouted_chunks"),
     )
     if not to.keeps("chunks"):
@@ -75,6 +76,14 @@ def write_event(
     _write_flows(to, done)
     if work.rounds:
         _write_rounds(to, work)
+    for carrier, sent in work.sendings:
+        to.add(
+            "sendings",
+            carrier=carrier,
+            bytes=sent.size_bytes,
+            **_named(sent, "number", "flow", "first_chunk", "chunks"),
+            **_named(sent, "start_ps", "end_ps", "energy_j"),
+        )
 
 
 def _write_flows(to: Recorder, done: Finished) -> None:
@@ -109,8 +118,8 @@ def _write_flows(to: Recorder, done: Finished) -> None:
         number=number,
         flow=graph.chunk_flow,
         chunk=graph.chunk_number,
-        decided=graph.on_thz,
-        thz=done.on_air,
+        decided=graph.decided,
+        carrier=done.carrier,
         ready_ps=done.ready_ps,
         end_ps=done.arrival_ps,
     )
@@ -168,7 +177,7 @@ def write_iteration(run: JobRun, progress: Progress, end_ps: int, world: World) 
     """Add the row of an iteration that has ended."""
     costs, makespan_ps, scenario = run.costs, end_ps - run.start_ps, world.scenario
     thz_bytes = sum(c.thz_bytes for c in costs)
-    all_bytes = thz_bytes + sum(c.wired_bytes for c in costs)
+    all_bytes = thz_bytes + sum(c.wired_bytes + c.further_bytes for c in costs)
     air_ps = 2 * sum(c.airtime_ps for c in costs)  # both ends are busy
     slots = scenario.floor.racks * scenario.thz.subbands
     capacity_bits = np.maximum(world.fabric.network.rate_bps, 1) * (max(1, makespan_ps) * 1e-12)
@@ -179,6 +188,7 @@ def write_iteration(run: JobRun, progress: Progress, end_ps: int, world: World) 
         end_ps=end_ps,
         optical_energy_j=sum(c.optical_energy_j for c in costs),
         thz_energy_j=sum(c.thz_energy_j for c in costs),
+        further_energy_j=sum(c.further_energy_j for c in costs),
         exposed_ms=exposed_ms(progress.makespan_ms, computing_s),
         bubble=bubble(run.computed, makespan_ps),
         thz_share=thz_bytes / all_bytes if all_bytes else 0.0,

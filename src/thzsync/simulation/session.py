@@ -123,7 +123,7 @@ class Driver:
     def _carry_out(self, session: Session, situation: Situation, action: Action) -> None:
         session.send(action)
         self._open[situation.decision] = (situation, action)
-        self._new.append((action.thz_chunks, action.power))
+        self._new.append((action.chunks, action.power))
 
     def learn(self, session: Session) -> None:
         """Pass new outcomes to the policy, each with its situation and action."""

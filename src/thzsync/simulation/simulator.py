@@ -147,7 +147,7 @@ def replay(
                 driver.repeat(session, situation, action)
                 continue
             again = driver.answer(session, situation)
-            pairs = (again.thz_chunks, action.thz_chunks), (again.power, action.power)
+            pairs = (again.chunks, action.chunks), (again.power, action.power)
             if not all(np.array_equal(*pair) for pair in pairs):
                 raise _differs(journal)
         waiting = next(session, None)

@@ -1,19 +1,21 @@
-"""The environment, the same for every policy: floor, channel, fibres, transceivers, stragglers."""
+"""The environment, the same for every policy: floor, channel, fibres, carriers, stragglers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray, all_to_ps, to_ps
+from thzsync.carriers import THZ
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
+from thzsync.execution.carrier import Carrier, find_carrier
 from thzsync.network import Network, network_of
 from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
@@ -39,7 +41,15 @@ class World:
     topology: Topology
     channel: ChannelModel
     fabric: Fabric
-    overlay: Overlay
+    carriers: tuple[Carrier, ...]
+    """Those beside fibre, in the scenario's order."""
+
+    @property
+    def overlay(self) -> Overlay:
+        """THz, the first carrier beside fibre."""
+        thz = self.carriers[0]
+        assert isinstance(thz, Overlay)
+        return thz
 
     @classmethod
     def build(cls, scenario: Scenario, seed: int) -> World:
@@ -49,9 +59,9 @@ class World:
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         network = network_of(scenario, streams.key("paths"))
         fabric = make_fabric(scenario, network, streams.key("background"))
-        flows = in_flows(scenario)
-        overlay = Overlay(scenario.thz, channel, topology.racks, lookahead=flows)
-        return cls(scenario, streams, topology, channel, fabric, overlay)
+        kinds = map(find_carrier, scenario.carriers)
+        carriers = tuple(kind.build(scenario, channel) for kind in kinds)
+        return cls(scenario, streams, topology, channel, fabric, carriers)
 
     def event_delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """Delay of each rack's own data, delta^str, in the order of ``event.racks`` [ps]."""
@@ -65,7 +75,14 @@ class World:
         setting = Setting(gains, delay_s, self.scenario.thz).at(self.fabric.network, event.racks)
         chunk_bytes = self.scenario.collectives.chunk_bytes
         method = method_of(self.scenario, event.kind)
-        return method.offer(event.demand, event.racks, chunk_bytes, setting)
+        offer = method.offer(event.demand, event.racks, chunk_bytes, setting)
+        if len(self.carriers) == 1:
+            return offer
+        # what a method does with THz may have another structure; a further carrier takes flows
+        columns = [carrier.carries(offer.kind, offer.src, offer.dst) for carrier in self.carriers]
+        usable = np.stack(columns, axis=1)
+        usable[:, THZ:] &= offer.per_unit
+        return replace(offer, usable=usable)
 
     def situation(
         self,

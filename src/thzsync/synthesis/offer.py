@@ -1,6 +1,7 @@
 """What a method offers to be split, before anybody has decided, and how a split is lowered.
 
-A policy sees *units*: each can send 0..K of its chunks over THz. The paper's methods have one unit
+A policy sees *units*: each can send 0..K of its chunks over THz, and over further carriers where
+they can take it. The paper's methods have one unit
 per flow. A method with different structures on the two fabrics may have one per shard or one for
 the whole tensor; its ``lower`` then turns the decided chunks into the flows of both structures.
 """
@@ -41,7 +42,9 @@ class Offer:
     """Group of every rack by position in ``racks``; -1 for a rack that never sends."""
     lower: Lower
     per_unit: bool = False
-    """Whether every unit is one flow, the same on either fabric."""
+    """Whether every unit is one flow, the same on every carrier."""
+    usable: BoolArray | None = None
+    """Whether a unit may use a carrier, by (unit, carrier beside fibre); None: THz alone."""
 
     @staticmethod
     def per_flow(graph: TransferGraph) -> Offer:
@@ -99,6 +102,21 @@ class Offer:
     def dst(self) -> IntArray:
         """Destination of every unit's first link."""
         return self.link_dst[self.link_start[:-1]]
+
+    def open_to(self, carriers: int) -> BoolArray:
+        """Whether a unit may use a carrier, by (unit, carrier beside fibre)."""
+        usable = np.ones((self.units, 1), dtype=np.bool_) if self.usable is None else self.usable
+        found = np.zeros((self.units, carriers), dtype=np.bool_)
+        found[:, : usable.shape[1]] = usable[:, :carriers]
+        return found
+
+    def transfers(self, chunks: IntArray) -> TransferGraph:
+        """The transfer graph of decided chunks, by (unit, carrier beside fibre).
+
+        Methods need not know of further carriers: ``lower`` is asked for THz alone where none is
+        used, and only units that are flows may use others.
+        """
+        return self.lower(chunks if chunks[:, 1:].any() else np.ascontiguousarray(chunks[:, 0]))
 
     def sending(self, thz_chunks: IntArray) -> BoolArray:
         """Racks, by position, that send over THz under a split: those of groups with THz chunks."""

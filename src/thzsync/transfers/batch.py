@@ -11,7 +11,7 @@ from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.ordering import topological_order
-from thzsync.transfers.precedence import JOIN
+from thzsync.transfers.precedence import JOIN, MOST_CARRIERS
 
 
 @kernel
@@ -104,8 +104,8 @@ def check_precedence(batch: ChunkBatch) -> None:
     """Refuse what could never run; raises `ThzSyncError`."""
     if len(batch) == 0:
         raise ThzSyncError("batch: it holds no nodes; submit at least one")
-    if not _within(batch.kind, JOIN + 1):
-        raise ThzSyncError("batch: kinds must be FIBRE, AIR, TIMER or JOIN")
+    if batch.kind.min() < JOIN or batch.kind.max() >= MOST_CARRIERS:
+        raise ThzSyncError(f"batch: kinds must be a carrier below {MOST_CARRIERS}, TIMER or JOIN")
     # A circle shows in the reversed graph as well, and successors are at hand.
     if len(batch.succ) and len(topological_order(batch.succ_ptr, batch.succ)) < len(batch):
         stuck = _waiting_for_itself(batch)

@@ -3,9 +3,9 @@
 A carrier that moves flows in trains need not follow every chunk. Where a pipeline starts up and
 where it drains, single chunks matter: the first and the last stay nodes of their own. Between, the
 pipeline is steady, and runs grow by doubling. The grid is the same for all flows that wait for each
-other, so precedence stays one-to-one. Chunks of the air, which others look after one by one, and
-the rest of their run are single too. Afterwards the times of chunks follow from those of nodes: a
-chunk is ready with its node, and arrives while it lands.
+other, so precedence stays one-to-one. Chunks of other carriers, which look after them one by one,
+and the rest of their run are single too. Afterwards the times of chunks follow from those of nodes:
+a chunk is ready with its node, and arrives while it lands.
 
 There are no kernels here: estimates ask for runs, too, before anything is compiled or loaded.
 """
@@ -109,9 +109,9 @@ class Coarsening:
 
     @cached_property
     def _runs_passed(self) -> IntArray:
-        """Of every flow the first run without chunks of the air."""
+        """Of every flow the first run that is on fibre as a whole."""
         _, run_of, _, at, runs = self._grids
-        owned = self.graph.thz_chunks
+        owned = self.graph.carried.sum(axis=1)
         last = run_of[at + np.maximum(owned - 1, 0)]
         passed: IntArray = np.minimum(np.where(owned > 0, last + 1, 0), runs)
         return passed

@@ -1,4 +1,4 @@
-"""The transfer graph: flows, chunks and precedence, each flow with its fabric and discipline.
+"""The transfer graph: flows, chunks and precedence, each flow with its carriers and discipline.
 
 It is the one currency between the rooms: methods make it, the executor carries it out, records
 keep it, checks and the auditor judge it.
@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
+from thzsync.carriers import THZ
 from thzsync.collectives import Blocks, Demand, find_collective
 
 
@@ -52,8 +53,9 @@ class TransferGraph:
     """Which part: flows of one shard carry the same bytes of the same block."""
     reduces: BoolArray
     """Whether the destination adds what arrives (True) or replaces what it has (False)."""
-    thz_chunks: IntArray
-    """Fabric of every flow: its first n chunks travel on THz, the others on fibre."""
+    carried: IntArray
+    """Carriers of every flow's chunks, by (flow, carrier beside fibre): the first n chunks travel
+    on carrier 1, those after them on carrier 2, the rest on fibre. A vector means THz."""
     disciplines: tuple[str, ...]
     """Names of the disciplines that flows of this graph use on THz."""
     discipline: IntArray
@@ -62,6 +64,10 @@ class TransferGraph:
     """Whether the THz chunks of a flow travel as one transmission once all are ready."""
     stage: IntArray
     """Barrier on THz: a flow starts when all flows of lower stages are done; all 0 for none."""
+
+    def __post_init__(self) -> None:
+        if self.carried.ndim == 1:
+            object.__setattr__(self, "carried", self.carried[:, None])
 
     @property
     def flows(self) -> int:
@@ -96,10 +102,27 @@ class TransferGraph:
         return sizes
 
     @cached_property
+    def thz_chunks(self) -> IntArray:
+        """Chunks of every flow that travel on THz: its first ones."""
+        return np.ascontiguousarray(self.carried[:, THZ - 1])
+
+    @cached_property
+    def decided(self) -> IntArray:
+        """Carrier of every chunk as decided, all chunks in one row."""
+        return self.carrier_of(self.chunk_flow, self.chunk_number)
+
+    @property
     def on_thz(self) -> BoolArray:
-        """Fabric of every chunk as decided, all chunks in one row: the first n of every flow."""
-        on_thz: BoolArray = self.chunk_number < self.thz_chunks[self.chunk_flow]
+        """Which chunks were decided for THz, all chunks in one row."""
+        on_thz: BoolArray = self.decided == THZ
         return on_thz
+
+    def carrier_of(self, flow: IntArray, chunk: IntArray) -> IntArray:
+        """The carriers that are decided for chunks of flows."""
+        carrier = np.zeros(len(flow), dtype=np.int64)
+        for k, ends in reversed(list(enumerate(np.cumsum(self.carried, axis=1).T, THZ))):
+            carrier[chunk < ends[flow]] = k
+        return carrier
 
     @cached_property
     def chunk_edges(self) -> tuple[IntArray, IntArray]:
@@ -120,6 +143,6 @@ class TransferGraph:
         """Flows that ``flow`` waits for, chunk by chunk."""
         return self.after[self.after_start[flow] : self.after_start[flow + 1]]
 
-    def split(self, thz_chunks: IntArray) -> TransferGraph:
-        """The same flows, the first n chunks of each on THz (eq:bandit_action)."""
-        return replace(self, thz_chunks=thz_chunks)
+    def split(self, carried: IntArray) -> TransferGraph:
+        """The same flows on other carriers (eq:bandit_action); a vector means THz."""
+        return replace(self, carried=carried)

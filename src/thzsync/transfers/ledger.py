@@ -1,7 +1,7 @@
 """The ledger: what every chunk waits for, who owns it, when it was ready and when it arrived.
 
 It is the only place that knows any of this. Carriers tell it what has arrived and have chunks moved
-from one owner to another; dependencies cross fabrics without either knowing of the other. The
+from one carrier to another; dependencies cross fabrics without either knowing of the other. The
 packet fabric runs the ledger's kernels inside its own; alone, the ledger is a clock without a
 fibre. A call that is refused changes nothing.
 """
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thzsync.arrays import BoolArray, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.errors import ThzSyncError
 from thzsync.transfers import precedence as pre
 from thzsync.transfers.batch import ChunkBatch, check_precedence
@@ -52,6 +53,11 @@ class Ledger:
         self._nodes = Runs(len(self.task))
         self._edges = Runs(len(self.edge))
         self._batches: dict[int, tuple[int, int, int]] = {}
+
+    @property
+    def ledger(self) -> Ledger:
+        """Itself: without a fibre, a ledger is the clock."""
+        return self
 
     @property
     def now_ps(self) -> int:
@@ -102,30 +108,32 @@ class Ledger:
         return Reports(self.now_ps, reported[0], reported[1])
 
     def complete(self, nodes: IntArray, at_ps: int) -> None:
-        """Chunks of the air that were reported ready have arrived."""
+        """Chunks of other carriers than fibre that were reported ready have arrived."""
         self.check_now(at_ps, "complete")
         bad = pre.complete(self.clock, self.task, self.slots, nodes)
         if bad >= 0:
             raise ThzSyncError(
-                f"complete: node {nodes[bad]} is not a ready, unfinished chunk of the air"
+                f"complete: node {nodes[bad]} is not a ready, unfinished chunk beside the fibre"
             )
 
-    def to_fibre(self, nodes: IntArray, at_ps: int) -> None:
-        """Chunks of the air, ready or not, belong to the fibre from now on."""
-        self.check_now(at_ps, "to_fibre")
-        bad = pre.to_fibre(self.clock, self.task, self.slots, nodes)
+    def move(self, nodes: IntArray, source: int, target: int, at_ps: int) -> BoolArray:
+        """Give chunks of a carrier beside fibre, ready or not, to another one; all of them go."""
+        self.check_now(at_ps, "move")
+        bad = pre.move(self.clock, self.task, self.slots, nodes, source, target)
         if bad >= 0:
-            raise ThzSyncError(f"to_fibre: node {nodes[bad]} is not an unfinished chunk of the air")
+            raise ThzSyncError(
+                f"move: node {nodes[bad]} is not an unfinished chunk of carrier {source}"
+            )
+        return np.ones(len(nodes), dtype=np.bool_)
 
-    def on_air(self, base: int, count: int) -> BoolArray:
-        """Which of the nodes ``base .. base + count - 1`` the air owns."""
-        on_air: BoolArray = self.task[base : base + count, pre.OWNER] == pre.AIR
-        return on_air
+    def owners(self, base: int, count: int) -> IntArray:
+        """The carriers that own nodes ``base .. base + count - 1``; negative where none does."""
+        return self.task[base : base + count, pre.OWNER].copy()
 
     def finished(self, base: int, count: int) -> Deliveries:
         """When nodes ``base .. base + count - 1`` completed, started and became ready [ps]."""
         task = self.task[base : base + count]
-        start_ps = np.where(task[:, pre.OWNER] <= pre.AIR, task[:, pre.START_AT], -1)
+        start_ps = np.where(task[:, pre.OWNER] >= FIBRE, task[:, pre.START_AT], -1)
         done_ps = task[:, pre.DONE_AT].copy()
         return Deliveries(done_ps, start_ps, task[:, pre.READY_AT].copy(), done_ps)
 

@@ -8,7 +8,7 @@ from thzsync.arrays import IntArray
 from thzsync.transfers.batch import ChunkBatch, rows_of
 from thzsync.transfers.coarsening import Coarsening
 from thzsync.transfers.graph import TransferGraph
-from thzsync.transfers.precedence import AIR, FIBRE, JOIN, TIMER
+from thzsync.transfers.precedence import JOIN, TIMER
 
 
 def event_batch(
@@ -22,16 +22,16 @@ def event_batch(
     A late rack that only receives has no timer: it delays nobody.
     """
     if coarsening is None:
-        flow, size_bytes, on_air = graph.chunk_flow, graph.chunk_sizes, graph.on_thz
+        flow, size_bytes, carrier = graph.chunk_flow, graph.chunk_sizes, graph.decided
         sooner, later = graph.chunk_edges
     else:
         flow, size_bytes = coarsening.flow, coarsening.size_bytes
-        on_air = coarsening.first_chunk < graph.thz_chunks[flow]
+        carrier = graph.carrier_of(flow, coarsening.first_chunk)
         sooner, later = coarsening.edges()
     late = _late(graph, delays_ps)
     nodes, join = len(flow), len(flow) + len(late)
     columns = np.zeros((6, join + 1), dtype=np.int64)
-    columns[0, :nodes] = np.where(on_air, AIR, FIBRE)
+    columns[0, :nodes] = carrier
     columns[1, :nodes], columns[2, :nodes] = graph.src[flow], graph.dst[flow]
     columns[3, :nodes], columns[4, :nodes] = size_bytes, flow
     columns[0, nodes:join], columns[0, join] = TIMER, JOIN

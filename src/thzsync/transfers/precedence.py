@@ -1,7 +1,7 @@
 """Which nodes may go on, and when: the compiled side of the ledger.
 
 A node is a chunk, a timer or a join. It is ready when all its predecessors are done. Ready chunks
-of the fibre are listed as fresh, for the fibre's kernel to take; those of the air are reported.
+of the fibre are listed as fresh, for the fibre's kernel to take; those of others are reported.
 Timers wait for their release, joins are done at once.
 """
 
@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Final
 
 from thzsync.arrays import BoolArray, IntArray
+from thzsync.carriers import FIBRE
 from thzsync.jit import bare, hot, inner_bare
 
-# owner of a node, what a report says, flags
-FIBRE, AIR, TIMER, JOIN = 0, 1, 2, 3
+# owner of a node: a carrier's number, or one of these; what a report says; flags
+TIMER, JOIN = -1, -2
+MOST_CARRIERS: Final = 127
 READY, DONE = 0, 1
 NOTIFY: Final = 1
 
@@ -108,7 +110,7 @@ def make_ready(clock: IntArray, task: IntArray, slots: IntArray, node: int, now_
     owner = task[node, OWNER]
     if owner == FIBRE:
         push_fresh(clock, slots, node)
-    elif owner == AIR:
+    elif owner > FIBRE:
         report(clock, slots, node, READY)
     elif owner == TIMER and task[node, RELEASE] > now_ps:
         push_timer(clock, slots, node, task[node, RELEASE])
@@ -160,7 +162,7 @@ def enter(
         row[SUCC_HI] = first_edge + succ_ptr[k + 1]
         row[FLAGS] = NOTIFY if notify[k] else 0
         row[READY_AT] = row[DONE_AT] = -1
-        row[RELEASE] = -1 if kind[k] <= AIR else release_ps[k]
+        row[RELEASE] = -1 if kind[k] >= FIBRE else release_ps[k]
     for e in range(len(succ)):
         edge[first_edge + e] = base + succ[e]
         task[base + succ[e], PENDING] += 1
@@ -187,7 +189,7 @@ def exists(task: IntArray, node: int) -> bool:
 
 @bare
 def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air are done now; place of the first that is not ready and of the air, or -1.
+    """Chunks are done now; place of the first that is not ready, or is of the fibre, or -1.
 
     If there is one, all are as before. They are taken back rather than looked at first, so that
     a chunk that is named twice is found, too.
@@ -196,7 +198,7 @@ def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
     for k in range(len(nodes)):
         n = nodes[k]
         ready = exists(task, n) and task[n, READY_AT] >= 0
-        if not ready or task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
+        if not ready or task[n, OWNER] <= FIBRE or task[n, DONE_AT] >= 0:
             clock[WORK] = work
             for j in range(k):
                 task[nodes[j], DONE_AT] = -1
@@ -207,31 +209,36 @@ def complete(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) 
 
 
 @bare
-def to_fibre(clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray) -> int:
-    """Chunks of the air change their owner; place of the first one that cannot, or -1.
+def move(
+    clock: IntArray, task: IntArray, slots: IntArray, nodes: IntArray, source: int, target: int
+) -> int:
+    """Chunks of a carrier other than fibre change their owner; place of one that cannot, or -1.
 
     If there is one, all are as before.
     """
-    fresh = clock[FRESH]
+    fresh, reports = clock[FRESH], clock[REPORTS]
     for k in range(len(nodes)):
         n = nodes[k]
-        if not exists(task, n) or task[n, OWNER] != AIR or task[n, DONE_AT] >= 0:
-            clock[FRESH] = fresh
+        if not exists(task, n) or task[n, OWNER] != source or task[n, DONE_AT] >= 0:
+            clock[FRESH], clock[REPORTS] = fresh, reports
             for j in range(k):
-                task[nodes[j], OWNER] = AIR
+                task[nodes[j], OWNER] = source
             return k
-        task[n, OWNER] = FIBRE
+        task[n, OWNER] = target
         if task[n, READY_AT] >= 0:
-            push_fresh(clock, slots, n)
+            if target == FIBRE:
+                push_fresh(clock, slots, n)
+            else:
+                report(clock, slots, n, READY)
     return -1
 
 
 @hot
-def to_air(clock: IntArray, task: IntArray, slots: IntArray, node: int) -> bool:
+def leave_fibre(clock: IntArray, task: IntArray, slots: IntArray, node: int, carrier: int) -> bool:
     """A chunk of the fibre that has not begun to leave changes its owner; whether it does."""
     if not exists(task, node) or task[node, OWNER] != FIBRE or task[node, START_AT] >= 0:
         return False
-    task[node, OWNER] = AIR
+    task[node, OWNER] = carrier
     if task[node, READY_AT] >= 0:
         report(clock, slots, node, READY)
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.jit import bare, inner, inner_bare, kernel
+from thzsync.jit import bare, inner, inner_bare
 from thzsync.wireless.round import (
     BYTES,
     CHUNKS,
@@ -181,19 +181,6 @@ def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
     for since_ps in view.queue.blocked_ps:
         blocked = blocked or since_ps != NOT_BLOCKED
     return n, carried, blocked
-
-
-@kernel
-def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntArray:
-    """Every chunk of a round, as ``base`` + the number of its flow's chunk 0 + its own."""
-    numbers = np.empty(delivers, dtype=np.int64)
-    count = 0
-    for a in range(len(table)):
-        number = base + first[table[a, FLOW]] + table[a, FIRST_CHUNK]
-        for k in range(table[a, CHUNKS]):
-            numbers[count] = number + k
-            count += 1
-    return numbers
 
 
 @bare

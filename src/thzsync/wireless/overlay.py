@@ -126,6 +126,10 @@ class Overlay:
             busy |= medium.air.busy
         return busy
 
+    def carries(self, kind: str, src: IntArray, dst: IntArray) -> BoolArray:
+        """Every flow: transceivers face all others."""
+        return np.ones(len(src), dtype=np.bool_)
+
     def admit(self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int = 0) -> None:
         """Take on the THz chunks of an event.
 

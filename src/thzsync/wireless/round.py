@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.jit import kernel
 
 FLOW, FIRST_CHUNK, CHUNKS, SRC, DST, SUBBAND, BYTES, LOCAL_FLOW, GUARD, COLUMNS = range(10)
 """Columns of a round's table, one row per transmission."""
+
+
+@kernel
+def numbered(first: IntArray, base: int, table: IntArray, delivers: int) -> IntArray:
+    """Every chunk of a round, as ``base`` + the number of its flow's chunk 0 + its own."""
+    numbers = np.empty(delivers, dtype=np.int64)
+    count = 0
+    for a in range(len(table)):
+        number = base + first[table[a, FLOW]] + table[a, FIRST_CHUNK]
+        for k in range(table[a, CHUNKS]):
+            numbers[count] = number + k
+            count += 1
+    return numbers
 
 
 @dataclass(eq=False, slots=True)
@@ -39,6 +55,10 @@ class Round:
     power_w: FloatArray
     gain: FloatArray
     """Channel power gain g_ij^c, linear, at the round's start."""
+
+    def delivered(self, first: IntArray, base: int) -> IntArray:
+        """Numbers of its chunks, where those of flow f begin at ``base + first[f]``."""
+        return numbered(first, base, self.table, self.delivers)
 
     @property
     def flow(self) -> IntArray:
