@@ -158,6 +158,8 @@ def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
     if n > len(table):
         raise ValueError("more transmissions at once than racks have subbands")
     for a in range(n):
+        if view.queue.state[row[a]] != SENT:
+            raise ValueError("a discipline writes down a transmission that it did not begin")
         i, j, c = view.src[flow[a]], view.dst[flow[a]], subband[a]
         owed = view.guarded or (view.steers and (facing[i, c] != j or facing[j, c] != i))
         any_owed = any_owed or owed

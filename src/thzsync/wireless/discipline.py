@@ -25,6 +25,8 @@ class Discipline(Protocol):
 
     Its attributes are facts of a :class:`Declaration`, and the overlay reads the four below. It may
     also have the others. Each that it leaves out has the default there, which promises nothing.
+    One more attribute is no fact: ``floor_wide = True`` says that racks of other events, too,
+    decide what an event may begin. ``start`` is then called after every release on the floor.
     """
 
     @property
@@ -53,17 +55,19 @@ class Discipline(Protocol):
         ...
 
     def tune(self, group: FlowGroup) -> None:
-        """The channel has changed: prepare ``group.queue`` and ``group.links`` for it."""
+        """Prepare ``group.queue`` and ``group.links`` for a channel that has changed."""
         ...
 
     def start(self, group: FlowGroup, now_ps: int) -> Started:
         """Begin what can begin now; how many transmissions, chunks, and whether a flow is blocked.
 
-        A kernel is given ``group.view``, which has all that it needs. Before ``until_ps`` of a flow
-        there, neither the channel nor anything that events before this one
-        begin changes what it may do. Others may still give back what they hold.
-        What is begun has been taken from the air and marked in the group's queue (see
-        ``bookkeeping.begin``), and is written down in the view (``bookkeeping.write_down``).
+        It is called when chunks of the group became ready, when a rack of its event got something
+        back, and when the channel changed. A kernel is given ``group.view``. It calls
+        ``bookkeeping.begin`` for every transmission, which takes subband, RF chains and power and
+        marks the chunks as sent, and returns what ``bookkeeping.write_down`` returns.
+
+        Before ``until_ps`` of a flow, neither the channel nor what earlier events begin changes
+        what the flow may do; other events may still release resources.
         """
         ...
 
@@ -121,6 +125,7 @@ def find_discipline(name: str) -> Discipline:
     discipline = _disciplines().get(name)
     if discipline is None:
         raise ThzSyncError(
-            f"discipline {name!r} does not exist; use one of {', '.join(_disciplines())}"
+            f"discipline {name!r} does not exist; use one of {', '.join(_disciplines())}, or "
+            f"register_discipline or an entry point of {ENTRY_POINTS} for one of your own"
         )
     return discipline

@@ -90,6 +90,8 @@ class FlowGroup:
         self.graph = graph
         self.discipline_name = discipline.name
         self.common, self.in_turn = discipline.common, discipline.in_turn
+        self.floor_wide = bool(getattr(discipline, "floor_wide", False))
+        """Whether racks of other events, too, decide what the group may begin."""
         flows: IntArray = np.flatnonzero(graph.discipline == index)
         self.flows = flows
         self.src, self.dst = graph.src[flows], graph.dst[flows]
