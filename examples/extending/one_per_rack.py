@@ -58,7 +58,7 @@ class OnePerRack:
         return begin_one_per_rack(group.view, group.stage, now_ps)
 
 
-register_discipline(OnePerRack())
+DISCIPLINE = register_discipline(OnePerRack())
 METHOD = FlowMethod(
     "a2a", "one-per-rack", FreeTransfers("a2a"), "one-per-rack", "one transmission per rack"
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.wireless.worlds import CHUNK, admit, channel_of, even_gains, method_o
 from thzsync.collectives import Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
-from thzsync.wireless import Overlay, discipline
+from thzsync.wireless import Overlay
 from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.discipline import find_discipline, register_discipline
 from thzsync.wireless.disciplines import Streaming
@@ -53,24 +53,16 @@ class OnePerFloor(Streaming):
         return super().start(group, now_ps)
 
 
-@pytest.fixture
-def one_per_floor() -> Iterator[str]:
-    name = register_discipline(OnePerFloor()).name
-    yield name
-    del discipline._added[name]
-    discipline._disciplines.cache_clear()
-
-
-def test_a_floor_wide_discipline_is_asked_again_when_other_racks_have_ended(
-    one_per_floor: str,
-) -> None:
+@pytest.mark.usefixtures("nothing_stays_registered")
+def test_a_floor_wide_discipline_is_asked_again_when_other_racks_have_ended() -> None:
+    register_discipline(OnePerFloor())
     thz = Thz()
     overlay = Overlay(thz, channel_of(even_gains(thz, 4)), 4)
-    method: Any = replace(method_of("p2p"), discipline=one_per_floor)  # type: ignore[type-var]
+    method: Any = replace(method_of("p2p"), discipline="one-per-floor")  # type: ignore[type-var]
     demand = Transfer.of(np.array([0]), np.array([1]), np.array([3 * CHUNK]))
     for number, racks in enumerate((np.array([0, 1]), np.array([2, 3]))):
         there = Transfer.of(racks[demand.src], racks[demand.dst], demand.size_bytes)
         admit(overlay, number, there, racks, method, thz)
     rounds = play(overlay)
     assert [r.number for r in rounds] == [0, 0, 0, 1, 1, 1]
-    assert all(a.end_ps == b.start_ps for a, b in zip(rounds, rounds[1:], strict=False))
+    assert all(a.end_ps == b.start_ps for a, b in pairwise(rounds))

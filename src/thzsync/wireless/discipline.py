@@ -8,11 +8,11 @@ with :func:`register_discipline` or through the entry-point group ``thzsync.disc
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 from typing import Final, Protocol
 
 from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import Declaration
+from thzsync.registry import Registry
 from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.group import FlowGroup
 
@@ -72,34 +72,15 @@ class Discipline(Protocol):
         ...
 
 
-_added: dict[str, Discipline] = {}
-
-
 def register_discipline(discipline: Discipline) -> Discipline:
     """Make a discipline known by its name, for this process."""
-    _check(discipline, "discipline")
-    if _disciplines().get(discipline.name, discipline) is not discipline:
-        raise ThzSyncError(f"discipline {discipline.name!r} exists already; choose another name")
-    _added[discipline.name] = discipline
-    _disciplines.cache_clear()
-    return discipline
+    return DISCIPLINES.register(discipline)
 
 
-@cache
-def _disciplines() -> dict[str, Discipline]:
-    from importlib.metadata import entry_points
-
+def _built_in() -> tuple[Discipline, ...]:
     from thzsync.wireless.disciplines import BUILT_IN
 
-    found: dict[str, Discipline] = {d.name: d for d in BUILT_IN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        discipline = entry.load()
-        _check(discipline, f"entry point {entry.name!r} of {ENTRY_POINTS}")
-        if found.setdefault(discipline.name, discipline) is not discipline:
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: {discipline.name!r} exists already"
-            )
-    return found | _added
+    return BUILT_IN
 
 
 def _check(discipline: object, place: str) -> None:
@@ -115,17 +96,20 @@ def _declaration(discipline: object, place: str) -> Declaration:
     return Declaration.of(told, f"{place}: {discipline!r}")
 
 
+DISCIPLINES: Final = Registry("discipline", ENTRY_POINTS, _built_in, _check, lambda d: d.name)
+
+
 def declarations() -> dict[str, Declaration]:
     """What every known discipline declares, by name."""
-    return {name: _declaration(d, "discipline") for name, d in _disciplines().items()}
+    return {name: _declaration(d, "discipline") for name, d in DISCIPLINES.known().items()}
 
 
 def find_discipline(name: str) -> Discipline:
     """The discipline of this name."""
-    discipline = _disciplines().get(name)
+    discipline = DISCIPLINES.known().get(name)
     if discipline is None:
         raise ThzSyncError(
-            f"discipline {name!r} does not exist; use one of {', '.join(_disciplines())}, or "
+            f"discipline {name!r} does not exist; use one of {', '.join(DISCIPLINES.known())}, or "
             f"register_discipline or an entry point of {ENTRY_POINTS} for one of your own"
         )
     return discipline
