@@ -16,7 +16,7 @@ _PS_PER_MS = 10**9
 
 
 def energy(record: Record, findings: Findings) -> None:
-    """Energy and bytes of an event on both fabrics (eq:thz_energy, eq:optical_energy)."""
+    """Energy and bytes of an event on both carriers (eq:thz_energy, eq:optical_energy)."""
     events, chunks, sent = record.events, record.chunks, record.transmissions
     known = np.flatnonzero(sent.event >= 0)
     joule = sent.power_w * (sent.end_ps - sent.start_ps) * 1e-12
@@ -59,7 +59,7 @@ def references(record: Record, findings: Findings) -> None:
 
     It can be told where flows do not depend on the split and an iteration is like another: one
     generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk,
-    since whoever simulates in Python may bring references of his own. A time cannot be told, but is
+    since a caller in Python may give other references. A time cannot be told, but is
     positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
@@ -197,7 +197,7 @@ def utilisation(record: Record, findings: Findings) -> None:
 
 
 def exposed(record: Record, findings: Findings) -> None:
-    """Exposed communication is the makespan beyond the graph's longest path of computation.
+    """Exposed communication is the iteration time beyond the graph's longest path of computation.
 
     An imported trace may hold events back until a nominal release that is not recorded: then the
     path is only a lower bound of what free communication would take.
@@ -213,8 +213,8 @@ def exposed(record: Record, findings: Findings) -> None:
 
 def _makespan_ps(record: Record) -> FloatArray:
     table = record.iterations
-    makespan: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
-    return makespan
+    length_ps: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
+    return length_ps
 
 
 def _longest_path_ps(record: Record) -> FloatArray:

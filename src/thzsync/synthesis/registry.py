@@ -91,7 +91,7 @@ BEYOND: Final = (
     ),
     StreamedAndRing(),
     *_of(
-        "a2a", ("sustained", Rotation(), "sustained", "busiest racks first, links held for a while")
+        "a2a", ("sustained", Rotation(), "sustained", "busiest racks first, links kept for a while")
     ),
     Relayed(),
     *_of(

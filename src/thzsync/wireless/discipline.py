@@ -46,7 +46,7 @@ class Discipline(Protocol):
 
     @property
     def steers(self) -> bool:
-        """Whether the guard time is owed just where a chain turns to another rack."""
+        """Whether the guard time occurs exactly where an RF chain turns to another rack."""
         ...
 
     @property

@@ -125,7 +125,7 @@ class FlowGroup:
         """Until when neither the channel nor events before this one change what a flow would do
         next [ps]; set before every start."""
         self.lookahead = lookahead
-        """Whether its trains may run beside what others hold, until that is given back."""
+        """Whether its trains may run beside transmissions of other events, until one ends."""
         rules = (discipline.guarded, discipline.steers, discipline.common)
         self.view = hold(GroupView(
             *medium, self.links, self.queue, flows, self.src, self.dst,

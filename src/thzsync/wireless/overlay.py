@@ -186,7 +186,7 @@ class Overlay:
         return rounds
 
     def finish(self, ended: Round) -> None:
-        """A round has ended: its chunks are delivered and what it held is free again."""
+        """Deliver the chunks of a round that has ended, and release its resources."""
         group = self._groups[ended.number][ended.group]
         table = ended.table
         release(group.view, table, ended.power_w)
@@ -270,7 +270,7 @@ class Overlay:
         self._forget_gains()
 
     def _look_ahead(self, group: FlowGroup, now_ps: int) -> None:
-        """Tell a flow group until when the channel and events before it leave its flows alone."""
+        """Set until when the channel and events before it leave its flows alone."""
         until_ps, before = group.until_ps, self._before(group)
         disputed = bool(before) and not (self._lookahead and group.in_turn)
         overtaken = bool(group.rank) and not self._alone  # by events that come later
