@@ -98,7 +98,8 @@ def next_step(answer: Answer) -> str:
     row = answer.most_sensitive()[0]
     key, value = next(iter(row["changes"].items()))
     half = _typed(key, (value_at(answer.scenario, key) + value) / 2)
-    return f'Next: thzsync ask {answer.source} --set "{key}={half}" asks the same with half of the first change.'
+    command = f'thzsync ask {answer.source} --set "{key}={half}"'
+    return f"Next: {command} asks the same with half of the first change."
 
 
 def _typed(key: str, value: float) -> str:

@@ -64,8 +64,7 @@ class Flows(Table):
         super().__init__(frame, ("number", "flow"))
         self.events, self.after = events, self.lists("after")
         self.event = find(events.key, self.number)
-        self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))
-        """Chunks that the bytes make, K_f = ceil(D_f / B_ch)."""
+        self.needed = -(-self.bytes // np.maximum(self.chunk_bytes, 1))  # K_f = ceil(D_f / B_ch)
 
     def size(self, row: IntArray, chunk: IntArray) -> IntArray:
         """Bytes of chunks of flows: the last one may be shorter."""

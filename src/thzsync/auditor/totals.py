@@ -16,7 +16,7 @@ _PS_PER_MS = 10**9
 
 
 def energy(record: Record, findings: Findings) -> None:
-    """Energy and bytes of an event on both carriers (eq:thz_energy, eq:optical_energy)."""
+    """Energy and bytes of an event on both fabrics (eq:thz_energy, eq:optical_energy)."""
     events, chunks, sent = record.events, record.chunks, record.transmissions
     known = np.flatnonzero(sent.event >= 0)
     joule = sent.power_w * (sent.end_ps - sent.start_ps) * 1e-12

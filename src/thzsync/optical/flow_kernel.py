@@ -75,7 +75,7 @@ def advance(st: State, until_ps: int) -> int:
 
 @bare
 def to_air(st: State, nodes: IntArray, accepted: BoolArray) -> None:
-    """Give nodes to THz of which nothing has left the rack; ``accepted`` says which."""
+    """Nodes of which nothing has begun to leave the rack change to the air."""
     take_fresh(st)
     for k in range(len(nodes)):
         n = nodes[k]

@@ -40,7 +40,7 @@ class Rotation:
     """Free transfers of an All-to-All, each rack's in the order of a rotation: i + 1, i + 2, ...
 
     On fibre a rack's flows take turns packet by packet in this order. So at any time every rack
-    sends to another one; if all began with rack 0, its queue at the switch would delay them all.
+    sends to another one; if all began with rack 0, its queue at the switch would hold them up.
     """
 
     def plan(

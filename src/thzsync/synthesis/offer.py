@@ -1,7 +1,7 @@
 """What a method offers to be split, before anybody has decided, and how a split is lowered.
 
 A policy sees *units*: each can send 0..K of its chunks over THz. The paper's methods have one unit
-per flow. A method with different structures on the two carriers may have one per shard or one for
+per flow. A method with different structures on the two fabrics may have one per shard or one for
 the whole tensor; its ``lower`` then turns the decided chunks into the flows of both structures.
 """
 
@@ -41,7 +41,7 @@ class Offer:
     """Group of every rack by position in ``racks``; -1 for a rack that never sends."""
     lower: Lower
     per_unit: bool = False
-    """Whether every unit is one flow, the same on either carrier."""
+    """Whether every unit is one flow, the same on either fabric."""
 
     @staticmethod
     def per_flow(graph: TransferGraph) -> Offer:

@@ -1,4 +1,4 @@
-"""The transfer graph: flows, chunks and precedence, each flow with its carrier and discipline.
+"""The transfer graph: flows, chunks and precedence, each flow with its fabric and discipline.
 
 It is what packages exchange: methods make it, the executor carries it out, records
 keep it, checks and the auditor judge it.
@@ -23,7 +23,7 @@ class TransferGraph:
     k of every flow in ``after`` has arrived there and, where ``local`` is set, when the source's
     own data is released. Flows in ``after`` have the same number of chunks as their successor.
     Nothing else is assumed: trees, rings, permutations, relays or plain transfers, and different
-    structures on the two carriers beside each other.
+    structures on the two fabrics beside each other.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class TransferGraph:
     reduces: BoolArray
     """Whether the destination adds what arrives (True) or replaces what it has (False)."""
     thz_chunks: IntArray
-    """Carrier of every flow: its first n chunks travel on THz, the others on fibre."""
+    """Fabric of every flow: its first n chunks travel on THz, the others on fibre."""
     disciplines: tuple[str, ...]
     """Names of the disciplines that flows of this graph use on THz."""
     discipline: IntArray
@@ -97,7 +97,7 @@ class TransferGraph:
 
     @cached_property
     def on_thz(self) -> BoolArray:
-        """Carrier of every chunk as decided, all chunks in one row: the first n of every flow."""
+        """Fabric of every chunk as decided, all chunks in one row: the first n of every flow."""
         on_thz: BoolArray = self.chunk_number < self.thz_chunks[self.chunk_flow]
         return on_thz
 

@@ -1,7 +1,7 @@
 """The ledger: what every chunk waits for, who owns it, when it was ready and when it arrived.
 
 It is the only place that knows any of this. Carriers tell it what has arrived and have chunks moved
-from one owner to another; dependencies cross carriers without either knowing of the other. The
+from one owner to another; dependencies cross fabrics without either knowing of the other. The
 packet fabric runs the ledger's kernels inside its own; alone, the ledger is a clock without a
 fibre. A call that is refused changes nothing.
 """
