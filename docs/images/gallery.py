@@ -12,7 +12,7 @@ from thzsync import Run, Scenario, compare, simulate
 from thzsync.drawing import COLOURS, new_figure, save_picture, styled
 from thzsync.experiments.single_ring import Instance
 from thzsync.report.gantt import draw_gantt
-from thzsync.report.ring import draw_rounds
+from thzsync.report.rounds import draw_rounds
 from thzsync.streams import Streams
 from thzsync.synthesis import Method
 from thzsync.topology import Topology

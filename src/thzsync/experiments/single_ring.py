@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from thzsync.streams import Streams
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
+
+if TYPE_CHECKING:
+    from thzsync.synthesis.fibre_bounds import FibreBound
 
 LATE_S: Final = (0.05, 0.1)
 RACKS_PER_LATE_RACK: Final = 8
@@ -115,6 +118,29 @@ class Instance:
             self.kind, self.demand, self.members, gains, thz, late_s, guarded, forwarding, tight,
             pointed,
         )  # fmt: skip
+
+    def run_on_fibre(self, method: str) -> float:
+        """Completion time on the scenario's fibre, beside its background [ms]."""
+        from thzsync.execution.alone import run_on_fibre
+        from thzsync.network import network_of
+        from thzsync.simulation.world import make_fabric
+
+        key, chunk_bytes = (
+            Streams(self.seed).key("background"),
+            self.scenario.collectives.chunk_bytes,
+        )
+        fabric = make_fabric(self.scenario, network_of(self.scenario), key)
+        how = find_method(self.kind, method)
+        end_s = run_on_fibre(self.demand, self.members, how, chunk_bytes, fabric, self.late_s)
+        return 1e3 * end_s
+
+    def fibre_bound(self) -> FibreBound:
+        """No method can complete earlier on the scenario's fibre."""
+        from thzsync.network import network_of
+        from thzsync.synthesis.fibre_bounds import fibre_bound
+
+        network = network_of(self.scenario)
+        return fibre_bound(self.kind, self.demand, self.members, network, self.late_s)
 
     def gains_change(self, until_ps: int) -> bool:
         """Whether a gain among the racks is another than at time 0 before an instant [ps]."""

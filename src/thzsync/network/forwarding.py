@@ -95,7 +95,8 @@ class Forwarding:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Links, the positions of the pairs that use them, and the shares of their bytes."""
         position = np.arange(len(src), dtype=np.int64)
-        entry, share, found = self.from_rack(src, dst), np.ones(len(src)), []
+        entry, share = self.from_rack(src, dst), np.ones(len(src))
+        found = [(position[:0], position[:0], share[:0])]
         while len(entry):
             link, place, share = self._spread(entry, share)
             position = position[place]

@@ -139,6 +139,25 @@ class Network:
         leaf: IntArray = self.to_switch[self.first_uplink]
         return leaf
 
+    @cached_property
+    def place_of_rack(self) -> IntArray:
+        """Place of every rack on a walk that always goes on to the nearest rack.
+
+        So racks of a leaf come one after the other, and leaves of a pod. Of equally near racks the
+        walk takes the lowest number; where numbers go from leaf to leaf, places are numbers.
+        """
+        distance, of_rack = self.forwarding.distance, self.forwarding.class_of_rack
+        far = np.iinfo(np.int64).max
+        visited, at = [0], 0  # classes are numbered by their first racks
+        left = np.ones(len(distance), dtype=np.bool_)
+        for _ in range(len(distance) - 1):
+            left[at] = False
+            at = int(np.argmin(np.where(left, distance[at], far)))
+            visited.append(at)
+        order = np.argsort(np.argsort(visited)[of_rack], kind="stable")
+        place: IntArray = np.argsort(order)
+        return place
+
     def outputs_of(self, switch: int) -> IntArray:
         """Links that leave a switch."""
         own: IntArray = self.outputs[self.from_switch[self.outputs] == switch]

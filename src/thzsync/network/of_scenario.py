@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from thzsync.arrays import to_ps
 from thzsync.errors import ThzSyncError
 from thzsync.network.forwarding import Circle
@@ -11,8 +13,13 @@ from thzsync.scenario import FatTree, LeafSpine, NetworkFile, RingNetwork, Scena
 from thzsync.topology import Topology
 
 
-def network_of(scenario: Scenario) -> Network:
-    """The fibres and switches of a scenario."""
+def network_of(scenario: Scenario, key: int = 0) -> Network:
+    """The fibres and switches of a scenario; the key decides which flows share a path."""
+    network = _network(scenario)
+    return network if network.single_path else replace(network, key=key)
+
+
+def _network(scenario: Scenario) -> Network:
     optical = scenario.optical
     buffers = Buffers(
         switch_delay_ps=to_ps(optical.switch_delay_s),

@@ -39,7 +39,7 @@ def tiers(network: Network) -> list[Tier]:
     Between switches of one level, it is that of all links from racks to the link to one neighbour:
     all racks of a ring may want to send to the same other ring.
     """
-    level = _levels(network)
+    level = levels(network)
     from_switch, to_switch = network.from_switch, network.to_switch
     real = network.rate_bps > 0
     rises = real & (to_switch >= 0)
@@ -66,7 +66,7 @@ def oversubscription(scenario: Scenario) -> float:
     return max((tier.ratio for tier in tiers(network_of(scenario))), default=1.0)
 
 
-def _levels(network: Network) -> IntArray:
+def levels(network: Network) -> IntArray:
     """Links between every switch and the nearest rack, less one."""
     between = network.outputs[network.to_switch[network.outputs] >= 0]
     level = np.full(network.switches, network.switches, dtype=np.int64)

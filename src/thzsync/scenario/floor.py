@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
-from math import dist, pi, sin
+from math import cos, dist, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -44,6 +44,11 @@ class _Floor(Model):
         """What a group is called."""
         return "row"
 
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        raise NotImplementedError
+
 
 class Floor(_Floor):
     """Racks on concentric rings (eq:rack_distance)."""
@@ -70,6 +75,18 @@ class Floor(_Floor):
     def noun(self) -> str:
         """What a group is called."""
         return "ring"
+
+    @property
+    def radii_m(self) -> list[float]:
+        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]."""
+        steps = range(1, self.rings + 1)
+        return [self.inner_radius_m + s * self.ring_spacing_m for s in steps]
+
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        angles = [2 * pi * lane / self.slots_per_ring for lane in range(self.lanes)]
+        return [(r * cos(a), r * sin(a)) for r in self.radii_m for a in angles]
 
     @property
     def lanes(self) -> int:
@@ -131,6 +148,16 @@ class RowFloor(_Floor):
         """Racks of every row."""
         return self.racks_per_row
 
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        places = []
+        y_m = 0.0
+        for row in range(self.rows):
+            places += [(lane * self.rack_width_m, y_m) for lane in range(self.racks_per_row)]
+            y_m += self.rack_depth_m + (self.hot_aisle_m if row % 2 else self.cold_aisle_m)
+        return places
+
 
 class GridFloor(_Floor):
     """Racks on a square grid."""
@@ -153,6 +180,12 @@ class GridFloor(_Floor):
     def lanes(self) -> int:
         """Racks of every row."""
         return self.columns
+
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        step = self.spacing_m
+        return [(x * step, y * step) for y in range(self.rows) for x in range(self.columns)]
 
 
 Coordinate = Annotated[Real, Field(ge=-1e5, le=1e5)]
@@ -180,6 +213,11 @@ class TableFloor(_Floor):
     def lanes(self) -> int:
         """Racks of every group."""
         return len(self.positions_m) if self.racks_per_row is None else self.racks_per_row
+
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        return list(self.positions_m)
 
     @model_validator(mode="before")
     @classmethod
