@@ -26,7 +26,7 @@ def _fibre(scenario: Scenario) -> str:
     load = f"{number(ratio, 3)}:1 oversubscribed" if ratio > 1 else "not oversubscribed"
     if not isinstance(scenario.network, RingNetwork):
         network = network_of(scenario)
-        found = ", ".join(f"{number(t.ratio, 3)}:1 {t.name(floor.noun)}" for t in tiers(network))
+        found = ", ".join(f"{number(t.ratio, 3)}:1 {t.name()}" for t in tiers(network))
         kind = "network" if scenario.network.kind == "file" else scenario.network.kind
         return f"{load}, {kind} with {_access(network)} ({found or 'one switch'})"
     access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))

@@ -147,8 +147,11 @@ def test_places_are_numbers_where_racks_are_numbered_leaf_by_leaf(network: Netwo
 def test_neighbouring_places_share_a_leaf_and_leaves_a_pod(number: list[int]) -> None:
     tree = fat_tree(16, 4)
     node = np.array([*number, *range(16, 16 + tree.switches)])
-    ends = zip(node[tree.source], node[tree.target], tree.rate_bps, tree.delay_ps, strict=True)
-    network = Wires(16, list(tree.switch_names), list(ends)).network(Buffers())
+    ends = [
+        (int(node[a]), int(node[b]), float(bps), 0.0, 1, 0)
+        for a, b, bps in zip(tree.source, tree.target, tree.rate_bps, strict=True)
+    ]
+    network = Wires(16, list(tree.switch_names), ends).network(Buffers())
     order = np.argsort(network.place_of_rack)
     hops = network.hops(order, np.roll(order, -1))
     assert order[0] == 0

@@ -189,9 +189,13 @@ def forward(
     target: IntArray,
     real: BoolArray,
     rules: PathRules,
-    partial: bool = False,
+    rank: IntArray | None = None,
 ) -> Forwarding:
-    """Tables of the paths that the rules allow; in a ``partial`` network racks may be cut off."""
+    """Tables of the paths that the rules allow.
+
+    The links of a part of a network have the ``rank`` that they have in the whole, by which flows
+    pick their paths; and racks of a part may be cut off from each other.
+    """
     graph = _Graph(racks, switches, source, target, real)
     of_rack, leaves = graph.classes()
     if rules.updown:
@@ -199,7 +203,7 @@ def forward(
     else:
         to_rack, used = _nearer(graph, leaves, rules)
     used &= _come_by(graph, leaves, used)
-    return _Tables(graph, of_rack, leaves, to_rack, used).made(partial)
+    return _Tables(graph, of_rack, leaves, to_rack, used, rank).made(partial=rank is not None)
 
 
 def _come_by(
@@ -290,10 +294,11 @@ class _Tables:
         leaves: list[tuple[list[int], list[int]]],
         to_rack: IntArray,
         used: BoolArray,
+        rank: IntArray | None,
     ) -> None:
         self.graph, self.of_rack, self.leaves = graph, of_rack, leaves
         self.to_rack, self.used = to_rack, used
-        self.rank = self._ranks()
+        self.rank = self._ranks() if rank is None else rank
         self.groups: list[int] = []
         self.known: dict[tuple[int, ...], int] = {}
 

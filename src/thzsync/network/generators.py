@@ -15,6 +15,8 @@ from thzsync.network.network import Buffers, Network
 PS_PER_M = 4_900
 """Propagation delay of fibre [ps/m], at two thirds of the speed of light."""
 ENERGY_J_PER_BIT = 40e-12
+MOST_LINKS = 4_000_000
+"""Directed links of a generated network."""
 
 
 @dataclass
@@ -52,7 +54,7 @@ class Wires:
         updown: bool = False,
     ) -> Network:
         """The network of all links laid so far."""
-        self._check_memory()
+        check_size(self.racks, len(self.switch_names), len(self.ends))
         table = np.array(self.ends, dtype=np.float64).reshape(-1, 6)
         source, target = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
         role = np.where(source < self.racks, 0, np.where(target < self.racks, 1, 2))
@@ -72,15 +74,20 @@ class Wires:
             _rules(updown, *table[:, 4:].astype(np.int64).T),
         )
 
-    def _check_memory(self) -> None:
-        """Refuse networks whose tables, by pairs of switches and racks, surely do not fit."""
-        switches, here = len(self.switch_names), memory_bytes()
-        needed = 4 * switches * self.racks + 17 * switches**2
-        if needed > here:
-            raise ThzSyncError(
-                f"network: {switches} switches and {self.racks} racks take {size_text(needed)} of "
-                f"memory and this machine has {size_text(here)}; use a smaller network"
-            )
+
+def check_size(racks: int, switches: int, links: int) -> None:
+    """Refuse networks whose tables, by pairs of switches and racks, surely do not fit."""
+    needed, here = 4 * switches * racks + 17 * switches**2, memory_bytes()
+    if needed > here:
+        raise ThzSyncError(
+            f"network: {switches} switches and {racks} racks take {size_text(needed)} of "
+            f"memory and this machine has {size_text(here)}; use a smaller network"
+        )
+    if links > MOST_LINKS:
+        raise ThzSyncError(
+            f"network: {links} links in one direction each; use at most {MOST_LINKS}, with fewer "
+            "racks or spines"
+        )
 
 
 def _rules(updown: bool, cost: IntArray, dimension: IntArray) -> PathRules:
@@ -173,6 +180,8 @@ def leaf_spine(
     given = fibres or Fibres()
     wires = Wires(racks)
     groups = -(-racks // racks_per_leaf)
+    switches = nics * groups + spines * (nics if planes else 1)
+    check_size(racks, switches, 2 * nics * (racks + groups * spines))
     label = "leaf" if nics == 1 else "plane" if planes else "rail"
     leaves = [
         [
@@ -211,6 +220,7 @@ def fat_tree(racks: int, radix: int, fibres: Fibres | None = None) -> Network:
         )
     wires, up_bps = Wires(racks), given.access_bps / given.oversubscription
     pods = -(-racks // (half * half))
+    check_size(racks, pods * radix + half * half, 2 * (racks + 2 * pods * half * half))
     edges, aggregations = [], []
     for pod in range(pods):
         edges += [wires.switch(f"pod {pod} edge {k}") for k in range(half)]

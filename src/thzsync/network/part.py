@@ -30,6 +30,7 @@ def part_of(network: Network, switches: IntArray) -> tuple[Network, IntArray]:
     )
     rate_bps = network.rate_bps[links]
     sizes, rules = (len(racks), len(switches)), network.rules.of(links)
+    rank = network.forwarding.rank[links]
     part = replace(
         network,
         racks=sizes[0],
@@ -39,7 +40,7 @@ def part_of(network: Network, switches: IntArray) -> tuple[Network, IntArray]:
         rate_bps=rate_bps,
         delay_ps=network.delay_ps[links],
         energy_j_per_bit=network.energy_j_per_bit[links],
-        forwarding=forward(*sizes, source, target, rate_bps > 0, rules, partial=True),
+        forwarding=forward(*sizes, source, target, rate_bps > 0, rules, rank),
         switch_names=tuple(network.switch_names[s] for s in switches),
         rules=rules,
         rack_ids=racks,

@@ -21,10 +21,11 @@ class Tier(NamedTuple):
     ratio: float
     """What can come from below over what the links carry, of the worst switch."""
 
-    def name(self, noun: str) -> str:
-        """Where it is; switches next to racks that are joined directly serve a ``noun`` each."""
+    def name(self, noun: str = "") -> str:
+        """Where it is; where every switch serves a ``noun`` of racks, that is what is joined."""
         if self.above == self.below:
-            return f"between {noun}s" if self.below == 0 else f"among {_place(self.below)}"
+            named = noun and self.below == 0
+            return f"between {noun}s" if named else f"between {_place(self.below)}"
         return f"from {_place(self.below)} to {_place(self.above)}"
 
 

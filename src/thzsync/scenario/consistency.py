@@ -114,7 +114,7 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
         if isinstance(fault, FibreDegraded) and fault.rings is not None:
             a, b = fault.rings
             ringed = isinstance(scenario.network, RingNetwork)
-            if a == b or (ringed and max(a, b) >= floor.groups):
+            if ringed and (a == b or max(a, b) >= floor.groups):
                 noun = floor.noun
                 last = floor.groups - 1
                 yield f"{place}: {a} and {b} must be two different {noun}s of 0..{last}"
@@ -124,7 +124,12 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
 
 
 def buffer_problems(scenario: Scenario) -> Iterator[str]:
-    """A packet between rings must fit into the shared buffer without the racks' reserve."""
+    """A packet between rings must fit into the shared buffer without the racks' reserve.
+
+    Of networks with more levels, `thzsync.feasibility` checks the same.
+    """
+    if not isinstance(scenario.network, RingNetwork):
+        return
     optical = scenario.optical
     reserve = max(round(optical.rack_reserve * optical.shared_buffer_bytes), optical.packet_bytes)
     left = optical.shared_buffer_bytes - reserve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
-from math import cos, dist, pi, sin
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -235,33 +235,40 @@ class TableFloor(_Floor):
             raise ValueError(
                 f"racks_per_row is {self.lanes}; it must divide {len(self.positions_m)} racks"
             )
-        seen: dict[tuple[int, int], int] = {}
-        for rack, place in enumerate(self.positions_m):
-            cell = (round(place[0] / SHORTEST_M), round(place[1] / SHORTEST_M))
-            if cell in seen:
-                apart_m = dist(self.positions_m[seen[cell]], place)
+        if len(self.positions_m) > 1:
+            a, b, apart_m = _nearest(self.positions_m)
+            if apart_m < SHORTEST_M:
                 raise ValueError(
-                    f"racks {seen[cell]} and {rack} stand {apart_m:.2g} m apart; "
-                    f"use {SHORTEST_M} m or more"
+                    f"racks {a} and {b} stand {apart_m:.2g} m apart; use {SHORTEST_M} m or more"
                 )
-            seen[cell] = rack
         return self
+
+
+def _nearest(positions_m: tuple[tuple[float, float], ...]) -> tuple[int, int, float]:
+    """The two racks that stand nearest to each other, and their distance [m]."""
+    from scipy.spatial import KDTree
+
+    tree: Any = KDTree(positions_m)
+    apart_m, neighbours = tree.query(positions_m, k=2)
+    rack = int(apart_m[:, 1].argmin())
+    other = next(int(k) for k in neighbours[rack] if k != rack)
+    return min(rack, other), max(rack, other), float(apart_m[rack, 1])
 
 
 def _positions(name: Any) -> Any:
     """The coordinates of a CSV or TOML file."""
     file = Path(str(name))
     try:
-        text = read_bounded(file, LARGEST_TABLE_BYTES, "a table of racks").decode("utf-8")
+        text = read_bounded(file, LARGEST_TABLE_BYTES, "a table of racks").decode("utf-8-sig")
         if file.suffix == ".toml":
             return tomllib.loads(text)["positions_m"]
-        rows = list(csv.DictReader(io.StringIO(text)))
+        rows = list(csv.DictReader(io.StringIO(text), skipinitialspace=True))
         return [(float(row["x_m"]), float(row["y_m"])) for row in rows]
     except ThzSyncError as error:
         raise ValueError(str(error)) from None
     except OSError as error:
         raise ValueError(f"file: {name} cannot be read ({error.strerror})") from None
-    except (KeyError, TypeError, ValueError, csv.Error):
+    except (KeyError, TypeError, ValueError, RecursionError, csv.Error):
         raise ValueError(
             f"file: {name} is no table of racks; write a CSV file with the columns x_m and y_m, "
             "or a TOML file with positions_m = [[x, y], ...]"
