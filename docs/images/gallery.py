@@ -54,7 +54,7 @@ def main() -> None:
     compared = compare("tiny", comparing.POLICIES, seeds=3, iterations=4, workers=1)
     save_picture(compared.plot("makespan_ms"), target("comparing"))
     for name, kind, method in (
-        ("one-per-rack", "a2a", one_per_rack.LOUD),
+        ("one-per-rack", "a2a", one_per_rack.METHOD),
         ("relayed-a2a", "a2a", relayed_a2a.RELAYED),
         ("streamed-allreduce", "allreduce", streamed_allreduce.STREAMED),
     ):

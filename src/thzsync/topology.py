@@ -58,7 +58,7 @@ class Topology:
 
     @property
     def alike(self) -> int:
-        """Neighbouring racks that see the floor alike: those of a ring, as turning shows."""
+        """Consecutive racks that a turn of the floor maps to each other: a ring, elsewhere one."""
         return self.lanes if isinstance(self.floor, Floor) else 1
 
     @cached_property
@@ -83,7 +83,10 @@ class Topology:
 
     @cached_property
     def _cosine(self) -> FloatArray:
-        """Of the angle between racks so many slots apart, the same digits on all processors."""
+        """Cosine of the angle between racks, by their distance in slots.
+
+        From ``math``: NumPy's cosine may differ in its last digit between processors.
+        """
         assert isinstance(self.floor, Floor)
         slots = self.floor.slots_per_ring
         return np.array([math.cos(2 * math.pi * apart / slots) for apart in range(self.lanes)])

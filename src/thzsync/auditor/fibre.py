@@ -131,7 +131,7 @@ def link_bytes(record: Record, findings: Findings) -> None:
     links, size = record.links, record.paths.network.links
     known = (links.key >= 0) & (links.key < size)
     for k in findings.broken(~known | (links.bytes < 0) | (links.background_bytes < 0)):
-        findings.add(links.name(k), "is no fibre of this fabric or carried less than nothing")
+        findings.add(links.name(k), "is no fibre of this network, or carried fewer than 0 bytes")
     if record.cut and record.many_jobs:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links.bytes[known], size)

@@ -67,7 +67,7 @@ def references(record: Record, findings: Findings) -> None:
 
     It can be told where flows do not depend on the split and an iteration is like another: one
     generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk,
-    since whoever simulates in Python may bring references of his own. A time cannot be told, but is
+    since a caller in Python may give other references. A time cannot be told, but is
     positive.
     """
     events, flows, told = record.events, record.flows, record.run.references
@@ -208,7 +208,7 @@ def utilisation(record: Record, findings: Findings) -> None:
 
 
 def exposed(record: Record, findings: Findings) -> None:
-    """Exposed communication is the makespan beyond the graph's longest path of computation.
+    """Exposed communication is the iteration time beyond the graph's longest path of computation.
 
     An imported trace may hold events back until a nominal release that is not recorded: then the
     path is only a lower bound of what free communication would take.
@@ -224,8 +224,8 @@ def exposed(record: Record, findings: Findings) -> None:
 
 def _makespan_ps(record: Record) -> FloatArray:
     table = record.iterations
-    makespan: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
-    return makespan
+    length_ps: FloatArray = np.maximum(table.end_ps - table.start_ps, 1).astype(np.float64)
+    return length_ps
 
 
 def _longest_path_ps(record: Record) -> FloatArray:

@@ -105,7 +105,7 @@ class Instance:
         )
 
     def bound_ms(self, method: str = "proposed", tight: bool = False) -> float:
-        """No method that owes the same guard times as this one can complete earlier [ms].
+        """No method with the same guard times as this one can complete earlier [ms].
 
         For the gains at time 0: if they change on the way, see :meth:`gains_change`, it may.
         """
@@ -152,7 +152,7 @@ class Instance:
         return False
 
     def _owes(self, method: str, gains: FloatArray) -> tuple[bool, bool, bool]:
-        """Whether guard times are owed, whether for turns only, and whether data is passed on."""
+        """Whether there are guard times, whether for turns only, and whether data is passed on."""
         from thzsync.wireless import find_discipline
 
         setting = Setting(gains, self.late_s, self.scenario.thz)

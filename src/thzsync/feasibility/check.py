@@ -220,7 +220,7 @@ def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]
     if thz.round_overhead_s > max(compute_s, 1e-3):
         yield (
             f"thz.round_overhead_s is {thz.round_overhead_s:g} s, longer than an iteration computes"
-            f" ({compute_s:.3g} s); it is owed by every round: did you mean us?"
+            f" ({compute_s:.3g} s); every round begins with it: did you mean us?"
         )
     if thz.fallback_timeout_s >= limit_s:
         yield (

@@ -39,7 +39,7 @@ _SUMMARY_BYTES: Final = 3000
 
 
 def floor_bytes(scenario: Scenario) -> int:
-    """Memory of the fabrics and the channel, before any traffic [bytes]."""
+    """Memory of the fibre network and the channel, before any traffic [bytes]."""
     floor = scenario.floor
     links = link_count(scenario)
     followed = scenario.optical.background.load and not in_flows(scenario)

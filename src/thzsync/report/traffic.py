@@ -1,4 +1,4 @@
-"""Where the bytes of one iteration went: rack to rack on each fabric, and fibre by fibre."""
+"""Where the bytes of one iteration went: rack to rack on each carrier, and fibre by fibre."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Transfers from pair to pair: free, in permutations, or over a third rack where a pair is weak.
 
 A permutation is one configuration of the overlay: every rack has one link out and one link in,
-each on a subband of its own, and the links are held until all of its transfers are complete.
+each on a subband of its own, and the links are kept until all of its transfers are complete.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class DemandSorted:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """One barrier stage per permutation."""
-        held = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
-        return replace(held, stage=_permutations(held))
+        pairs = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
+        return replace(pairs, stage=_permutations(pairs))
 
 
 class Cyclic:
@@ -86,9 +86,9 @@ class Cyclic:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """One barrier stage per cyclic offset."""
-        held = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
-        src, dst = np.searchsorted(racks, held.src), np.searchsorted(racks, held.dst)
-        return replace(held, stage=(dst - src) % len(racks) - 1)
+        pairs = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
+        src, dst = np.searchsorted(racks, pairs.src), np.searchsorted(racks, pairs.dst)
+        return replace(pairs, stage=(dst - src) % len(racks) - 1)
 
 
 def _permutations(plan: TransferGraph) -> IntArray:

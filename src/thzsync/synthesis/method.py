@@ -76,7 +76,7 @@ class Setting:
 
 
 class Method(Protocol):
-    """A named way to carry out one collective on both fabrics."""
+    """A named way to carry out one collective on both carriers."""
 
     @property
     def collective(self) -> str:
@@ -99,7 +99,7 @@ class Method(Protocol):
 
 
 class Planner(Protocol):
-    """Turns an event into flows whose fabrics are left open."""
+    """Turns an event into flows whose carriers are left open."""
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
@@ -110,7 +110,7 @@ class Planner(Protocol):
 
 @dataclass(frozen=True)
 class FlowMethod:
-    """One structure for both fabrics, split flow by flow: how the paper does it."""
+    """One structure for both carriers, split flow by flow: how the paper does it."""
 
     collective: str
     name: str
