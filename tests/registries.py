@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from thzsync.collectives import collective
-from thzsync.execution import carrier
-from thzsync.importers import importer
-from thzsync.synthesis import registry
-from thzsync.wireless import discipline
+from thzsync.collectives.collective import COLLECTIVES
+from thzsync.execution.carrier import CARRIERS
+from thzsync.importers.importer import IMPORTERS
+from thzsync.synthesis.registry import METHODS
+from thzsync.wireless.discipline import DISCIPLINES
 
-HOMES = (
-    (registry._added, registry._methods),
-    (collective._added, collective._collectives),
-    (discipline._added, discipline._disciplines),
-    (carrier._added, carrier._carriers),
-    (importer._added, importer._importers),
-)
+FAMILIES = (METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS)
 
 
 @contextmanager
 def forgetting() -> Iterator[None]:
-    """What is registered inside is unknown outside."""
-    before = [dict(added) for added, _ in HOMES]
+    """Objects of all families that are registered inside are unknown outside."""
+    before = [dict(family.registered) for family in FAMILIES]
     try:
         yield
     finally:
-        for (added, known), old in zip(HOMES, before, strict=True):
-            added.clear()
-            added.update(old)
-            known.cache_clear()
+        for family, old in zip(FAMILIES, before, strict=True):
+            family.registered.clear()
+            family.registered.update(old)
+            family.forget()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from thzsync import Scenario
@@ -40,3 +42,16 @@ def test_the_paper_is_said_to_be_oversubscribed_eightfold() -> None:
     assert "8:1 oversubscribed" in assumptions(paper)["Fibre"]
     level = paper.with_({"optical.inter_bps": "800 Gbps"})
     assert "not oversubscribed" in assumptions(level)["Fibre"]
+
+
+def test_a_rack_with_several_links_says_how_many() -> None:
+    rails = {"kind": "rail-optimised", "nics_per_rack": 2, "racks_per_leaf": 3}
+    told = assumptions(TINY.with_({"network": rails}))["Fibre"]
+    assert "2 links of 100 Gb/s to every rack" in told
+
+
+def test_rates_of_a_network_from_a_file_are_those_of_the_file(tmp_path: Path) -> None:
+    topology = tmp_path / "six.yml"
+    topology.write_text("topology: [Switch]\nnpus_count: [6]\nbandwidth: [4.0]\nlatency: [1]\n")
+    told = assumptions(TINY.with_({"network": {"kind": "file", "file": str(topology)}}))["Fibre"]
+    assert "34.4 Gb/s links to racks" in told

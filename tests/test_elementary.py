@@ -27,6 +27,8 @@ SUITS_THE_PROCESSOR = re.compile(
 FINE = (
     "reached = reached @ reached",  # of true and false
     "return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))",  # for pictures
+    "occupancy, energy = (limits.T @",  # SciPy's sparse products are plain loops
+    "return occupancy, energy, _sparse(",
 )
 LEARN = """
 import sys

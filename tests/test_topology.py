@@ -50,7 +50,7 @@ def test_distance_is_that_between_positions(topology: Topology) -> None:
 
 @given(topologies(), st.data())
 def test_racks_of_one_ring_stand_a_chord_apart(topology: Topology, data: st.DataObject) -> None:
-    ring = data.draw(st.integers(0, topology.rings - 1))
+    ring = data.draw(st.integers(0, topology.groups - 1))
     a, b = (data.draw(st.integers(0, topology.lanes - 1)) for _ in range(2))
     turn = np.pi * (a - b) / topology.floor.slots_per_ring
     radius = topology.floor.inner_radius_m + (ring + 1) * topology.floor.ring_spacing_m
@@ -63,7 +63,7 @@ def test_racks_of_one_lane_stand_the_ring_spacing_apart(
     topology: Topology, data: st.DataObject
 ) -> None:
     lane = data.draw(st.integers(0, topology.lanes - 1))
-    s, t = (data.draw(st.integers(0, topology.rings - 1)) for _ in range(2))
+    s, t = (data.draw(st.integers(0, topology.groups - 1)) for _ in range(2))
     distance = topology.distance_m(s * topology.lanes + lane, t * topology.lanes + lane)
     assert distance == pytest.approx(abs(s - t) * topology.floor.ring_spacing_m, abs=1e-5)
 
@@ -79,10 +79,10 @@ def test_the_paper_has_rings_of_6_8_10_and_12_m() -> None:
 def test_jobs_on_disjoint_rings_and_lanes_own_disjoint_racks(
     topology: Topology, data: st.DataObject
 ) -> None:
-    ring = data.draw(st.integers(0, topology.rings))
+    ring = data.draw(st.integers(0, topology.groups))
     jobs = [
         Job(name="below", rings=ring or None, training=TRAINING) if ring else None,
-        Job(name="above", first_ring=ring, training=TRAINING) if ring < topology.rings else None,
+        Job(name="above", first_ring=ring, training=TRAINING) if ring < topology.groups else None,
     ]
     parts = [topology.partition(job) for job in jobs if job is not None]
     owned = np.concatenate([part.racks.ravel() for part in parts])
@@ -94,7 +94,7 @@ def test_stages_lie_on_rings_and_lanes_across_them() -> None:
     job = Job(first_ring=1, rings=2, first_lane=3, lanes=4, training=TRAINING)
     partition = topology.partition(job)
     assert (partition.stages, partition.lanes) == (2, 4)
-    assert topology.ring_of_rack[partition.racks].tolist() == [[1] * 4, [2] * 4]
+    assert topology.group_of_rack[partition.racks].tolist() == [[1] * 4, [2] * 4]
     assert topology.lane_of_rack[partition.racks].tolist() == [[3, 4, 5, 6]] * 2
 
 

@@ -12,7 +12,7 @@ from thzsync import Run, Scenario, compare, simulate
 from thzsync.drawing import COLOURS, new_figure, save_picture, styled
 from thzsync.experiments.single_ring import Instance
 from thzsync.report.gantt import draw_gantt
-from thzsync.report.ring import draw_rounds
+from thzsync.report.rounds import draw_rounds
 from thzsync.streams import Streams
 from thzsync.synthesis import Method
 from thzsync.topology import Topology
@@ -54,7 +54,7 @@ def main() -> None:
     compared = compare("tiny", comparing.POLICIES, seeds=3, iterations=4, workers=1)
     save_picture(compared.plot("makespan_ms"), target("comparing"))
     for name, kind, method in (
-        ("one-per-rack", "a2a", one_per_rack.LOUD),
+        ("one-per-rack", "a2a", one_per_rack.METHOD),
         ("relayed-a2a", "a2a", relayed_a2a.RELAYED),
         ("streamed-allreduce", "allreduce", streamed_allreduce.STREAMED),
     ):

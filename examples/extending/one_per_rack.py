@@ -1,4 +1,4 @@
-"""A discipline: a rack that sends nothing begins its next chunk, loudly and on its best subband."""
+"""A discipline: a rack has one transmission at a time, at full power on its best free subband."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class OnePerRack:
     guarded: bool = False  # no guard time at every start,
     steers: bool = True  # but where a chain turns to another rack
     in_turn: bool = True  # a flow has one transmission in the air at a time
-    work_conserving: bool = True  # nothing waits that could be sent
-    power: str = "least"  # a transmission lasts no longer than its power needs
-    uses_budget: bool = True  # and takes all of it
+    work_conserving: bool = True  # an event with something to send is never idle
+    power: str = "least"  # no transmission has more power than its bytes need in its time
+    uses_budget: bool = True  # and that is all the power it may have
 
     def tune(self, group: FlowGroup) -> None: ...
 
@@ -58,5 +58,7 @@ class OnePerRack:
         return begin_one_per_rack(group.view, group.stage, now_ps)
 
 
-register_discipline(OnePerRack())
-LOUD = FlowMethod("a2a", "one-per-rack", FreeTransfers("a2a"), "one-per-rack", "loud links")
+DISCIPLINE = register_discipline(OnePerRack())
+METHOD = FlowMethod(
+    "a2a", "one-per-rack", FreeTransfers("a2a"), "one-per-rack", "one transmission per rack"
+)

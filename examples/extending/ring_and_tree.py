@@ -27,12 +27,12 @@ class RingAndTree:
         size = int(find_collective("allreduce").blocks(demand, racks).size_bytes.sum())
         if len(racks) < 2 or size == 0:
             return Offer.per_flow(self._graph(demand, racks, chunk_bytes, []))
-        fan_out = setting.thz.subbands
+        fan_out, around = setting.thz.subbands, setting.along_fibre(racks)
         (tree,) = grow_trees(link_db_of(setting.gains), setting.delay_s, 1, fan_out)
 
         def lower(thz_chunks: IntArray) -> TransferGraph:
             on_thz = min(size, int(thz_chunks[0]) * chunk_bytes)
-            flows = [*ring_flows(racks, size - on_thz), *self._tree(tree, racks, on_thz, size)]
+            flows = [*ring_flows(around, size - on_thz), *self._tree(tree, racks, on_thz, size)]
             return self._graph(demand, racks, chunk_bytes, flows)
 
         children = np.array(tree.order[1:])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from thzsync.display import number, with_unit
-from thzsync.network import network_of, oversubscription, tiers
+from thzsync.network import Network, network_of, oversubscription, tiers
 from thzsync.scenario import RingNetwork, Scenario
 
 
@@ -24,19 +24,27 @@ def _varied(texts: Iterable[str]) -> str:
 def _fibre(scenario: Scenario) -> str:
     floor, optical, ratio = scenario.floor, scenario.optical, oversubscription(scenario)
     load = f"{number(ratio, 3)}:1 oversubscribed" if ratio > 1 else "not oversubscribed"
-    access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))
     if not isinstance(scenario.network, RingNetwork):
-        found = tiers(network_of(scenario))
-        each = ", ".join(f"{number(t.ratio, 3)}:1 {t.name(floor.noun)}" for t in found)
-        return (
-            f"{load}, {scenario.network.kind} with {access} links to racks ({each or 'one switch'})"
-        )
+        network = network_of(scenario)
+        found = ", ".join(f"{number(t.ratio, 3)}:1 {t.name()}" for t in tiers(network))
+        kind = "network" if scenario.network.kind == "file" else scenario.network.kind
+        return f"{load}, {kind} with {_access(network)} ({found or 'one switch'})"
+    access, inter = (with_unit(bps, "bit/s", 3) for bps in (optical.access_bps, optical.inter_bps))
     if floor.groups == 1:
         return f"{load}, {floor.racks} racks at {access} on one switch"
     return (
-        f"{load} between {floor.noun}s ({floor.lanes} racks at {access} share one link of {inter} to "
-        f"each other {floor.noun})"
+        f"{load} between {floor.noun}s ({floor.lanes} racks at {access} share one link of {inter} "
+        f"to each other {floor.noun})"
     )
+
+
+def _access(network: Network) -> str:
+    """How racks are joined."""
+    rates = [int(bps) for bps in network.rate_bps[network.uplinks]]
+    slow, fast = (with_unit(bps, "bit/s", 3) for bps in (min(rates), max(rates)))
+    rate = slow if slow == fast else f"{slow} to {fast}"
+    ports = network.ports
+    return f"{rate} links to racks" if ports == 1 else f"{ports} links of {rate} to every rack"
 
 
 def _radio(scenario: Scenario) -> str:

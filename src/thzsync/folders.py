@@ -110,12 +110,12 @@ UNFINISHED: Final = ".thzsync"
 def claim_folder(
     path: str | Path | None, record: Record, force: bool = False, extend: bool = False
 ) -> Iterator[Path | None]:
-    """Make a folder ours for as long as we write there, or refuse.
+    """Lock a folder for as long as its record is written, or refuse it.
 
     It must be absent, empty, or hold an unfinished record of the same kind; a finished one only
-    where the caller means to ``extend`` it. ``force`` removes what else is ours and writes beside
-    other files; what is not ours is never replaced. Pages drawn from an older record go in any
-    case. No path, no claim.
+    where the caller means to ``extend`` it. ``force`` removes every other record of thzsync, and
+    never a file that thzsync did not write. Pages of an older record are removed in any case.
+    Without a path, nothing is locked.
     """
     if path is None:
         yield None
@@ -190,7 +190,7 @@ def _content(folder: Path) -> str | None:
     if not strangers and not any(other.started_in(folder) for other in RECORDS):
         return None
     others = [other.name for other in RECORDS if other.lives_in(folder)]
-    return others[0] if others else f"files that are not ours ({strangers[0]})"
+    return others[0] if others else f"files that thzsync did not write ({strangers[0]})"
 
 
 def _make_room(folder: Path, record: Record) -> None:
@@ -198,7 +198,9 @@ def _make_room(folder: Path, record: Record) -> None:
         remove_pages(folder, other)
         other.remove_from(folder)
     for path in record.found_in(folder):
-        raise ThzSyncError(f"{path}: is not ours and would be replaced; name another folder")
+        raise ThzSyncError(
+            f"{path}: was not written by thzsync and would be replaced; name another folder"
+        )
 
 
 def _unfinished(folder: Path) -> str | None:
@@ -210,7 +212,7 @@ def _unfinished(folder: Path) -> str | None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder itself, so that no lock file can be left behind; refuse if others do."""
+    """Lock the folder itself, so that no lock file can be left behind; refuse if others do."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

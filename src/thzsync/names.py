@@ -10,7 +10,7 @@ PUBLISHED_POLICIES: Final = (
 """The paper's policies, in the order of tables."""
 
 BEST_OF: Final = {"all-wired": "all-wired-best", "all-wireless": "all-wireless-best"}
-"""Baselines on the best structures that their fabric has, by the paper's weaker version."""
+"""Baselines with the best methods of their carrier, by the paper's weaker version."""
 
 POLICIES: Final = (*PUBLISHED_POLICIES, *BEST_OF.values())
 """The policies that come with the package, in the order of tables."""

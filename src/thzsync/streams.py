@@ -9,7 +9,7 @@ import numpy as np
 
 from thzsync.errors import whole
 
-STREAMS: Final = ("channel", "blockage", "background", "stragglers", "demand", "policy")
+STREAMS: Final = ("channel", "blockage", "background", "stragglers", "demand", "policy", "paths")
 
 
 def name_key(name: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import AnyFloor, Floor, GridFloor, Job, RowFloor
+from thzsync.scenario import AnyFloor, Floor, Job
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Topology:
 
     @property
     def alike(self) -> int:
-        """Neighbouring racks that see the floor alike: those of a ring, as turning shows."""
+        """Consecutive racks that a turn of the floor maps to each other: a ring, elsewhere one."""
         return self.lanes if isinstance(self.floor, Floor) else 1
 
     @cached_property
@@ -73,34 +73,20 @@ class Topology:
 
     @cached_property
     def radius_m(self) -> FloatArray:
-        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]; none without rings."""
-        if not isinstance(self.floor, Floor):
-            return np.zeros(0)
-        steps = np.arange(1, self.groups + 1, dtype=np.float64)
-        return self.floor.inner_radius_m + steps * self.floor.ring_spacing_m
+        """Radius of every ring [m]; none without rings."""
+        return np.array(self.floor.radii_m if isinstance(self.floor, Floor) else [])
 
     @cached_property
     def position_m(self) -> FloatArray:
         """Cartesian rack positions, one row per rack [m]."""
-        floor, group, lane = self.floor, self.group_of_rack, self.lane_of_rack
-        if isinstance(floor, Floor):
-            angle = 2 * np.pi * lane / floor.slots_per_ring
-            radius = self.radius_m[group]
-            return np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
-        if isinstance(floor, RowFloor):
-            cold, hot = (group + 1) // 2, group // 2  # aisles before a row
-            aisles_m = cold * floor.cold_aisle_m + hot * floor.hot_aisle_m
-            return np.column_stack(
-                (lane * floor.rack_width_m, group * floor.rack_depth_m + aisles_m)
-            )
-        if isinstance(floor, GridFloor):
-            grid: FloatArray = np.column_stack((lane, group)) * np.float64(floor.spacing_m)
-            return grid
-        return np.array(floor.positions_m, dtype=np.float64)
+        return np.array(self.floor.places_m, dtype=np.float64)
 
     @cached_property
     def _cosine(self) -> FloatArray:
-        """Of the angle between racks so many slots apart, the same digits on all processors."""
+        """Cosine of the angle between racks, by their distance in slots.
+
+        From ``math``: NumPy's cosine may differ in its last digit between processors.
+        """
         assert isinstance(self.floor, Floor)
         slots = self.floor.slots_per_ring
         return np.array([math.cos(2 * math.pi * apart / slots) for apart in range(self.lanes)])

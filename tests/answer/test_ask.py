@@ -134,6 +134,31 @@ def test_fibre_that_is_not_oversubscribed_is_asked_at_twice_its_rate() -> None:
     assert changes == {"optical.access_bps": 200e9, "optical.inter_bps": 1600e9}
 
 
+def test_checks_of_other_networks_change_their_own_keys() -> None:
+    clos = {"network": {"kind": "leaf-spine", "racks_per_leaf": 3, "oversubscription": 4}}
+    crowded = Scenario.preset("tiny").with_(clos)
+    assert checks_of(crowded)["no oversubscription"] == {"network.oversubscription": 1}
+    level = crowded.with_({"network.oversubscription": 1})
+    assert checks_of(level)["fibre twice as fast"] == {"optical.access_bps": 200e9}
+
+
+def test_a_network_from_a_file_has_no_check_of_its_rates(tmp_path: Path) -> None:
+    topology = tmp_path / "six.yml"
+    topology.write_text("topology: [Ring]\nnpus_count: [6]\nbandwidth: [1.0]\nlatency: [1]\n")
+    setting = Scenario.preset("tiny").with_({"network": {"kind": "file", "file": str(topology)}})
+    assert not any("fibre" in name or "oversub" in name for name in checks_of(setting))
+
+
+def test_the_answer_for_rows_does_not_speak_of_rings() -> None:
+    floor = {"floor": {"kind": "rows", "rows": 2, "racks_per_row": 3}}
+    for network in ({"kind": "rings"}, {"kind": "leaf-spine", "racks_per_leaf": 3, "spines": 2}):
+        setting = Scenario.preset("tiny").with_(floor | {"network": network})
+        said = " ".join(lines(ask(setting, Effort(1, 2, 1, 2), workers=1)))
+        assert "between rows" in said or "leaf-spine" in said
+        assert "ring" not in said.split()
+        assert "rings" not in said
+
+
 def test_the_most_sensitive_check_comes_first() -> None:
     usual = answered().hybrid["diff_makespan_ms"]
     moved = [abs(row["diff_makespan_ms"] - usual) for row in answered().most_sensitive()]

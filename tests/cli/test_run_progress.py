@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from thzsync import simulation
-from thzsync.cli import announcement, main, meter, run
+from thzsync.cli import announcement, main, meter, output, run
 from thzsync.records.journal import Journal, RunSpec, in_progress
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
@@ -122,11 +122,12 @@ def test_what_is_announced_and_made_depends_on_whether_it_is_kept(
     monkeypatch.setattr(announcement, "WORTH_TELLING_S", 0.0)
     made: list[bool] = []
 
-    def watched(*given: Any, detailed: bool, **named: Any) -> Run:
+    def watched(*given: Any, detailed: bool = True, **named: Any) -> Run:
         made.append(detailed)
         return simulate(*given, detailed=detailed, **named)
 
     monkeypatch.setattr(simulation, "simulate", watched)
+    monkeypatch.setattr(output, "prepare_kernels", lambda: None)  # it simulates, too
     words = ["run", "tiny", "--policy", "all-wired", "--iterations", "1", "--json"]
     said = []
     for where in ([], ["--out", str(tmp_path / "kept")]):

@@ -9,6 +9,7 @@ import pytest
 
 from thzsync.cli import main
 from thzsync.collectives.catalogue import TOKEN_BYTES
+from thzsync.scenario import Scenario
 
 SMALL = ["--racks", "3", "--size", "1 MiB"]
 
@@ -50,6 +51,22 @@ def test_the_table_shows_rounds_and_the_picture_is_written(
     assert "duration_ms" in printed.out
     assert str(picture) in printed.err.replace("\n", "")
     assert picture.exists()
+
+
+def test_on_fibre_it_tells_time_bound_and_the_links_that_set_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = ["allreduce", "--method", "ring", "--fibre", "--racks", "8", "--size", "8 MiB"]
+    quiet = ["--set", "optical.background.load=0"]
+    found = document(capsys, "synthesize", *case, *quiet)
+    rate_bps = Scenario.preset("single-ring").optical.access_bps
+    assert found["bound_ms"] == pytest.approx(1e3 * 2 * 7 / 8 * 8 * 8 * 2**20 / rate_bps)
+    assert 1 < found["times_bound"] < 1.05
+    assert found["carrier"] == "fibre"
+    late = document(capsys, "synthesize", *case, *quiet, "--stragglers")
+    assert late["completion_ms"] > late["bound_ms"] > 50
+    assert main(["synthesize", *case, *quiet]) == 0
+    assert f"{found['times_bound']:.2f} times" in capsys.readouterr().out
 
 
 BLOCKED = [
@@ -114,6 +131,7 @@ def test_a_link_that_is_dead_at_the_start_has_no_bound_to_compare_with(
         (["a2a", "--size", "0"], "--size"),
         (["a2a", "--scenario", "nowhere"], "nowhere"),
         (["a2a", *SMALL, "--draw", "x.gif"], ".svg, .png"),
+        (["a2a", *SMALL, "--fibre", "--draw", "x.svg"], "--draw"),
     ],
 )
 def test_mistakes_are_answered_in_one_line(

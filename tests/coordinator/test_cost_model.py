@@ -14,11 +14,11 @@ from thzsync.coordinator.estimate import _fill, estimate
 from thzsync.coordinator.model_based import EVEN, PROMISING, CostModel, Factor, ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.saved import load_policy
+from thzsync.network import network_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import Session, simulate
 from thzsync.streams import Streams
 from thzsync.synthesis import Setting, find_method
-from thzsync.topology import Topology
 
 MIB = 2**20
 PAPER = Scenario.preset("paper").with_({"optical.background.load": 0.0})
@@ -39,7 +39,7 @@ def situation(kind: str, method: str, demand: Transfer | Tensor, racks: np.ndarr
         shared_occupancy=np.zeros(offer.units),
         snr_db_per_w=np.full((offer.units, thz.subbands), SNR_DB_PER_W),
         power_levels=np.array([0.5, 1.0]),
-        terms=Terms(PAPER, Topology(PAPER.floor), 10.0, 2.0),
+        terms=Terms(PAPER, network_of(PAPER), 10.0, 2.0),
     )
 
 

@@ -20,12 +20,12 @@ PAGES = (
     "docs/index.md",
     "docs/model.md",
     "docs/my-cluster.md",
+    "docs/networks.md",
     "docs/records.md",
     "docs/report.md",
     "docs/reproduction.md",
     "docs/studies.md",
     "docs/trust.md",
-    "docs/topologies.md",
     "docs/traces.md",
     "docs/tutorial.md",
 )

@@ -175,7 +175,7 @@ def test_every_collective_runs_on_both_fabrics_and_audits_clean(name: str, tmp_p
 
 
 def test_a_discipline_is_one_file_declared_recorded_and_audited() -> None:
-    method = load("one_per_rack").LOUD
+    method = load("one_per_rack").METHOD
     assert check_method(method) > 60
     alone(method)
     run = run_clean(method)

@@ -8,6 +8,7 @@ from tests.fuzz.folders import try_folder
 from tests.fuzz.gains import try_gains
 from tests.fuzz.harness import Case
 from tests.fuzz.kills import COMMANDS, killing
+from tests.fuzz.networks import try_network
 from tests.fuzz.policies import try_policy
 from tests.fuzz.scenarios import try_scenario
 from tests.fuzz.topologies import try_topology
@@ -30,6 +31,7 @@ FUZZERS = {
     "gains": Fuzzer(try_gains, 200, 5_000, simulates=False),
     "policies": Fuzzer(try_policy, 60, 5_000),
     "folders": Fuzzer(try_folder, 60, 5_000),
+    "networks": Fuzzer(try_network, 40, 2_000),
     "topologies": Fuzzer(try_topology, 300, 2_000, simulates=False),
     **{f"kill-{name}": Fuzzer(killing(name), 0, 50, simulates=False) for name in COMMANDS},
 }

@@ -120,7 +120,7 @@ def publish(monkeypatch: pytest.MonkeyPatch, target: object) -> None:
     """As if a package were installed that names this object in the group of importers."""
     entries = {importer.ENTRY_POINTS: [Entry("lines", target)]}
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries.get(group, []))
-    importer._importers.cache_clear()
+    importer.IMPORTERS.forget()
 
 
 def test_an_installed_package_brings_its_importer_along(

@@ -201,8 +201,8 @@ MUTANTS = (
         "a finished event says what was decided, not what was carried",
     ),
     Mutant(
-        "thzsync.optical.network",
-        "degraded_bps",
+        "thzsync.network.network",
+        "Network.degraded_bps",
         "min(shares, default=1.0)",
         "(shares[-1] if shares else 1.0)",
         FAULTS,

@@ -1,4 +1,4 @@
-"""Mutants of what reads topology files of other tools."""
+"""Mutants of topology files of other tools, of cuts, and of orders that follow the leaves."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from tests.mutants.mutant import Mutant
 IMPORTERS = "tests/network/test_importers.py"
 BAD = "tests/network/test_bad_topologies.py"
 PACKAGE = "thzsync.network.importers"
+BOUNDS = "tests/synthesis/test_fibre_bounds.py"
 
 MUTANTS = (
     Mutant(
@@ -27,11 +28,11 @@ MUTANTS = (
     ),
     Mutant(
         f"{PACKAGE}.astra",
-        "wires_of",
-        "one.npus > 3",
-        "one.npus > 4",
-        (f"{IMPORTERS}::test_what_waits_in_a_circle_is_known",),
-        "a ring of four is routed by shortest paths",
+        "Dimension.join",
+        "self.npus - 2",
+        "1",
+        (f"{IMPORTERS}::test_paths_by_dimension_never_wait_in_a_circle",),
+        "rings are routed across their seam",
     ),
     Mutant(
         f"{PACKAGE}.htsim",
@@ -64,5 +65,47 @@ MUTANTS = (
         'getattr(event, "tag", None)',
         (f"{BAD}::test_aliases_cannot_blow_up",),
         "aliases pass unnoticed",
+    ),
+    Mutant(
+        "thzsync.network.cuts",
+        "_switch_groups",
+        "alone = (switches == nearest[:, None]).sum(axis=1) == 1",
+        "alone = nearest >= 0",
+        (f"{BOUNDS}::test_tiers_are_racks_leaves_and_pods",),
+        "a spine belongs to one of its leaves",
+    ),
+    Mutant(
+        "thzsync.synthesis.fibre_bounds",
+        "_crossing_bytes",
+        "others[block] > inside",
+        "others[block] > 0",
+        (f"{BOUNDS}::test_an_oversubscribed_leaf_sets_the_bound",),
+        "what stays in a group crosses its cut",
+    ),
+    Mutant(
+        "thzsync.synthesis.rings",
+        "ring_flows",
+        "block = np.argsort(np.argsort(racks)).tolist()",
+        "block = list(range(n))",
+        (f"{BOUNDS}::test_a_ring_visits_leaf_after_leaf_whatever_the_numbers",),
+        "segments of a part belong to places in the ring",
+    ),
+    Mutant(
+        "thzsync.network.network",
+        "Network.place_of_rack",
+        "np.where(left, distance[at], far)",
+        "np.where(left, distance[0], far)",
+        (
+            "tests/network/test_forwarding.py::test_neighbouring_places_share_a_leaf_and_leaves_a_pod",
+        ),
+        "the walk goes on from where it began",
+    ),
+    Mutant(
+        "thzsync.synthesis.exchanges",
+        "Rotation.plan",
+        "(leaf[dst] - leaf[src] - port[src]) % leaves",
+        "(leaf[dst] - leaf[src]) % leaves",
+        (f"{BOUNDS}::test_a_rotation_is_a_permutation_at_a_time_and_uses_all_leaves",),
+        "all racks of a leaf send to the same leaf",
     ),
 )

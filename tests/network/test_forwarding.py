@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.network.strategies import any_network, random_wires
 from thzsync.errors import ThzSyncError
-from thzsync.network import Buffers, Fibres, Network, Wires, fat_tree, leaf_spine, rings
+from thzsync.network import Buffers, Fibres, Network, Wires, cuts, fat_tree, leaf_spine, rings
 
 
 def names(network: Network, path: tuple[int, ...]) -> list[str]:
@@ -136,6 +136,31 @@ def test_choices_of_following_switches_are_independent() -> None:
     _, count = np.unique(network.to_switch[into_core], return_counts=True)
     assert len(count) == 64
     assert count.max() < 2 * count.mean()
+
+
+@pytest.mark.parametrize("network", [rings(np.arange(32) // 8), leaf_spine(30, 8, 4, nics=2)])
+def test_places_are_numbers_where_racks_are_numbered_leaf_by_leaf(network: Network) -> None:
+    assert network.place_of_rack.tolist() == list(range(network.racks))
+
+
+@given(st.permutations(range(16)))
+def test_neighbouring_places_share_a_leaf_and_leaves_a_pod(number: list[int]) -> None:
+    tree = fat_tree(16, 4)
+    node = np.array([*number, *range(16, 16 + tree.switches)])
+    ends = [
+        (int(node[a]), int(node[b]), float(bps), 0.0, 1, 0)
+        for a, b, bps in zip(tree.source, tree.target, tree.rate_bps, strict=True)
+    ]
+    network = Wires(16, list(tree.switch_names), ends).network(Buffers())
+    order = np.argsort(network.place_of_rack)
+    hops = network.hops(order, np.roll(order, -1))
+    assert order[0] == 0
+    assert sorted(hops.tolist()) == [2] * 8 + [4] * 4 + [6] * 4
+    found = cuts(network)
+    assert [known.tier for known in found] == [0, 2, 4]
+    for known, group in zip(found, (1, 2, 4), strict=True):
+        ordered = known.group_of_rack[order].reshape(-1, group)
+        assert (ordered == ordered[:, :1]).all()
 
 
 def vars_of(network: Network) -> dict[str, object]:

@@ -143,21 +143,16 @@ def test_one_switch_of_astra() -> None:
     reach(network)
 
 
-def test_a_ring_of_astra_is_up_down_and_whole() -> None:
-    """Neighbours are one link apart everywhere, also where the order of up and down is cut."""
-    wires = read_wires(shared("astra__Ring_16npus.yml"))
-    assert wires.cyclic
-    with pytest.raises(ThzSyncError, match="up-down"):
-        wires.network(Buffers(), updown=False)
-    network = wires.network(Buffers())
-    assert network.updown
+def test_a_ring_of_astra_is_whole_for_neighbours_and_cannot_stand_still() -> None:
+    """Neighbours are one link apart everywhere, also across the seam; others do not cross it."""
+    network = built("astra__Ring_16npus.yml")
     assert network.switches == 16
     assert rates(network) == {100 * GIB: 2 * 16, 50 * GIB: 2 * 16}
     for npu in range(16):
         for other in ((npu + 1) % 16, (npu - 1) % 16):
             assert names(network, npu, other) == [f"NPU {npu}", f"NPU {other}"]
     lengths = [len(names(network, 0, dst)) - 1 for dst in range(16)[1:]]
-    assert lengths == [min(k, 16 - k) for k in range(1, 16)]  # NPU 0 is the root: all shortest
+    assert lengths == [*range(1, 15), 1]
     reach(network)
 
 
@@ -167,8 +162,9 @@ def test_two_dimensions_of_astra() -> None:
     assert (network.racks, network.switches) == (32, 32 + 4)
     assert rates(network) == {500 * GIB: 2 * 32, 400 * GIB: 2 * 32, 50 * GIB: 2 * 8 * 4}
     assert names(network, 0, 7) == ["NPU 0", "dimension 0 switch 0", "NPU 7"]
-    detour = ["NPU 8", "NPU 0", "dimension 0 switch 0", "NPU 7", "NPU 15"]
-    assert names(network, 8, 15) == detour  # up to the root: switch 1 is below both
+    assert names(network, 8, 15) == ["NPU 8", "dimension 0 switch 1", "NPU 15"]
+    across = ["NPU 8", "dimension 0 switch 1", "NPU 15", "NPU 23"]
+    assert names(network, 8, 23) == across  # dimension by dimension
     assert names(network, 3, 11) == ["NPU 3", "NPU 11"]
     assert names(network, 3, 27) == ["NPU 3", "NPU 27"]
     reach(network)
@@ -193,23 +189,15 @@ def test_three_dimensions_of_astra() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kinds", "counts", "cyclic"),
-    [("Ring", "2", False), ("Ring", "3", False), ("Ring", "4", True), ("Switch", "9", False),
-     ("FullyConnected", "6", False), ("Switch, Switch", "2, 2", True)],
+    ("kinds", "counts"),
+    [("Ring", "2"), ("Ring", "3"), ("Ring", "4"), ("Ring", "7"), ("Switch", "9"),
+     ("FullyConnected", "6"), ("Switch, Switch", "2, 2"), ("Ring, Ring", "4, 5"),
+     ("FullyConnected, Ring, Switch", "3, 4, 2")],
 )  # fmt: skip
-def test_what_waits_in_a_circle_is_known(
-    tmp_path: Path, kinds: str, counts: str, cyclic: bool
-) -> None:
+def test_paths_by_dimension_never_wait_in_a_circle(tmp_path: Path, kinds: str, counts: str) -> None:
     one = ", ".join("1" for _ in counts.split(","))
     text = f"topology: [{kinds}]\nnpus_count: [{counts}]\nbandwidth: [{one}]\nlatency: [{one}]\n"
-    wires = read(tmp_path, "n.yml", text)
-    assert wires.cyclic == cyclic
-    reach(wires.network(Buffers()))
-    if cyclic:
-        with pytest.raises(ThzSyncError, match="circle"):
-            wires.network(Buffers(), updown=False)
-    else:
-        wires.network(Buffers(), updown=False)
+    reach(read(tmp_path, "n.yml", text).network(Buffers()))
 
 
 def test_latencies_and_names_of_astra(tmp_path: Path) -> None:

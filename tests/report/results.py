@@ -20,6 +20,27 @@ HOSTILE = "<img src=x onerror=window.pwned=1>{{script}}"
 """A policy's name that would run a script if it were ever taken for HTML."""
 HOSTILE_SCENARIO = "</script><script>window.pwned=2</script>&amp;"
 
+FLOORS: dict[str, dict[str, Any]] = {
+    "rings": {"floor": {"kind": "rings", "rings": 2, "slots_per_ring": 3}},
+    "rows": {
+        "floor": {"kind": "rows", "rows": 2, "racks_per_row": 3},
+        "network": {"kind": "leaf-spine", "racks_per_leaf": 3, "spines": 2},
+    },
+    "grid": {
+        "floor": {"kind": "grid", "rows": 2, "columns": 3},
+        "network": {"kind": "fat-tree", "radix": 4},
+    },
+    "table": {
+        "floor": {
+            "kind": "table",
+            "positions_m": [(0, 0), (3, 1), (5, 0.5), (1, 4), (4, 3.5), (9, 2)],
+            "racks_per_row": 3,
+        },
+        "network": {"kind": "rail-optimised", "nics_per_rack": 2, "racks_per_leaf": 3, "spines": 2},
+    },
+}
+"""Floors of six racks, each with another network."""
+
 
 def tiny_comparison() -> Comparison:
     scenario = Scenario.preset("tiny").model_copy(update={"name": HOSTILE_SCENARIO})

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.report.browser import Browser, chromium, chromium_present
-from tests.report.results import crowded, save_fabric
+from tests.report.results import FLOORS, crowded, save_fabric
 from thzsync.answer import Answer
 from thzsync.answer.store import save
 from thzsync.display.numbers import LADDERS
-from thzsync.experiments.compare import Comparison
+from thzsync.experiments.compare import Comparison, compare
+from thzsync.network import network_of
 from thzsync.report import open_results, write_report
 from thzsync.report.asked import panels
+from thzsync.scenario import Scenario
 from thzsync.simulation import Run
 
 pytestmark = pytest.mark.skipif(
@@ -219,7 +221,7 @@ def test_ticks_can_be_told_apart(browser: Browser) -> None:
 
 def test_every_heat_map_has_a_scale_and_full_colour_is_a_full_fibre(browser: Browser) -> None:
     scales = browser.run(
-        "return [...document.querySelectorAll('#traffic figure')].map(f => "
+        "return [...document.querySelectorAll('#traffic figure:not(.table)')].map(f => "
         "[...f.querySelectorAll('.scale span')].map(s => s.textContent))"
     )
     assert len(scales) == 5
@@ -354,6 +356,44 @@ def test_times_and_energies_take_the_same_units_as_the_tables(browser: Browser) 
         "return units.map(ladder => ladder.map(rung => rung[0]))"
     )
     assert units == [[name for name, _ in ladder] for ladder in LADDERS]
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("floor", ["rows", "grid", "table"])
+def test_any_floor_plays_and_its_switches_have_names(
+    browser: Browser, floor: str, width: int, tmp_path: Path
+) -> None:
+    scenario = Scenario.preset("tiny").with_(FLOORS[floor])
+    found = compare(scenario, ("fixed-ratio",), 1, 1, workers=1).details["fixed-ratio"]
+    browser.open(write_report(open_results(found.save(tmp_path / "run"))), width)
+    browser.wait_for(DRAWN)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    picture = browser.run(PIXELS)
+    browser.run(
+        "const s = document.getElementById('slider'); s.value = s.max * 0.6;"
+        "s.dispatchEvent(new Event('input'))"
+    )
+    assert browser.run(PIXELS) != picture
+    names = network_of(scenario).switch_names
+    listed = browser.run(
+        "return [...document.querySelectorAll('#traffic tbody th')].map(t => t.textContent)"
+    )
+    assert listed
+    assert all(any(name in fibre for name in names) for fibre in listed)
+    told = browser.run(
+        "const canvas = document.querySelector('#floor canvas'), seen = new Set();"
+        "canvas.scrollIntoView({behavior: 'instant'});"
+        "const frame = canvas.getBoundingClientRect(), tip = document.getElementById('tip');"
+        "for (let x = 0; x < frame.width; x += 5) for (let y = 0; y < frame.height; y += 5) {"
+        "  canvas.dispatchEvent(new PointerEvent('pointermove', {clientX: frame.left + x,"
+        "    clientY: frame.top + y}));"
+        "  if (!tip.hidden) seen.add(tip.querySelector('b').textContent); }"
+        "return [...seen]"
+    )
+    assert set(names) <= set(told)
+    assert any("row 1" in name for name in told)
+    text = browser.run("return document.querySelector('main').innerText")
+    assert not re.search(r"\brings?\b", text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -4,9 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from thzsync.report.replay import floor_plan, merge_samples, replay, thin
+from thzsync.network import network_of
+from thzsync.report.floor import lines
+from thzsync.report.replay import fibre_samples, merge_samples, replay, thin
 from thzsync.report.timeline import TICK_PS
-from thzsync.scenario import Scenario
 from thzsync.simulation import Run
 
 
@@ -54,29 +55,23 @@ def test_nothing_sent_gives_an_empty_film(run: Run) -> None:
 
 def test_fibre_samples_hold_the_recorded_load(run: Run) -> None:
     span = replay(run)["spans"][0]
-    first = run.tables["links"].filter(pl.col("start_ps") == pl.col("start_ps").min())
-    links = dict(zip(span["link"], span["own"], strict=True))
+    recorded = run.tables["links"]
+    first = recorded.filter(pl.col("start_ps") == pl.col("start_ps").min())
+    network = network_of(run.scenario)
+    fibre = lines(network).fibre
+    loads = dict(zip(span["fibre"], span["own"], strict=True))
     seconds = (span["end"] - span["start"]) * TICK_PS * 1e-12
-    for row in first.iter_rows(named=True):
-        if row["link"] in links and row["link"] < 2 * run.scenario.floor.racks:
-            load = 8 * row["bytes"] / (run.scenario.optical.access_bps * seconds)
-            assert abs(links[row["link"]] - 1000 * load) <= 1
+    for row in first.filter(pl.col("bytes") > 0).iter_rows(named=True):
+        load = 8 * row["bytes"] / (network.rate_bps[row["link"]] * seconds)
+        assert abs(loads[fibre[row["link"]]] - 1000 * load) <= 1
 
 
 def test_joined_samples_keep_every_byte_and_the_whole_time(run: Run) -> None:
-    links = run.tables["links"]
-    joined = merge_samples(links, most=links.height // 2)
+    links, samples = run.tables["links"], fibre_samples(run)
+    assert samples.height == links.height
+    joined = merge_samples(samples, most=links.height // 2)
     assert joined.height < links.height
     for column in ("bytes", "background_bytes"):
         assert joined[column].sum() == links[column].sum()
     assert joined["start_ps"].min() == links["start_ps"].min()
     assert joined["end_ps"].max() == links["end_ps"].max()
-    assert merge_samples(links).height == links.height
-
-
-def test_the_floor_plan_keeps_rings_round() -> None:
-    plan = floor_plan(Scenario.paper())
-    assert len(plan["racks"]) == 32
-    for rack, (x, y) in enumerate(plan["racks"]):
-        assert abs(np.hypot(x, y) - plan["radii"][rack // 8]) < 2e-3
-    assert plan["subbands"] == ["292.5 GHz", "297.5 GHz", "302.5 GHz", "307.5 GHz"]

@@ -360,3 +360,9 @@ def test_the_digest_follows_the_content_of_files_not_their_place(key: str, tmp_p
     assert digest(tmp_path / "a.csv") == digest(tmp_path / "b.csv")
     assert digest(tmp_path / "a.csv") != digest(tmp_path / "c.csv")
     assert digest(tmp_path / "a.csv") != digest(tmp_path / "absent.csv")
+
+
+def test_lists_of_lists_dump_to_toml_that_loads_equal() -> None:
+    floor = {"kind": "table", "positions_m": [(0, 0), (3, 1), (1, 4.5), (9, 2)]}
+    listed = Scenario.preset("tiny").with_({"floor": floor, "jobs.train.stages": [[0, 2], [3, 1]]})
+    assert parse_scenario(listed.to_toml(), "dump") == listed

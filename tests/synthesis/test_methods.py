@@ -107,14 +107,14 @@ def install(monkeypatch: pytest.MonkeyPatch, thing: object) -> None:
     monkeypatch.setattr(
         "importlib.metadata.entry_points", lambda group: [_EntryPoint("mine", thing)]
     )
-    registry._methods.cache_clear()
+    registry.METHODS.forget()
 
 
 @pytest.fixture
 def fresh_registry() -> object:
-    registry._methods.cache_clear()
+    registry.METHODS.forget()
     yield
-    registry._methods.cache_clear()
+    registry.METHODS.forget()
 
 
 @pytest.mark.usefixtures("fresh_registry")

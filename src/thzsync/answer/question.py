@@ -1,8 +1,8 @@
 """Does a THz overlay pay for this job on this floor? Paired runs, and the answer in a paragraph.
 
 Four candidates meet the same channel, background and stragglers: the best fibre-only schedule, THz
-alone, and the hybrid of both with the scenario's own mechanisms and with pipelined ones. Three
-quick checks change one assumption each and tell on which of them the answer depends most.
+alone, and the hybrid of both with the scenario's own mechanisms and with pipelined ones. Two or
+three quick checks change one assumption each and tell on which of them the answer depends most.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
-from thzsync.scenario import Job, RingNetwork, Scenario, ScenarioLike, preset_names
+from thzsync.scenario import Job, NetworkFile, RingNetwork, Scenario, ScenarioLike, preset_names
 from thzsync.workers import one_team
 from thzsync.workload.tracefile import read_trace
 
@@ -222,14 +222,15 @@ def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
     optical, thz = scenario.optical, scenario.thz
     full_bps = optical.access_bps * scenario.floor.lanes
     checks: dict[str, dict[str, Any]] = {}
-    ringed = isinstance(scenario.network, RingNetwork) and scenario.floor.groups > 1
-    if ringed and optical.inter_bps < full_bps:
+    ringed = isinstance(scenario.network, RingNetwork)
+    if ringed and scenario.floor.groups > 1 and optical.inter_bps < full_bps:
         checks["no oversubscription"] = {"optical.inter_bps": full_bps}
     elif getattr(scenario.network, "oversubscription", 1) > 1:
         checks["no oversubscription"] = {"network.oversubscription": 1}
-    else:
-        rates = {"access_bps": 2 * optical.access_bps, "inter_bps": 2 * optical.inter_bps}
-        checks["fibre twice as fast"] = {f"optical.{key}": bps for key, bps in rates.items()}
+    elif not isinstance(scenario.network, NetworkFile):  # whose rates are in the file
+        keys = ("access_bps", "inter_bps") if ringed else ("access_bps",)
+        faster = {f"optical.{key}": 2 * getattr(optical, key) for key in keys}
+        checks["fibre twice as fast"] = faster
     if thz.noise_figure_db < REALISTIC_NOISE_DB:
         noise = {"thz.noise_figure_db": REALISTIC_NOISE_DB}
         checks[f"noise figure of {REALISTIC_NOISE_DB:g} dB"] = noise

@@ -89,16 +89,17 @@ def assumed(scenario: Scenario) -> str:
 def _sensitivity(answer: Answer) -> str:
     parts = [f"{row['check']}: {_difference(row)}" for row in answer.most_sensitive()]
     return (
-        f"Against fibre only with one assumption changed, most telling first: {'; '.join(parts)}."
+        f"Against fibre only with one assumption changed, largest effect first: {'; '.join(parts)}."
     )
 
 
 def next_step(answer: Answer) -> str:
-    """The same question half of the way to the changed assumption that matters most."""
+    """The same question with half of the change that matters most."""
     row = answer.most_sensitive()[0]
     key, value = next(iter(row["changes"].items()))
     half = _typed(key, (value_at(answer.scenario, key) + value) / 2)
-    return f'Next: thzsync ask {answer.source} --set "{key}={half}" asks half of the way.'
+    command = f'thzsync ask {answer.source} --set "{key}={half}"'
+    return f"Next: {command} asks the same with half of the first change."
 
 
 def _typed(key: str, value: float) -> str:

@@ -114,7 +114,7 @@ _ROUNDING_PS = 8
 
 
 def power_needed(record: Record, findings: Findings) -> None:
-    """No transmission is louder than its bytes, gain and duration ask for (eq:ar_optimal_power)."""
+    """No transmission has more power than it needs for its bytes (eq:ar_optimal_power)."""
     sent, rounds = record.transmissions, record.rounds
     row = np.flatnonzero((sent.round >= 0) & (sent.chunks > 0) & (sent.bytes > 0))
     declared = rounds.discipline[sent.round[row]]

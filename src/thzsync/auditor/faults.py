@@ -70,7 +70,7 @@ def frozen_racks(record: Record, findings: Findings) -> None:
 MOST_INSTANTS: Final = 4096
 """Instants at which one wait is looked at; the channel may change more often."""
 MARGIN: Final = 2.0
-"""How much stronger than needed a link must be before its silence is held against anybody."""
+"""How much stronger than needed a link must be before its silence counts as a violation."""
 
 
 def silence(record: Record, findings: Findings) -> None:

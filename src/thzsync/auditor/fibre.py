@@ -131,7 +131,7 @@ def link_bytes(record: Record, findings: Findings) -> None:
     links, size = record.links, record.paths.network.links
     known = (links.key >= 0) & (links.key < size)
     for k in findings.broken(~known | (links.bytes < 0) | (links.background_bytes < 0)):
-        findings.add(links.name(k), "is no fibre of this fabric or carried less than nothing")
+        findings.add(links.name(k), "is no fibre of this network, or carried fewer than 0 bytes")
     if record.cut and record.many_jobs:
         return  # chunks of another job's iteration before share the first samples
     told = sum_by(links.key[known], links.bytes[known], size)
@@ -194,7 +194,7 @@ def _faulty_links(record: Record, fault: FibreDegraded) -> IntArray:
     if fault.rack is not None:
         hit: BoolArray = np.logical_or.reduce(ends == fault.rack)
     else:
-        hit = np.logical_and.reduce(np.isin(ends, record.racks + np.array(fault.rings)))
+        hit = np.logical_and.reduce(np.isin(ends, record.racks + np.array(fault.ends)))
     found: IntArray = real[hit]
     return found
 

@@ -15,9 +15,9 @@ from thzsync.display.html import notebook_view
 from thzsync.display.table import Column, Table
 
 REPORTED_PER_CHECK: Final = 100
-"""A damaged table can break a million facts: so many of one check are spelled out."""
+"""Most violations of one check that are listed: a damaged table can break a million facts."""
 SHOWN_VIOLATIONS: Final = 20
-"""So many are listed for people; `Audit.violations` has them all."""
+"""Most violations that a notebook shows; `Audit.violations` has all that are listed."""
 TOLERANCE: Final = 1e-9
 """Relative slack of comparisons between floating-point sums."""
 
@@ -100,36 +100,39 @@ class Findings:
         self._more = dict.fromkeys(self._facts, 0)
 
     def broken(self, facts: BoolArray | list[bool]) -> list[int]:
-        """Count one fact per entry. Entries that are True broke; these of them are to be told."""
+        """Count one fact per entry; the entries that are True, up to the most that are listed.
+
+        The caller adds a violation for each.
+        """
         self._facts[self.check] += len(facts)
         rows: list[int] = np.flatnonzero(facts).tolist()
-        spelled = rows[: REPORTED_PER_CHECK - len(self._found[self.check])]
-        self._more[self.check] += len(rows) - len(spelled)
-        return spelled
+        listed = rows[: REPORTED_PER_CHECK - len(self._found[self.check])]
+        self._more[self.check] += len(rows) - len(listed)
+        return listed
 
     def add(self, place: str, message: str) -> None:
-        """Tell of a fact that broke."""
+        """List a fact that does not hold."""
         self._found[self.check].append(Violation(self.check, place, message))
 
     def require(self, holds: bool, place: str, message: str) -> None:
-        """Count a single fact."""
+        """Count one fact, which must hold."""
         for _ in self.broken([not holds]):
             self.add(place, message)
 
     def equal(self, told: AnyArray, found: AnyArray, place: Describe, what: str) -> None:
-        """Count one fact per recorded value, which must be the one found."""
+        """Count one fact per recorded value ``told``, which must equal the computed ``found``."""
         for k in self.broken(told != found):
             self.add(place(k), f"{what} is {told[k]}, should be {found[k]}")
 
     def not_before(
         self, later: IntArray, earlier: IntArray, place: Describe, what: str, than: str
     ) -> None:
-        """Count one fact per two instants, the first of which must not lie before the second."""
+        """Count one fact per pair of instants [ps]: ``later`` must not lie before ``earlier``."""
         for k in self.broken(later < earlier):
             self.add(place(k), f"{what} at {later[k]} ps, {than} at {earlier[k]} ps")
 
     def compare(self, rows: tables.Table, column: str, found: FloatArray) -> None:
-        """Count one fact per number of a column, which must be the one found but for rounding."""
+        """Count one fact per number of a column, which must equal ``found`` but for rounding."""
         told = getattr(rows, column)
         for k in self.broken(~np.isclose(told, found, rtol=TOLERANCE, atol=1e-12)):
             self.add(rows.name(k), f"{column} is {told[k]:.9g}, should be {found[k]:.9g}")

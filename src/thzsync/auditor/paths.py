@@ -81,7 +81,7 @@ class Paths:
 
     def hops(self, src: IntArray, dst: IntArray) -> IntArray:
         """Links on the path of flows."""
-        if self.network.updown:
+        if not self.network.rules.shortest:
             return self.network.hops(src, dst)  # as the network declares
         _, of_rack = self._classes
         found: IntArray = self._class_hops[of_rack[src], of_rack[dst]]
@@ -134,7 +134,7 @@ class Paths:
     def _count_ways(self, a: int, b: int) -> Ways:
         classes, _ = self._classes
         up, down = classes[a][0], classes[b][1]
-        if self.network.updown:  # perhaps any link between switches
+        if not self.network.rules.shortest:  # perhaps any link between switches
             some = np.full(len(self.between), 0.5)
             return Ways(
                 self.between, some, np.full(len(up), 1 / len(up)), np.full(len(down), 1 / len(down))

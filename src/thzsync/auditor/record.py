@@ -44,7 +44,7 @@ class Survey(NamedTuple):
     wired_bytes: IntArray
     """Of every flow what came by fibre."""
     moved: BoolArray
-    """Of every event whether a chunk came by another fabric than was decided."""
+    """Of every event whether a chunk came by another carrier than was decided."""
 
 
 class Record:

@@ -23,6 +23,7 @@ def gain(record: Record, findings: Findings) -> None:
 
 
 def _channel_gain(record: Record, row: IntArray) -> FloatArray:
+    """What the channel gives for these transmissions, asked once per instant."""
     sent, gains = record.transmissions, np.empty(len(row))
     instants, count = np.unique(sent.taken_ps[row], return_counts=True)
     order = np.split(np.argsort(sent.taken_ps[row], kind="stable"), np.cumsum(count)[:-1])
@@ -78,19 +79,12 @@ def round_span(record: Record, findings: Findings) -> None:
 
     Where a discipline has no rounds, each transmission is recorded as one.
     """
+    _overhead(record, findings)
     rounds, sent = record.rounds, record.transmissions
-    guard_ps = to_ps(record.scenario.thz.round_overhead_s)
-    overhead_ps = rounds.overhead_ps
-    always = record.declares(rounds.discipline, lambda told: told.guarded)
-    never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
-    wrong = ~np.isin(overhead_ps, (0, guard_ps))
-    wrong |= (always & (overhead_ps != guard_ps)) | (never & (overhead_ps != 0))
-    for k in findings.broken(wrong | (rounds.end_ps < rounds.start_ps + overhead_ps)):
-        findings.add(rounds.name(k), f"overhead {overhead_ps[k]} ps, unlike {rounds.discipline[k]}")
     known = np.flatnonzero(sent.round >= 0)
     owner = sent.round[known]
     begins, ends = sent.start_ps[known], sent.end_ps[known]
-    wrong = begins != rounds.start_ps[owner] + overhead_ps[owner]
+    wrong = begins != rounds.start_ps[owner] + rounds.overhead_ps[owner]
     wrong |= (ends < begins) | (ends > rounds.end_ps[owner])
     for k in findings.broken(wrong):
         findings.add(sent.name(known[k]), f"from {begins[k]} to {ends[k]} ps, outside its round")
@@ -102,8 +96,20 @@ def round_span(record: Record, findings: Findings) -> None:
         findings.add(rounds.name(k), f"counts {rounds.transmissions[k]}, recorded are {found[k]}")
 
 
+def _overhead(record: Record, findings: Findings) -> None:
+    """The overhead of a round is the guard time or 0, as its discipline declares."""
+    rounds, overhead_ps = record.rounds, record.rounds.overhead_ps
+    guard_ps = to_ps(record.scenario.thz.round_overhead_s)
+    always = record.declares(rounds.discipline, lambda told: told.guarded)
+    never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
+    wrong = ~np.isin(overhead_ps, (0, guard_ps))
+    wrong |= (always & (overhead_ps != guard_ps)) | (never & (overhead_ps != 0))
+    for k in findings.broken(wrong | (rounds.end_ps < rounds.start_ps + overhead_ps)):
+        findings.add(rounds.name(k), f"overhead {overhead_ps[k]} ps, unlike {rounds.discipline[k]}")
+
+
 def round_order(record: Record, findings: Findings) -> None:
-    """Declared common rounds of an event and discipline follow each other, and end together."""
+    """Common rounds of an event and discipline do not overlap; each ends as a whole."""
     rounds, sent = record.rounds, record.transmissions
     common = record.declares(rounds.discipline, lambda told: told.common)
     single = record.declares(rounds.discipline, lambda told: not told.common)
@@ -145,21 +151,22 @@ def in_turn(record: Record, findings: Findings) -> None:
 
 
 def steering(record: Record, findings: Findings) -> None:
-    """Where links are held, the guard time is owed exactly where a chain turns to another rack.
+    """A discipline that steers has the guard time exactly where an RF chain turns to another rack.
 
-    Other disciplines owe it always or never, which ``round_span`` checks.
+    Other disciplines have it always or never, which ``round_span`` checks.
     """
     rounds = record.rounds
     row = np.flatnonzero(record.declares(rounds.discipline, lambda told: told.steers))
     turned = _turned(record)[row]
-    owed = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
-    findings.equal(rounds.overhead_ps[row], owed, rounds.at(row), "guard time [ps]")
+    expected_ps = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
+    findings.equal(rounds.overhead_ps[row], expected_ps, rounds.at(row), "guard time [ps]")
 
 
 def _turned(record: Record) -> BoolArray:
-    """Rounds in which a chain points at another rack than it did last, whatever event that was."""
+    """Whether an RF chain of a round points at another rack than it did last, in any event."""
     sent, rounds = record.transmissions, record.rounds
     subbands = record.scenario.thz.subbands
+    # Every transmission twice: as its sender's chain sees it, and as its receiver's does.
     chain = np.concatenate((sent.src, sent.dst)) * subbands + np.tile(sent.subband, 2)
     faces = np.concatenate((sent.dst, sent.src))
     row = np.tile(np.arange(len(sent)), 2)

@@ -95,6 +95,7 @@ class Chunks(Table):
         flow = find(flows.key, self.key[first])
         known = np.repeat(flow >= 0, count)
         self.orphans: list[tuple[int, int, int]] = []
+        """Event, flow and number of chunks whose flow is not recorded; no check sees them."""
         if not known.all():
             self.orphans = self.frame.select("number", "flow", "chunk").filter(~known).rows()
             self.frame = self.frame.filter(known)
@@ -158,10 +159,10 @@ class Transmissions(_Carrying):
         self.round = find(rounds.key, self.key)
         self.flow = find(flows.key, pack(self.number, self._read("flow")))
         self.event = find(flows.events.key, self.number)
-        # The instant from which both transceivers steer their beams and can do nothing else.
         known = self.round >= 0
         self.taken_ps = self.start_ps.copy()
         self.taken_ps[known] = rounds.start_ps[self.round[known]]
+        """Since when both transceivers are in use: the guard time comes before the data [ps]."""
 
 
 class Sendings(_Carrying):
@@ -233,7 +234,7 @@ class Nodes(Named):
     """Tasks and events together: the recorded training graphs."""
 
     def __init__(self, tasks: Tasks, events: Events, iterations: Iterations) -> None:
-        both = np.concatenate
+        both = np.concatenate  # tasks come first
         self.iteration = both((tasks.iteration, events.iteration))
         job = iterations.job_numbers(both((tasks.job, events.job)))
         self.owner = iterations.of(job, self.iteration)
@@ -245,9 +246,11 @@ class Nodes(Named):
         self.key = pack(self.owner, self.node)
         task_after, event_after = tasks.lists("after"), events.lists("after")
         self.after = both((task_after.values, event_after.values))
+        """Numbers of the nodes that are waited for, one after the other."""
         self.successor = both((task_after.owner, len(tasks) + event_after.owner))
+        """Row of the node that waits, by entry of ``after``."""
         self.predecessor = Index(self.key).find(pack(self.owner[self.successor], self.after))
-        """Row of the node that the successor waits for, -1 if it is not recorded."""
+        """Row of the node that is waited for, by entry of ``after``; -1 if it is not recorded."""
 
     def name(self, row: int) -> str:
         """A task or an event."""

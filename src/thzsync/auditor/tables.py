@@ -43,7 +43,7 @@ class Index:
 
 
 def spread(start: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
-    """Expand runs start, start + 1, ...: the run each entry belongs to, and its value."""
+    """Expand runs ``start, start + 1, ...`` of ``count`` numbers: run and number of every entry."""
     owner = np.repeat(np.arange(len(count), dtype=np.int64), count)
     first = np.cumsum(count) - count
     return owner, start[owner] + np.arange(len(owner), dtype=np.int64) - first[owner]
@@ -56,7 +56,7 @@ def runs_of(keys: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def sum_by(group: IntArray, values: AnyArray, groups: int) -> IntArray:
-    """Exact whole-number sums of values by group; a truth counts as 1."""
+    """Exact sums of whole numbers by group; True counts as 1."""
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, values)
     return total
@@ -68,7 +68,10 @@ def real_sum_by(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
 
 
 def causal_order(before: dict[int, list[int]]) -> list[int] | None:
-    """Rows such that each comes after those it waits for; None if there is no such order."""
+    """An order of rows that ``before`` allows (row -> those it waits for); None if there is none.
+
+    There is none for a cycle, nor if a row waits for one that is no key.
+    """
     try:
         order = list(TopologicalSorter(before).static_order())
     except CycleError:
@@ -82,8 +85,8 @@ def complete(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _in_order(columns: list[AnyArray]) -> bool:
-    """Whether rows are sorted by columns, the first before the second and so on."""
-    tied = np.ones(max(len(columns[0]) - 1, 0), dtype=np.bool_)
+    """Whether rows are sorted by the first column, those that tie by the second, and so on."""
+    tied = np.ones(max(len(columns[0]) - 1, 0), dtype=np.bool_)  # with the next row, so far
     for column in columns:
         if (tied & (column[1:] < column[:-1])).any():
             return False
@@ -93,10 +96,12 @@ def _in_order(columns: list[AnyArray]) -> bool:
 
 @dataclass(frozen=True)
 class Lists:
-    """A column of lists: the values in one row, and where each list begins (one more)."""
+    """A column of lists, one list per row of the table."""
 
     start: IntArray
+    """Place of every list's first value (one more entry)."""
     values: AnyArray
+    """All values, list after list."""
 
     @property
     def lengths(self) -> IntArray:
@@ -114,7 +119,7 @@ class Lists:
         return values
 
     def shaped_like(self, other: Lists) -> AnyArray:
-        """Values aligned with another column's; 0 where a list has a wrong length."""
+        """Values in the places of another column's; 0 where the two lists differ in length."""
         fits = self.lengths == other.lengths
         aligned = np.zeros(len(other.values), dtype=self.values.dtype)
         aligned[np.repeat(fits, other.lengths)] = self.values[np.repeat(fits, self.lengths)]
@@ -147,6 +152,7 @@ class Table(Named):
     ) -> None:
         self.frame = complete(frame)
         self.incomplete = frame.height - self.frame.height
+        """Rows with a missing value, which are left out."""
         if not _in_order([self.frame[name].to_numpy() for name in key + then]):
             self.frame = self.frame.sort(key + then, maintain_order=True)
         columns = [self._read(name) for name in key]
@@ -160,6 +166,7 @@ class Table(Named):
         return values.astype(np.int64, copy=False) if values.dtype.kind in "iu" else values
 
     def __getattr__(self, column: str) -> AnyArray:
+        """A column, read when it is first asked for."""
         if "frame" not in self.__dict__ or column not in self.frame.columns:
             raise AttributeError(column)
         values = self.__dict__[column] = self._read(column)

@@ -50,12 +50,17 @@ class _Plan:
     def __init__(self, record: Record, job: Job, training: Training) -> None:
         floor = record.scenario.floor
         self.training = training
+        self._listed = job.stages
         self.lanes = job.lanes or floor.lanes - job.first_lane
         self.stages = job.rings or floor.groups - job.first_ring
+        if job.stages is not None:
+            self.lanes, self.stages = len(job.stages[0]), len(job.stages)
         self._first, self._row = job.first_ring * floor.lanes + job.first_lane, floor.lanes
 
     def racks(self, *stages: int) -> tuple[int, ...]:
         """Racks of some stages, ascending."""
+        if self._listed is not None:
+            return tuple(sorted(rack for stage in stages for rack in self._listed[stage]))
         first = (self._first + stage * self._row for stage in sorted(stages))
         return tuple(rack for begin in first for rack in range(begin, begin + self.lanes))
 

@@ -126,7 +126,8 @@ def _explain(error: Any) -> None:
         return
     place = error.ctx.command_path if error.ctx is not None else "thzsync"
     message = error.format_message().rstrip(".")
-    _say(f"thzsync: error: {message}. See `{place} --help`.")
+    end = "" if message.endswith("?") else "."
+    _say(f"thzsync: error: {message}{end} See `{place} --help`.")
 
 
 def _say(line: str) -> None:

@@ -45,7 +45,7 @@ PipelinedOption = Annotated[
 ]
 ForceOption = Annotated[
     bool,
-    Option("--force", help="Replace what thzsync wrote to --out before. Files of others stay."),
+    Option("--force", help="Replace an earlier result in --out. Other files stay."),
 ]
 JsonOption = Annotated[
     bool, Option("--json", help="Print the result as one JSON document on stdout.")

@@ -49,7 +49,7 @@ for _name, _old in ALIASES.items():
     _add_command(_name, FIGURES[_old].summary)
 _add_command(
     "all",
-    "Every figure (quick: without ablation and interpretations); what is finished is kept if you "
+    "Every figure (quick: without ablation and interpretations). Finished figures are kept if you "
     "stop early.",
 )
 

@@ -244,7 +244,9 @@ def _simulate(
 def _document(record: Run) -> dict[str, Any]:
     from thzsync.simulation.results import by_collective
 
-    return record.provenance() | {
+    told = record.provenance()
+    told.pop("disciplines", None)  # of the record, not of its results
+    return told | {
         "rows": record.iterations.select("iteration", *COLUMNS).to_dicts(),
         "mean": {name: record.summary[name] for name in COLUMNS},
         "collectives": by_collective(record.events),

@@ -39,9 +39,12 @@ def _facts(scenario: Scenario) -> Iterator[str]:
     """What follows from the keys and decides what fibre can do, as TOML comments."""
     from thzsync.display import number
     from thzsync.network import network_of, tiers
+    from thzsync.scenario import RingNetwork
 
+    noun = scenario.floor.noun if isinstance(scenario.network, RingNetwork) else ""
     for tier in tiers(network_of(scenario)):
-        yield f"# Oversubscription {tier.name(scenario.floor.noun)}: {number(tier.ratio)}:1\n"
+        place, ratio = tier.name(noun), number(tier.ratio)
+        yield f"# Oversubscription of the fibre {place}: {ratio}:1\n"
     yield "\n"
 
 

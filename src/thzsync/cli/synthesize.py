@@ -47,13 +47,20 @@ def synthesize(
         str, Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
     changes: output.SetOption = None,
+    fibre: Annotated[
+        bool, Option("--fibre", help="Carry it out on the scenario's fibre instead of THz.")
+    ] = False,
     draw: Annotated[
         str | None, Option(metavar="FILE", help="Draw the rounds into this .svg or .png file.")
     ] = None,
     json: output.JsonOption = False,
 ) -> None:
-    """Schedule one collective on THz: its rounds, its time, and the bound that none can beat."""
+    """Schedule one collective on THz: its rounds, its time, and the bound that none can beat.
+
+    With --fibre: its time on the fibre, the bound, and the links that set it.
+    """
     from thzsync.collectives import find_collective
+    from thzsync.errors import ThzSyncError
     from thzsync.experiments.single_ring import Instance
     from thzsync.feasibility import check_collective
     from thzsync.scenario.base import read_bytes
@@ -66,16 +73,54 @@ def synthesize(
     if size_bytes is not None:
         check_collective(setting, racks, size_bytes)
     instance = Instance(setting, collective, racks, stragglers, seed, size_bytes)
+    if fibre:
+        if draw is not None:
+            raise ThzSyncError("--draw: there are no rounds on fibre; leave out --draw or --fibre")
+        _on_fibre(instance, method, json)
+        return
     with output.progress(f"{collective} {method}"):
         schedule = instance.run(method)
         bound_ms = instance.bound_ms(method)
         changing = instance.gains_change(schedule.completion_ps)
     if draw is not None:
-        from thzsync.report.ring import draw_rounds
+        from thzsync.report.rounds import draw_rounds
 
         output.note(f"rounds drawn to {draw_rounds(schedule, instance.topology, draw)}")
     document = _document(instance, schedule, bound_ms, changing)
     output.emit(document, json, lambda: _table(document))
+
+
+def _on_fibre(instance: Instance, method: str, json: bool) -> None:
+    with output.progress(f"{instance.kind} {method}"):
+        completion_ms, bound = instance.run_on_fibre(method), instance.fibre_bound()
+    bound_ms = 1e3 * bound.time_s
+    document = _headline(instance, method, completion_ms, bound_ms) | {
+        "carrier": "fibre",
+        "bound_by": bound.where,
+    }
+
+    def told() -> str:
+        return (
+            f"{_title(document)}: {completion_ms:.3f} ms on fibre{_distance(document)} "
+            f"({bound.where})"
+        )
+
+    output.emit(document, json, told)
+
+
+def _headline(
+    instance: Instance, method: str, completion_ms: float, bound_ms: float, comparable: bool = True
+) -> dict[str, Any]:
+    return {
+        "collective": instance.kind,
+        "method": method,
+        "racks": instance.racks,
+        "stragglers": instance.stragglers,
+        "seed": instance.seed,
+        "completion_ms": completion_ms,
+        "bound_ms": bound_ms,
+        "times_bound": completion_ms / bound_ms if comparable and bound_ms > 0 else None,
+    }
 
 
 def _document(
@@ -86,16 +131,9 @@ def _document(
 
     rounds = round_rows(schedule)
     completion_ms = schedule.completion_ps / 1e9
-    comparable = bound_ms > 0 and not (changing and completion_ms < bound_ms)
-    return {
-        "collective": instance.kind,
-        "method": schedule.plan.method,
-        "racks": instance.racks,
-        "stragglers": instance.stragglers,
-        "seed": instance.seed,
-        "completion_ms": completion_ms,
-        "bound_ms": bound_ms,
-        "times_bound": completion_ms / bound_ms if comparable else None,
+    comparable = not (changing and completion_ms < bound_ms)
+    method = schedule.plan.method
+    return _headline(instance, method, completion_ms, bound_ms, comparable) | {
         "gains_change": changing,
         "energy_j": sum(row["energy_j"] for row in rounds),
         "rounds": rounds,
@@ -108,14 +146,18 @@ def _table(document: dict[str, Any]) -> Any:
     if len(rows) > MOST_ROWS:
         left_out = ["..."] + [None] * (len(ROUND_COLUMNS) - 1)
         rows = [*rows[: MOST_ROWS // 2], left_out, *rows[-MOST_ROWS // 2 :]]
-    stragglers = ", stragglers" if document["stragglers"] else ""
-    title = (
-        f"{document['collective']} {document['method']}, {document['racks']} racks{stragglers}, "
-        f"seed {document['seed']}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
-    )
+    title = f"{_title(document)}: {document['completion_ms']:.3f} ms in {len(rounds)} rounds"
     done = f"done after {document['completion_ms']:.3f} ms{_distance(document)}"
     caption = f"{done}; {quantity(document['energy_j'], 'J', 3)} sent"
     return output.table(title, ROUND_COLUMNS, rows, caption)
+
+
+def _title(document: dict[str, Any]) -> str:
+    stragglers = ", stragglers" if document["stragglers"] else ""
+    return (
+        f"{document['collective']} {document['method']}, {document['racks']} racks{stragglers}, "
+        f"seed {document['seed']}"
+    )
 
 
 def _distance(document: dict[str, Any]) -> str:
@@ -125,5 +167,5 @@ def _distance(document: dict[str, Any]) -> str:
         when = f"before {bound_ms:.3f} ms" if math.isfinite(bound_ms) else "at all"
         return f"; with the gains at its start it could not have ended {when}"
     times = f" which is {ratio:.2f} times" if ratio is not None else ""
-    gains = " for the gains at its start" if document["gains_change"] else ""
+    gains = " for the gains at its start" if document.get("gains_change") else ""
     return f",{times} the lower bound of {bound_ms:.3f} ms{gains}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from thzsync.arrays import IntArray
 from thzsync.collectives.blocks import Blocks
 from thzsync.collectives.demand import Demand, Tensor, Transfer
 from thzsync.errors import ThzSyncError
+from thzsync.registry import Registry
 
 ENTRY_POINTS: Final = "thzsync.collectives"
 """Entry-point group whose objects are :class:`Collective` instances."""
@@ -72,44 +73,35 @@ def _tensor_bus_bytes(collective: Collective, demand: Tensor, racks: bytes) -> f
     return collective.blocks(demand, np.frombuffer(racks, dtype=np.int64)).bus_bytes
 
 
-_added: dict[str, Collective] = {}
-
-
 def register_collective(collective: Collective) -> Collective:
     """Make a collective known by its name, for this process."""
-    if _collectives().get(collective.name, collective) is not collective:
-        raise ThzSyncError(f"collective {collective.name!r} exists already; choose another name")
-    _added[collective.name] = collective
-    _collectives.cache_clear()
-    return collective
+    return COLLECTIVES.register(collective)
 
 
-@cache
-def _collectives() -> dict[str, Collective]:
-    from importlib.metadata import entry_points
-
+def _built_in() -> tuple[Collective, ...]:
     from thzsync.collectives.catalogue import BUILT_IN
 
-    found = {c.name: c for c in BUILT_IN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        collective = entry.load()
-        if not isinstance(collective, Collective) or collective.name in found:
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: it must name a new "
-                "thzsync.collectives.Collective"
-            )
-        found[collective.name] = collective
-    return found | _added
+    return BUILT_IN
+
+
+def _check(thing: Any, place: str) -> None:
+    if not isinstance(thing, Collective):
+        raise ThzSyncError(
+            f"{place}: found {type(thing).__name__}; give a thzsync.collectives.Collective"
+        )
+
+
+COLLECTIVES: Final = Registry("collective", ENTRY_POINTS, _built_in, _check, lambda c: c.name)
 
 
 def collective_names() -> list[str]:
     """Names of all collectives, built-in ones first."""
-    return list(_collectives())
+    return list(COLLECTIVES.known())
 
 
 def find_collective(name: str) -> Collective:
     """The collective of this name."""
-    collective = _collectives().get(name)
+    collective = COLLECTIVES.known().get(name)
     if collective is None:
         raise ThzSyncError(
             f"collective {name!r} does not exist; use one of {', '.join(collective_names())}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Final
 
 from thzsync.coordinator.interface import Policy
 from thzsync.coordinator.static import STATIC, StaticPolicy
@@ -12,18 +13,19 @@ from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
+ENTRY_POINTS: Final = "thzsync.policies"
+"""Entry-point group whose objects are :data:`PolicyFactory` functions."""
+
 PolicyFactory = Callable[[Scenario, Streams], Policy]
 """Makes a policy for one run; all its random numbers come from the policy stream."""
 
 
 def _learner(module: str, name: str) -> PolicyFactory:
-    """A learner's factory, imported only when it is called."""
+    """A learner's factory, imported only when it is called, since learners compile kernels."""
 
     def make(scenario: Scenario, streams: Streams) -> Policy:
-        policy: Policy = getattr(import_module(f"thzsync.coordinator.{module}"), name)(
-            scenario, streams
-        )
-        return policy
+        factory: PolicyFactory = getattr(import_module(f"thzsync.coordinator.{module}"), name)
+        return factory(scenario, streams)
 
     return make
 
@@ -42,23 +44,23 @@ BUILT_IN: dict[str, PolicyFactory] = {
 
 def policy_names() -> list[str]:
     """Names of all policies, built-in ones first."""
-    return [*BUILT_IN, *sorted(p.name for p in entry_points(group="thzsync.policies"))]
+    return [*BUILT_IN, *sorted(p.name for p in entry_points(group=ENTRY_POINTS))]
 
 
 def make_policy(name: str, scenario: Scenario, streams: Streams) -> Policy:
     """A new policy of this name for one run."""
     if name in BUILT_IN:
         return BUILT_IN[name](scenario, streams)
-    for point in entry_points(group="thzsync.policies", name=name):
+    for point in entry_points(group=ENTRY_POINTS, name=name):
         factory: PolicyFactory = point.load()
         return factory(scenario, streams)
     raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
 
 
 def own_scenario(policy: Policy, scenario: Scenario) -> Scenario:
-    """The scenario in which a policy runs: with the policy's own synthesis methods, if any.
+    """The scenario in which a policy runs: with the synthesis methods that it names, if any.
 
-    Everything else stays, so channel, packets and stragglers are the same as for its rivals.
+    Everything else stays, so channel, packets and stragglers are those of the other policies.
     """
     methods: dict[str, str] = dict(getattr(policy, "methods", ()))
     if not methods:

@@ -36,7 +36,7 @@ class StaticPolicy:
 
 ALL_WIRED = StaticPolicy("all-wired", 0.0, 0.0)
 ALL_WIRELESS = StaticPolicy("all-wireless", 1.0, 1.0)
-FIBRE_METHODS = (("allreduce", "ring"), ("a2a", "proposed"), ("p2p", "proposed"))
+FIBRE_METHODS = (("allreduce", "ring"), ("a2a", "sustained"), ("p2p", "proposed"))
 THZ_METHODS = (("allreduce", "streamed"), ("a2a", "sustained"), ("p2p", "striped"))
 ALL_WIRED_BEST = StaticPolicy("all-wired-best", 0.0, 0.0, FIBRE_METHODS)
 ALL_WIRELESS_BEST = StaticPolicy("all-wireless-best", 1.0, 1.0, THZ_METHODS)

@@ -42,7 +42,7 @@ COLOURS: Final = (
 
 
 def label(names: Mapping[str, str], key: str) -> str:
-    """The name that people read; what is not ours keeps its own."""
+    """The name that people read; other names stay as they are."""
     return names.get(key, key)
 
 

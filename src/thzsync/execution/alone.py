@@ -1,25 +1,28 @@
-"""One collective alone on THz: the same executor, without a fibre, at full power."""
+"""One collective alone on one carrier: all on THz at full power, or all on an empty fibre."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.arrays import NEVER_PS, FloatArray, IntArray, all_to_ps, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.collectives import Demand
 from thzsync.errors import ThzSyncError
 from thzsync.execution.agenda import Agenda
 from thzsync.execution.executor import Executor
+from thzsync.optical import Fabric
 from thzsync.scenario import Scenario, Thz
 from thzsync.synthesis import Method, Setting
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule, TransferGraph
 from thzsync.transfers.check import check_schedule
 from thzsync.transfers.ledger import Ledger
+from thzsync.transfers.lowering import event_batch
 from thzsync.wireless import Overlay, Round, Stuck
 
 PATIENCE_S: Final = 0.2
@@ -43,6 +46,24 @@ def run_collective(
     offer = method.offer(demand, members, scenario.collectives.chunk_bytes, setting)
     release_ps = np.array([to_ps(s) for s in delay_s], dtype=np.int64)
     return run_graph(offer.lower(offer.chunks), scenario.thz, channel, topology.racks, release_ps)
+
+
+def run_on_fibre(
+    demand: Demand,
+    racks: IntArray,
+    method: Method,
+    chunk_bytes: int,
+    fabric: Fabric,
+    release_s: FloatArray | None = None,
+) -> float:
+    """Carry out one event, all of it on a fabric without other events; completion time [s]."""
+    delay_s = np.zeros(len(racks)) if release_s is None else release_s
+    setting = replace(Setting.flat(len(racks), Thz()), delay_s=delay_s)
+    setting = setting.at(fabric.network, racks)
+    offer = method.offer(demand, racks, chunk_bytes, setting)
+    graph = offer.lower(np.zeros(offer.units, dtype=np.int64))
+    fabric.submit(event_batch(graph, all_to_ps(delay_s), 0), 0)
+    return fabric.advance(NEVER_PS).at_ps * 1e-12
 
 
 def run_graph(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import ChannelModel
 from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import CarrierFacts
+from thzsync.registry import Registry
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers import TransferGraph
@@ -94,37 +94,29 @@ def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
 
 
 _THZ: Final = CarrierKind("thz", _overlay)
-_added: dict[str, CarrierKind] = {}
+
+
+def _check(kind: object, place: str) -> None:
+    if not isinstance(kind, CarrierKind):
+        raise ThzSyncError(f"{place}: {kind!r} is no CarrierKind; wrap the carrier in one")
+
+
+CARRIERS: Final = Registry("carrier", ENTRY_POINTS, lambda: (_THZ,), _check, lambda k: k.name)
 
 
 def register_carrier(kind: CarrierKind) -> CarrierKind:
     """Make a carrier known by its name, for this process."""
-    if _carriers().get(kind.name, kind) is not kind:
-        raise ThzSyncError(f"carrier {kind.name!r} exists already; choose another name")
-    _added[kind.name] = kind
-    _carriers.cache_clear()
-    return kind
-
-
-@cache
-def _carriers() -> dict[str, CarrierKind]:
-    from importlib.metadata import entry_points
-
-    found = {_THZ.name: _THZ}
-    for point in entry_points(group=ENTRY_POINTS):
-        kind: CarrierKind = point.load()
-        if found.setdefault(kind.name, kind) is not kind:
-            raise ThzSyncError(
-                f"entry point {point.name!r} of {ENTRY_POINTS}: {kind.name!r} exists already"
-            )
-    return found | _added
+    return CARRIERS.register(kind)
 
 
 def find_carrier(name: str) -> CarrierKind:
     """The carrier with this name."""
-    known = _carriers()
+    known = CARRIERS.known()
     if name not in known:
-        raise ThzSyncError(f"carrier {name!r} does not exist; use some of {', '.join(known)}")
+        raise ThzSyncError(
+            f"carrier {name!r} does not exist; use some of {', '.join(known)}, or register_carrier "
+            f"or an entry point of {ENTRY_POINTS} for one of your own"
+        )
     return known[name]
 
 

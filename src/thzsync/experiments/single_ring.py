@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from thzsync.streams import Streams
 from thzsync.synthesis import Method, Setting, find_method
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
+
+if TYPE_CHECKING:
+    from thzsync.synthesis.fibre_bounds import FibreBound
 
 LATE_S: Final = (0.05, 0.1)
 RACKS_PER_LATE_RACK: Final = 8
@@ -102,7 +105,7 @@ class Instance:
         )
 
     def bound_ms(self, method: str = "proposed", tight: bool = False) -> float:
-        """No method that owes the same guard times as this one can complete earlier [ms].
+        """No method with the same guard times as this one can complete earlier [ms].
 
         For the gains at time 0: if they change on the way, see :meth:`gains_change`, it may.
         """
@@ -116,6 +119,29 @@ class Instance:
             pointed,
         )  # fmt: skip
 
+    def run_on_fibre(self, method: str) -> float:
+        """Completion time on the scenario's fibre, beside its background [ms]."""
+        from thzsync.execution.alone import run_on_fibre
+        from thzsync.network import network_of
+        from thzsync.simulation.world import make_fabric
+
+        key, chunk_bytes = (
+            Streams(self.seed).key("background"),
+            self.scenario.collectives.chunk_bytes,
+        )
+        fabric = make_fabric(self.scenario, network_of(self.scenario), key)
+        how = find_method(self.kind, method)
+        end_s = run_on_fibre(self.demand, self.members, how, chunk_bytes, fabric, self.late_s)
+        return 1e3 * end_s
+
+    def fibre_bound(self) -> FibreBound:
+        """No method can complete earlier on the scenario's fibre."""
+        from thzsync.network import network_of
+        from thzsync.synthesis.fibre_bounds import fibre_bound
+
+        network = network_of(self.scenario)
+        return fibre_bound(self.kind, self.demand, self.members, network, self.late_s)
+
     def gains_change(self, until_ps: int) -> bool:
         """Whether a gain among the racks is another than at time 0 before an instant [ps]."""
         first, at_ps = self.channel.gain_matrix(self.members, 0), self.channel.next_change_ps(0)
@@ -126,7 +152,7 @@ class Instance:
         return False
 
     def _owes(self, method: str, gains: FloatArray) -> tuple[bool, bool, bool]:
-        """Whether guard times are owed, whether for turns only, and whether data is passed on."""
+        """Whether there are guard times, whether for turns only, and whether data is passed on."""
         from thzsync.wireless import find_discipline
 
         setting = Setting(gains, self.late_s, self.scenario.thz)

@@ -23,7 +23,8 @@ from thzsync.feasibility.estimate import (
     link_count,
     load_of,
 )
-from thzsync.scenario import RingNetwork, Scenario, preset_names
+from thzsync.network import Network, network_of
+from thzsync.scenario import FibreDegraded, NetworkFile, RingNetwork, Scenario, preset_names
 from thzsync.scenario.fidelity import in_flows
 from thzsync.scenario.units import rate_text
 from thzsync.streams import Streams
@@ -47,6 +48,8 @@ def check_scenario(scenario: Scenario, source: str = "scenario", files: bool = T
 
     Without ``files``, those that it names are left to the run, which may take place elsewhere.
     """
+    if broken := [*_network_problems(scenario, files)]:
+        raise Problems.of(f"{source}: {problem}" for problem in broken)
     too_large = [*_size_problems(scenario)]
     problems = [*_method_problems(scenario), *_rate_problems(scenario), *too_large]
     graphs: list[TrainingGraph] = []
@@ -97,6 +100,39 @@ def _rate_problems(scenario: Scenario) -> Iterator[str]:
                 f"is under way for {packet_s:.4g} s, and collectives.stall_limit_s gives up after "
                 f"{limit_s:g} s; {_meant(rate_bps)}"
             )
+
+
+def _network_problems(scenario: Scenario, files: bool) -> Iterator[str]:
+    """Whether the network can be built, passes packets, and has the fibres that faults name."""
+    if isinstance(scenario.network, RingNetwork):
+        return  # the scenario itself has been checked, and a large one is not built
+    if isinstance(scenario.network, NetworkFile) and not files:
+        return
+    try:
+        network = network_of(scenario)
+    except ThzSyncError as error:
+        yield str(error)
+        return
+    optical, passing = scenario.optical, network.passing_bytes
+    if passing < optical.packet_bytes:
+        yield (
+            f"optical.shared_buffer_bytes: rack_reserve ({optical.rack_reserve:g}) leaves {passing}"
+            f" of {optical.shared_buffer_bytes} bytes to the outputs furthest from the racks, and "
+            f"a packet has {optical.packet_bytes}; enlarge the buffer or lower the reserve"
+        )
+    for number, fault in enumerate(scenario.faults):
+        if isinstance(fault, FibreDegraded) and not len(network.degraded_links(fault)):
+            a, b = fault.ends or (0, 0)
+            yield (
+                f"faults.{number}: there is no fibre between switches {a} and {b}; name two "
+                f"that are joined, of {_switches(network)}"
+            )
+
+
+def _switches(network: Network) -> str:
+    """The numbers of switches, with what the first and the last are called."""
+    names, last = network.switch_names, network.switches - 1
+    return f"0..{last} ({names[0]} to {names[-1]})"
 
 
 def _size_problems(scenario: Scenario) -> Iterator[str]:
@@ -184,7 +220,7 @@ def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]
     if thz.round_overhead_s > max(compute_s, 1e-3):
         yield (
             f"thz.round_overhead_s is {thz.round_overhead_s:g} s, longer than an iteration computes"
-            f" ({compute_s:.3g} s); it is owed by every round: did you mean us?"
+            f" ({compute_s:.3g} s); every round begins with it: did you mean us?"
         )
     if thz.fallback_timeout_s >= limit_s:
         yield (

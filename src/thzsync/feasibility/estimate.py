@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from thzsync.collectives import Tensor
-from thzsync.network import network_of
+from thzsync.network import Network, network_of
 from thzsync.records.recorder import SEGMENT_ROWS
-from thzsync.scenario import AnyFloor, Floor, Job, RingNetwork, Scenario
+from thzsync.scenario import AnyFloor, Floor, Job, NetworkFile, RingNetwork, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
@@ -38,7 +39,7 @@ _SUMMARY_BYTES: Final = 3000
 
 
 def floor_bytes(scenario: Scenario) -> int:
-    """Memory of the fabrics and the channel, before any traffic [bytes]."""
+    """Memory of the fibre network and the channel, before any traffic [bytes]."""
     floor = scenario.floor
     links = link_count(scenario)
     followed = scenario.optical.background.load and not in_flows(scenario)
@@ -55,6 +56,8 @@ def graph_bytes(job: Job, floor: AnyFloor) -> int:
     """Memory of a job's training graph; of a trace, only the file knows [bytes]."""
     stages = floor.groups - job.first_ring if job.rings is None else job.rings
     lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
+    if job.stages is not None:
+        stages, lanes = len(job.stages), len(job.stages[0])
     if job.training is None and job.model is None:
         return stages * lanes * _RACK_BYTES
     if job.training is not None:
@@ -168,9 +171,18 @@ def _nodes(event: Event, cut: Cut, chunk_bytes: int) -> float:
 def link_count(scenario: Scenario) -> int:
     """Number of directed fibres."""
     floor = scenario.floor
-    if isinstance(scenario.network, RingNetwork):
-        return 2 * floor.racks + floor.groups**2
-    return network_of(scenario).links
+    network = _network(scenario)
+    return 2 * floor.racks + floor.groups**2 if network is None else network.links
+
+
+def _network(scenario: Scenario) -> Network | None:
+    """None for rings, which need not be built to be counted, or where there is no such file."""
+    given = scenario.network
+    if isinstance(given, RingNetwork):
+        return None
+    if isinstance(given, NetworkFile) and not Path(given.file).is_file():
+        return None
+    return network_of(scenario)
 
 
 def _links(event: Event) -> int:
@@ -182,11 +194,11 @@ def _links(event: Event) -> int:
 def bursts_per_s(scenario: Scenario) -> float:
     """Packets or bursts of background traffic per simulated second, on all fibres [1/s]."""
     optical, floor = scenario.optical, scenario.floor
-    if isinstance(scenario.network, RingNetwork):
+    network = _network(scenario)
+    if network is None:
         between = floor.groups * (floor.groups - 1)
         rate_bps = floor.racks * optical.access_bps + between * optical.inter_bps
     else:
-        network = network_of(scenario)
         rate_bps = float(network.rate_bps[network.outputs].sum())
     size_bytes = min(optical.background.burst_bytes, optical.packet_bytes)
     return optical.background.load * rate_bps / (8 * size_bytes)

@@ -1,7 +1,8 @@
-"""Sizes of the spaces: the largest events of a scenario, found without simulating it.
+"""Sizes of the observation and action spaces, found without simulating the scenario.
 
-The methods of the collectives make offers for the events of one iteration. Most offer the same
-number of units for every channel and all stragglers. Where it varies, the user must give it.
+They are those of the largest events of one iteration: the methods of the collectives are asked for
+their offers. Most methods offer the same number of units whatever the channel and the stragglers.
+For others, the user must give the largest number.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from thzsync.workload import Event, scenario_graph
 
 @dataclass(frozen=True)
 class Capacity:
-    """Sizes of the spaces."""
+    """Sizes of the observation and action spaces."""
 
     units: int
     """Units of the largest event."""
@@ -34,7 +35,7 @@ class Capacity:
     """Names of all collectives that occur, in the order of their first event."""
 
     def check(self, decision: int, offer: Offer) -> None:
-        """Refuse an event that is larger."""
+        """Refuse an event that does not fit into the spaces."""
         if offer.units > self.units or offer.groups > self.senders:
             raise ThzSyncError(
                 f"decision {decision}: {offer.kind} has {offer.units} units and {offer.groups} "
@@ -52,26 +53,28 @@ def capacity_of(scenario: Scenario, max_units: int | None = None) -> Capacity:
     if max_units is not None:
         at_least(1, max_units, "max_units")
         return Capacity(max_units, max(len(event.racks) for event in events), collectives)
-    # One event of each collective, number of racks and size.
-    shapes = {(e.kind, len(e.racks), _size(e.demand)): e for e in events}.values()
-    offers = [_largest_offer(event, scenario) for event in shapes]
-    units, senders = (max(getattr(o, what) for o in offers) for what in ("units", "groups"))
-    return Capacity(max(units, 1), max(senders, 1), collectives)
+    # Events of one collective, number of racks and size have offers of one size.
+    examples = {(e.kind, len(e.racks), _size(e.demand)): e for e in events}.values()
+    offers = [_largest_offer(event, scenario) for event in examples]
+    units = max(1, *(offer.units for offer in offers))
+    senders = max(1, *(offer.groups for offer in offers))
+    return Capacity(units, senders, collectives)
 
 
 def at_least(least: int, given: object, name: str) -> int:
-    """A whole number that is not too small."""
+    """``given``, if it is a whole number from ``least`` on; ``name`` is for the message."""
     if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < least:
         raise ThzSyncError(f"{name}: found {given!r}; use a whole number from {least} on")
     return int(given)
 
 
 def _size(demand: Demand) -> int:
+    """What the number of units may depend on: the tensor's bytes, or the number of pairs."""
     return demand.tensor_bytes if isinstance(demand, Tensor) else len(demand.src)
 
 
 def _largest_offer(event: Event, scenario: Scenario) -> Offer:
-    """The offer of the scenario's method, if it has the same size in all settings."""
+    """The offer with most senders; refused if the number of units depends on the setting."""
     method, chunk_bytes = method_of(scenario, event.kind), scenario.collectives.chunk_bytes
     demand = event.demand
     if not isinstance(demand, Tensor):  # a pair without bytes may have some in another iteration
@@ -89,7 +92,7 @@ def _largest_offer(event: Event, scenario: Scenario) -> Offer:
 
 
 def _settings(racks: int, thz: Thz) -> Iterator[Setting]:
-    """Equal and unequal gains, without and with stragglers."""
+    """Settings on which a method's number of units may depend: gains and stragglers vary."""
     place = np.arange(racks)
 
     def nearer_is_better() -> FloatArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from thzsync.errors import ThzSyncError
 from thzsync.importers.bounded import read_head
 from thzsync.importers.ranks import Recording
+from thzsync.registry import Registry
 
 ENTRY_POINTS: Final = "thzsync.importers"
 """Entry-point group whose objects are :class:`Importer` instances."""
@@ -60,58 +60,48 @@ class Importer(Protocol):
         """The contents of the files; a wrong file raises ThzSyncError."""
 
 
-_added: dict[str, Importer] = {}
-
-
 def register_importer(importer: Importer) -> Importer:
     """Register an importer by its name, for this process."""
-    if _importers().get(importer.name, importer) is not importer:
-        raise ThzSyncError(f"importer {importer.name!r} exists already; choose another name")
-    _added[importer.name] = importer
-    _importers.cache_clear()
-    return importer
+    return IMPORTERS.register(importer)
 
 
-@cache
-def _importers() -> dict[str, Importer]:
-    from importlib.metadata import entry_points
-
+def _built_in() -> tuple[Importer, ...]:
     from thzsync.importers.chakra import ChakraImporter
     from thzsync.importers.kineto.importer import KinetoImporter
     from thzsync.importers.simai import SimAiImporter
     from thzsync.importers.timings import TimingsImporter
 
     # in the order in which ``auto`` tries them
-    built_in = (TimingsImporter(), KinetoImporter(), SimAiImporter(), ChakraImporter())
-    found: dict[str, Importer] = {i.name: i for i in built_in}
-    for entry in entry_points(group=ENTRY_POINTS):
-        importer = entry.load()
-        if not isinstance(importer, Importer) or importer.name in found:
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: it must name a new "
-                "thzsync.importers.Importer"
-            )
-        found[importer.name] = importer
-    return found | _added
+    return TimingsImporter(), KinetoImporter(), SimAiImporter(), ChakraImporter()
+
+
+def _check(thing: Any, place: str) -> None:
+    if not isinstance(thing, Importer):
+        raise ThzSyncError(
+            f"{place}: found {type(thing).__name__}; give a thzsync.importers.Importer"
+        )
+
+
+IMPORTERS: Final = Registry("importer", ENTRY_POINTS, _built_in, _check, lambda i: i.name)
 
 
 def importer_names() -> list[str]:
     """Names of all importers, built-in ones first."""
-    return list(_importers())
+    return list(IMPORTERS.known())
 
 
 def find_importer(name: str, paths: Sequence[Path]) -> Importer:
     """The importer of this name; ``auto`` is the one that recognises the first file."""
     if name != "auto":
-        if name not in _importers():
+        if name not in IMPORTERS.known():
             names = ", ".join(["auto", *importer_names()])
             raise ThzSyncError(f"--format: there is no importer {name!r}; use one of {names}")
-        return _importers()[name]
+        return IMPORTERS.known()[name]
     if not paths:
         raise ThzSyncError("no trace given; name the files of all ranks")
     for path in paths:
         head = read_head(path)
-        for importer in _importers().values():
+        for importer in IMPORTERS.known().values():
             if importer.recognises(path, head):
                 return importer
     raise ThzSyncError(

@@ -16,7 +16,7 @@ config: Any = import_module("numba").config
 event: Any = import_module("numba.core.event")
 
 USUAL: Final = ("UserProvided", "InTree", "UserWide", "IPython", "Zip")
-"""How Numba finds a place for functions that are not ours."""
+"""How Numba finds a place for functions outside this package."""
 
 _folder_of = cache(code_folder)
 _folders: dict[Any, Path] = {}
@@ -56,7 +56,7 @@ class Locator(caching.InTreeCacheLocator):  # type: ignore[misc]
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
-        """The answer for a kernel; None for functions that are not ours."""
+        """The answer for a kernel; None for functions outside this package."""
         return cls(function, file) if function in _folders else None
 
     def get_cache_path(self) -> str:

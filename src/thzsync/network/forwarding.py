@@ -18,8 +18,35 @@ import numpy as np
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 
+
+class Circle(ThzSyncError):
+    """Queues of a network could wait for each other in a circle."""
+
+
 FAR = 1 << 14
 """Number of links to what cannot be reached."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathRules:
+    """Which paths flows may take; the shortest ones, where nothing else is said."""
+
+    updown: bool = False
+    """Paths first go up and then down the levels of a tree."""
+    cost: IntArray | None = None
+    """Length of every link, where it is not 1."""
+    dimension: IntArray | None = None
+    """Of every link: of equally short paths, those in the order of their dimensions are taken."""
+
+    def of(self, links: IntArray) -> PathRules:
+        """The rules of some links only."""
+        cost, dimension = (None if a is None else a[links] for a in (self.cost, self.dimension))
+        return PathRules(self.updown, cost, dimension)
+
+    @property
+    def shortest(self) -> bool:
+        """Whether all paths are among those with the fewest links."""
+        return not self.updown and self.cost is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +95,8 @@ class Forwarding:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Links, the positions of the pairs that use them, and the shares of their bytes."""
         position = np.arange(len(src), dtype=np.int64)
-        entry, share, found = self.from_rack(src, dst), np.ones(len(src)), []
+        entry, share = self.from_rack(src, dst), np.ones(len(src))
+        found = [(position[:0], position[:0], share[:0])]
         while len(entry):
             link, place, share = self._spread(entry, share)
             position = position[place]
@@ -127,6 +155,16 @@ class _Graph:
             of_rack[rack] = known.setdefault(leaves, len(known))
         return of_rack, [(list(a), list(b)) for a, b in known]
 
+    def costs_between(self, cost: IntArray) -> IntArray:
+        """Length of the shortest paths between switches whose links have costs."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import shortest_path
+
+        ends = (self.start[self.between], self.end[self.between])
+        joined = coo_array((cost.astype(np.float64), ends), shape=(self.switches, self.switches))
+        far = shortest_path(joined.tocsr())
+        return np.where(np.isinf(far), FAR, far).astype(np.int64)
+
     def hops_between(self) -> IntArray:
         """Links between switches on the shortest paths."""
         joined = np.zeros((self.switches, self.switches), dtype=np.float32)
@@ -134,6 +172,8 @@ class _Graph:
         reached = np.eye(self.switches, dtype=np.bool_)
         hops = np.where(reached, 0, FAR)
         for step in range(1, self.switches):
+            if step > 8:  # few networks are so wide; SciPy is slow to import and fast to search
+                return self.costs_between(np.ones(len(self.between), dtype=np.int64))
             more = (reached.astype(np.float32) @ joined > 0) & (hops == FAR)
             if not more.any():
                 break
@@ -148,25 +188,71 @@ def forward(
     source: IntArray,
     target: IntArray,
     real: BoolArray,
-    updown: bool,
-    partial: bool = False,
+    rules: PathRules,
+    rank: IntArray | None = None,
 ) -> Forwarding:
-    """Tables of the shortest paths, or of the shortest that go up first and then down.
+    """Tables of the paths that the rules allow.
 
-    In a ``partial`` network some racks may be out of reach.
+    The links of a part of a network have the ``rank`` that they have in the whole, by which flows
+    pick their paths; and racks of a part may be cut off from each other.
     """
     graph = _Graph(racks, switches, source, target, real)
     of_rack, leaves = graph.classes()
-    to_rack, used = (_going_down if updown else _nearer)(graph, leaves)
-    return _Tables(graph, of_rack, leaves, to_rack, used).made(partial)
+    if rules.updown:
+        to_rack, used = _going_down(graph, leaves)
+    else:
+        to_rack, used = _nearer(graph, leaves, rules)
+    used &= _come_by(graph, leaves, used)
+    return _Tables(graph, of_rack, leaves, to_rack, used, rank).made(partial=rank is not None)
 
 
-def _nearer(graph: _Graph, leaves: list[tuple[list[int], list[int]]]) -> tuple[IntArray, BoolArray]:
+def _come_by(
+    graph: _Graph, leaves: list[tuple[list[int], list[int]]], used: BoolArray
+) -> BoolArray:
+    """For links between switches and classes: whether packets for the class ever come there."""
+    start, end = graph.start[graph.between], graph.end[graph.between]
+    here = np.zeros((graph.switches, len(leaves)), dtype=np.bool_)
+    here[graph.end[graph.up]] = True
+    while True:
+        coming = used & here[start]
+        more = here.copy()
+        np.logical_or.at(more, end, coming)
+        if (more == here).all():
+            return coming
+        here = more
+
+
+def _nearer(
+    graph: _Graph, leaves: list[tuple[list[int], list[int]]], rules: PathRules
+) -> tuple[IntArray, BoolArray]:
     """Links from switches to racks of every class; which links between switches come nearer."""
-    hops = graph.hops_between()
-    to_rack = np.stack([1 + hops[:, down].min(axis=1) for _, down in leaves], axis=1)
-    before, after = to_rack[graph.start[graph.between]], to_rack[graph.end[graph.between]]
-    return to_rack, (after < before) & (before < FAR)
+    start, end = graph.start[graph.between], graph.end[graph.between]
+    cost = np.ones(len(start), dtype=np.int64)
+    if rules.cost is not None:
+        cost = rules.cost[graph.between]
+    far = graph.hops_between() if rules.cost is None else graph.costs_between(cost)
+    to_rack = np.stack([1 + far[:, down].min(axis=1) for _, down in leaves], axis=1)
+    before, after = to_rack[start], to_rack[end]
+    used = (before == after + cost[:, None]) & (before < FAR)
+    if rules.dimension is not None:
+        dimension = rules.dimension[graph.between][:, None]
+        lowest = np.full(to_rack.shape, FAR)
+        np.minimum.at(lowest, start, np.where(used, dimension, FAR))
+        used &= dimension == lowest[start]
+    if rules.cost is not None:
+        to_rack = _links_to_rack(start, end, used, to_rack)
+    return to_rack, used
+
+
+def _links_to_rack(start: IntArray, end: IntArray, used: BoolArray, cost: IntArray) -> IntArray:
+    """How many links paths have, where these cost differently."""
+    links = np.where(cost == 1, 1, FAR)
+    while True:
+        fewer = links.copy()
+        np.minimum.at(fewer, start, np.where(used, links[end] + 1, FAR))
+        if (fewer == links).all():
+            return links
+        links = fewer
 
 
 def _going_down(
@@ -208,10 +294,11 @@ class _Tables:
         leaves: list[tuple[list[int], list[int]]],
         to_rack: IntArray,
         used: BoolArray,
+        rank: IntArray | None,
     ) -> None:
         self.graph, self.of_rack, self.leaves = graph, of_rack, leaves
         self.to_rack, self.used = to_rack, used
-        self.rank = self._ranks()
+        self.rank = self._ranks() if rank is None else rank
         self.groups: list[int] = []
         self.known: dict[tuple[int, ...], int] = {}
 
@@ -295,9 +382,9 @@ class _Tables:
                 return rank
             own = more
         circle = self._circle(before, after)
-        raise ThzSyncError(
+        raise Circle(
             f"network: its queues could wait for each other in a circle ({circle}),"
-            " so lossless traffic could stand still; use routing = 'up-down', or remove links"
+            " so lossless traffic could stand still; use network.paths = 'up-down', or remove links"
         )
 
     def _waits(self) -> tuple[IntArray, IntArray]:

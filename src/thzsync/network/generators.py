@@ -9,12 +9,14 @@ import numpy as np
 
 from thzsync.arrays import IntArray, memory_bytes, size_text
 from thzsync.errors import ThzSyncError
-from thzsync.network.forwarding import forward
+from thzsync.network.forwarding import PathRules, forward
 from thzsync.network.network import Buffers, Network
 
 PS_PER_M = 4_900
 """Propagation delay of fibre [ps/m], at two thirds of the speed of light."""
 ENERGY_J_PER_BIT = 40e-12
+MOST_LINKS = 4_000_000
+"""Directed links of a generated network."""
 
 
 @dataclass
@@ -23,30 +25,37 @@ class Wires:
 
     racks: int
     switch_names: list[str] = field(default_factory=list)
-    ends: list[tuple[int, int, float, float]] = field(default_factory=list)
-    cyclic: bool = False
-    """Whether queues on shortest paths could wait in a circle, so that paths must be up-down."""
+    ends: list[tuple[int, int, float, float, int, int]] = field(default_factory=list)
 
     def switch(self, name: str) -> int:
         """A new switch; its node."""
         self.switch_names.append(name)
         return self.racks + len(self.switch_names) - 1
 
-    def join(self, a: int, b: int, rate_bps: float, delay_ps: float = 0.0) -> None:
-        """A fibre between two nodes: a link in each direction."""
+    def join(
+        self,
+        a: int,
+        b: int,
+        rate_bps: float,
+        delay_ps: float = 0.0,
+        cost: int = 1,
+        dimension: int = 0,
+    ) -> None:
+        """A fibre between two nodes: a link in each direction; see `PathRules` for the last two."""
         check_rate("a link", rate_bps)
-        self.ends += [(a, b, rate_bps, delay_ps), (b, a, rate_bps, delay_ps)]
+        facts = (rate_bps, delay_ps, cost, dimension)
+        self.ends += [(a, b, *facts), (b, a, *facts)]
 
     def network(
         self,
         buffers: Buffers,
         energy_j_per_bit: float = ENERGY_J_PER_BIT,
         sprayed: bool = False,
-        updown: bool | None = None,
+        updown: bool = False,
     ) -> Network:
-        """The network of all links laid so far; its paths are up-down if these are `cyclic`."""
-        self._check_memory()
-        table = np.array(self.ends, dtype=np.float64).reshape(-1, 4)
+        """The network of all links laid so far."""
+        check_size(self.racks, len(self.switch_names), len(self.ends))
+        table = np.array(self.ends, dtype=np.float64).reshape(-1, 6)
         source, target = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
         role = np.where(source < self.racks, 0, np.where(target < self.racks, 1, 2))
         node = np.where(role == 1, target, source)
@@ -62,18 +71,29 @@ class Wires:
             energy_j_per_bit,
             buffers,
             sprayed,
-            self.cyclic if updown is None else updown,
+            _rules(updown, *table[:, 4:].astype(np.int64).T),
         )
 
-    def _check_memory(self) -> None:
-        """Refuse networks whose tables, by pairs of switches and racks, surely do not fit."""
-        switches, here = len(self.switch_names), memory_bytes()
-        needed = 4 * switches * self.racks + 17 * switches**2
-        if needed > here:
-            raise ThzSyncError(
-                f"network: {switches} switches and {self.racks} racks take {size_text(needed)} of "
-                f"memory and this machine has {size_text(here)}; use a smaller network"
-            )
+
+def check_size(racks: int, switches: int, links: int) -> None:
+    """Refuse networks whose tables, by pairs of switches and racks, surely do not fit."""
+    needed, here = 4 * switches * racks + 17 * switches**2, memory_bytes()
+    if needed > here:
+        raise ThzSyncError(
+            f"network: {switches} switches and {racks} racks take {size_text(needed)} of "
+            f"memory and this machine has {size_text(here)}; use a smaller network"
+        )
+    if links > MOST_LINKS:
+        raise ThzSyncError(
+            f"network: {links} links in one direction each; use at most {MOST_LINKS}, with fewer "
+            "racks or spines"
+        )
+
+
+def _rules(updown: bool, cost: IntArray, dimension: IntArray) -> PathRules:
+    """What is not the same for all links."""
+    costs = cost if (cost != 1).any() else None
+    return PathRules(updown, costs, dimension if dimension.any() else None)
 
 
 def check_rate(name: str, bps: float) -> None:
@@ -160,6 +180,8 @@ def leaf_spine(
     given = fibres or Fibres()
     wires = Wires(racks)
     groups = -(-racks // racks_per_leaf)
+    switches = nics * groups + spines * (nics if planes else 1)
+    check_size(racks, switches, 2 * nics * (racks + groups * spines))
     label = "leaf" if nics == 1 else "plane" if planes else "rail"
     leaves = [
         [
@@ -198,6 +220,7 @@ def fat_tree(racks: int, radix: int, fibres: Fibres | None = None) -> Network:
         )
     wires, up_bps = Wires(racks), given.access_bps / given.oversubscription
     pods = -(-racks // (half * half))
+    check_size(racks, pods * radix + half * half, 2 * (racks + 2 * pods * half * half))
     edges, aggregations = [], []
     for pod in range(pods):
         edges += [wires.switch(f"pod {pod} edge {k}") for k in range(half)]
@@ -227,8 +250,9 @@ def _network(
     energy_j_per_bit: float,
     buffers: Buffers,
     sprayed: bool = False,
-    updown: bool = False,
+    rules: PathRules | None = None,
 ) -> Network:
+    rules = rules or PathRules()
     return Network(
         racks=racks,
         switches=len(names),
@@ -237,9 +261,9 @@ def _network(
         rate_bps=rate_bps,
         delay_ps=delay_ps,
         energy_j_per_bit=np.full(len(rate_bps), energy_j_per_bit),
-        forwarding=forward(racks, len(names), source, target, rate_bps > 0, updown),
+        forwarding=forward(racks, len(names), source, target, rate_bps > 0, rules),
         buffers=buffers,
         switch_names=tuple(names),
         sprayed=sprayed,
-        updown=updown,
+        rules=rules,
     )

@@ -8,7 +8,7 @@ in a real switch. Nothing here knows a particular topology: see :mod:`thzsync.ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from thzsync.arrays import AnyArray, FloatArray, IntArray
 from thzsync.errors import ThzSyncError
 from thzsync.hashing import GOLDEN, mix64
-from thzsync.network.forwarding import Forwarding
+from thzsync.network.forwarding import Forwarding, PathRules
 from thzsync.scenario import FibreDegraded
 from thzsync.scenario.fabric import LARGEST_PACKET_BYTES
 
@@ -80,8 +80,7 @@ class Network:
     switch_names: tuple[str, ...]
     sprayed: bool = False
     """Whether every chunk picks its own path; else the chunks of a flow stay together."""
-    updown: bool = False
-    """Whether paths first go up and then down; else they are the shortest."""
+    rules: PathRules = field(default_factory=PathRules)
     key: int = 0
     """Of the hash that picks among equal-cost links."""
     rack_ids: IntArray | None = None
@@ -139,6 +138,25 @@ class Network:
         """Switch of every rack's first link."""
         leaf: IntArray = self.to_switch[self.first_uplink]
         return leaf
+
+    @cached_property
+    def place_of_rack(self) -> IntArray:
+        """Place of every rack on a walk that always goes on to the nearest rack.
+
+        So racks of a leaf come one after the other, and leaves of a pod. Of equally near racks the
+        walk takes the lowest number; where numbers go from leaf to leaf, places are numbers.
+        """
+        distance, of_rack = self.forwarding.distance, self.forwarding.class_of_rack
+        far = np.iinfo(np.int64).max
+        visited, at = [0], 0  # classes are numbered by their first racks
+        left = np.ones(len(distance), dtype=np.bool_)
+        for _ in range(len(distance) - 1):
+            left[at] = False
+            at = int(np.argmin(np.where(left, distance[at], far)))
+            visited.append(at)
+        order = np.argsort(np.argsort(visited)[of_rack], kind="stable")
+        place: IntArray = np.argsort(order)
+        return place
 
     def outputs_of(self, switch: int) -> IntArray:
         """Links that leave a switch."""
@@ -263,8 +281,7 @@ class Network:
         real, rack = self.rate_bps > 0, fault.rack
         if rack is not None:
             return np.flatnonzero(real & ((self.source == rack) | (self.target == rack)))
-        assert fault.rings is not None
-        ends = np.array(fault.rings)
+        ends = np.array(fault.ends)
         return np.flatnonzero(
             real & np.isin(self.from_switch, ends) & np.isin(self.to_switch, ends)
         )

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
 from thzsync.arrays import to_ps
 from thzsync.errors import ThzSyncError
+from thzsync.network.forwarding import Circle
 from thzsync.network.generators import Fibres, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
-from thzsync.scenario import FatTree, LeafSpine, NetworkFile, RingNetwork, Scenario
-from thzsync.topology import Topology
+from thzsync.scenario import FatTree, LeafSpine, NetworkFile, Optical, RingNetwork, Scenario
+from thzsync.scenario.network import NetworkKind
 
 
-def network_of(scenario: Scenario) -> Network:
-    """The fibres and switches of a scenario."""
-    optical = scenario.optical
+def network_of(scenario: Scenario, key: int = 0) -> Network:
+    """The fibres and switches of a scenario; the key decides which flows share a path."""
+    given, floor = scenario.network, scenario.floor
+    stamp = _stamp(given.file) if isinstance(given, NetworkFile) else None
+    network = _network(given, scenario.optical, floor.groups, floor.lanes, stamp)
+    return network if network.single_path else replace(network, key=key)
+
+
+def _stamp(name: str) -> tuple[int, int] | None:
+    """When a file was last changed, and its length; None where it cannot be read."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=1)
+def _network(
+    given: NetworkKind, optical: Optical, groups: int, lanes: int, stamp: tuple[int, int] | None
+) -> Network:
+    """The same for every scenario that agrees in these. A large one takes seconds to build."""
+    racks = groups * lanes
     buffers = Buffers(
         switch_delay_ps=to_ps(optical.switch_delay_s),
         packet_bytes=optical.packet_bytes,
@@ -21,10 +48,9 @@ def network_of(scenario: Scenario) -> Network:
         shared_buffer_bytes=optical.shared_buffer_bytes,
         rack_reserve=optical.rack_reserve,
     )
-    given, racks = scenario.network, scenario.floor.racks
     if isinstance(given, RingNetwork):
         return rings(
-            Topology(scenario.floor).group_of_rack,
+            np.arange(racks, dtype=np.int64) // lanes,
             access_bps=optical.access_bps,
             inter_bps=optical.inter_bps,
             energy_j_per_bit=optical.energy_j_per_bit_hop,
@@ -60,5 +86,10 @@ def _from_file(given: NetworkFile, racks: int, energy: float, buffers: Buffers) 
             f"network.file: {given.file} has {wires.racks} racks and the floor {racks}; "
             "make both equal"
         )
-    updown = wires.cyclic if given.paths == "auto" else given.paths == "up-down"
-    return wires.network(buffers, energy, given.routing == "spray", updown)
+    spray = given.routing == "spray"
+    try:
+        return wires.network(buffers, energy, spray, updown=given.paths == "up-down")
+    except Circle:
+        if given.paths != "auto":
+            raise
+        return wires.network(buffers, energy, spray, updown=True)

@@ -21,10 +21,11 @@ class Tier(NamedTuple):
     ratio: float
     """What can come from below over what the links carry, of the worst switch."""
 
-    def name(self, noun: str) -> str:
-        """Where it is; switches next to racks that are joined directly serve a ``noun`` each."""
+    def name(self, noun: str = "") -> str:
+        """Where it is; where every switch serves a ``noun`` of racks, that is what is joined."""
         if self.above == self.below:
-            return f"between {noun}s" if self.below == 0 else f"among {_place(self.below)}"
+            named = noun and self.below == 0
+            return f"between {noun}s" if named else f"between {_place(self.below)}"
         return f"from {_place(self.below)} to {_place(self.above)}"
 
 
@@ -39,7 +40,7 @@ def tiers(network: Network) -> list[Tier]:
     Between switches of one level, it is that of all links from racks to the link to one neighbour:
     all racks of a ring may want to send to the same other ring.
     """
-    level = _levels(network)
+    level = levels(network)
     from_switch, to_switch = network.from_switch, network.to_switch
     real = network.rate_bps > 0
     rises = real & (to_switch >= 0)
@@ -66,7 +67,7 @@ def oversubscription(scenario: Scenario) -> float:
     return max((tier.ratio for tier in tiers(network_of(scenario))), default=1.0)
 
 
-def _levels(network: Network) -> IntArray:
+def levels(network: Network) -> IntArray:
     """Links between every switch and the nearest rack, less one."""
     between = network.outputs[network.to_switch[network.outputs] >= 0]
     level = np.full(network.switches, network.switches, dtype=np.int64)

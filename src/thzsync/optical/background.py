@@ -17,7 +17,7 @@ from thzsync.hashing import GOLDEN, mix64
 from thzsync.jit import bare, hot
 
 _mix = hot(mix64)
-_ONE, _ELEVEN = np.uint64(1), np.uint64(11)
+_ONE, _ELEVEN = np.uint64(1), np.uint64(11)  # beside an int, Numba would make uint64 a float
 
 
 @dataclass(frozen=True)
@@ -44,29 +44,29 @@ class Background:
 
 @hot
 def one_gap_ps(start: np.uint64, number: int, mean_ps: float) -> int:
-    """Time before burst ``number`` of the link whose draws begin at ``start``, at least 1 [ps]."""
+    """Time before burst ``number`` of a link, at least 1 [ps]; ``start`` is the link's seed."""
     bits = _mix(start + (np.uint64(number) + _ONE) * GOLDEN)
-    uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53
+    uniform = (np.float64(bits >> _ELEVEN) + 0.5) * 2.0**-53  # 53 bits, never 0
     return int(max(np.rint(-log(uniform) * mean_ps), 1.0))
 
 
 def starts(key: int, link: IntArray) -> AnyArray:
-    """Where the draws of links begin."""
+    """Seed of every link's draws, from the key of all background and the link's number."""
     seed = mix64(np.array([key & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64))
-    begin: AnyArray = mix64(seed + (link + 1).astype(np.uint64) * GOLDEN)
-    return begin
+    of_link: AnyArray = mix64(seed + (link + 1).astype(np.uint64) * GOLDEN)
+    return of_link
 
 
 def gaps_ps(
     key: int, link: int | IntArray, first: int | IntArray, count: int, mean_ps: float | FloatArray
 ) -> IntArray:
     """Times before bursts ``first`` .. ``first + count - 1``, at least 1 [ps]; a row per link."""
-    begin = starts(key, np.atleast_1d(np.asarray(link, dtype=np.int64)))
-    number, mean = np.empty(len(begin), dtype=np.int64), np.empty(len(begin))
+    start = starts(key, np.atleast_1d(np.asarray(link, dtype=np.int64)))
+    number, mean = np.empty(len(start), dtype=np.int64), np.empty(len(start))
     number[:], mean[:] = first, mean_ps
-    gaps = np.empty((len(begin), count), dtype=np.int64)
-    with np.errstate(over="ignore"):  # hashes wrap around, of which Python warns uncompiled
-        _fill(begin, number, mean, gaps)
+    gaps = np.empty((len(start), count), dtype=np.int64)
+    with np.errstate(over="ignore"):  # hashes wrap around; uncompiled, NumPy would warn
+        _fill(start, number, mean, gaps)
     return gaps
 
 

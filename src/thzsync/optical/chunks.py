@@ -15,33 +15,33 @@ from thzsync.transfers.batch import ChunkBatch
 
 FINE, SOURCE, DESTINATION, ITSELF, EMPTY, NUMBER, QUEUE, BUFFER, SCATTERED = range(9)
 
-FAULTS: Final = {
+MESSAGES: Final = {
     SOURCE: "source rack {src} does not exist; use 0..{last}",
     DESTINATION: "destination rack {dst} does not exist; use 0..{last}",
     ITSELF: "it goes from rack {src} to itself; name two different racks",
     EMPTY: "its size is {size} bytes; use at least 1",
     NUMBER: "flow numbers start at 0; renumber it",
-    QUEUE: "no queue can pass its packets ({narrow} bytes); use smaller packets",
+    QUEUE: "no queue can pass its packets ({queue} bytes); use smaller packets",
     BUFFER: "no shared buffer can pass its packets; enlarge shared_buffer_bytes",
     SCATTERED: "its chunks leave from several racks; use one flow per source",
 }
-"""What may be wrong with a chunk, in the order in which it is looked for."""
+"""What each fault means; of a chunk's faults, the first in this order is reported."""
 
 
 def check_chunks(batch: ChunkBatch, network: Network) -> None:
     """Refuse chunks between unknown racks or too large for every queue, naming the flow."""
     buffers = network.buffers
-    narrow = min(buffers.nic_queue_bytes, buffers.output_queue_bytes)
+    smallest_queue = min(buffers.nic_queue_bytes, buffers.output_queue_bytes)
     fault, n = first_fault(
         batch.kind, batch.src, batch.dst, batch.size_bytes, batch.flow, network.leaf_of_rack,
-        network.packet_bytes, narrow, buffers.shared_buffer_bytes, network.passing_bytes,
+        network.packet_bytes, smallest_queue, buffers.shared_buffer_bytes, network.passing_bytes,
     )  # fmt: skip
     if fault != FINE:
-        text = FAULTS[fault].format(
+        text = MESSAGES[fault].format(
             src=batch.src[n],
             dst=batch.dst[n],
             size=batch.size_bytes[n],
-            narrow=narrow,
+            queue=smallest_queue,
             last=network.racks - 1,
         )
         raise ThzSyncError(f"flow {batch.flow[n]} (chunk {n}): {text}")
@@ -50,9 +50,12 @@ def check_chunks(batch: ChunkBatch, network: Network) -> None:
 @kernel
 def first_fault(  # noqa: PLR0911 - one for every fault
     kind: IntArray, src: IntArray, dst: IntArray, size_bytes: IntArray, flow: IntArray,
-    leaf_of_rack: IntArray, packet_bytes: int, narrow: int, shared: int, passing: int,
+    leaf_of_rack: IntArray, packet_bytes: int, smallest_queue: int, shared: int, passing: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """What is wrong with the first chunk with which something is, and its number."""
+    """The fault of the first faulty chunk, and its number; nodes that are no chunks are skipped.
+
+    ``shared`` is the room for packets that stay at one leaf switch, ``passing`` for others [bytes].
+    """
     racks, flows = len(leaf_of_rack), 0
     for n in range(len(kind)):
         if kind[n] < FIBRE:
@@ -69,16 +72,16 @@ def first_fault(  # noqa: PLR0911 - one for every fault
         if flow[n] < 0:
             return NUMBER, n
         packet = min(size_bytes[n], packet_bytes)
-        if packet > narrow:
+        if packet > smallest_queue:
             return QUEUE, n
         if packet > (shared if leaf_of_rack[i] == leaf_of_rack[j] else passing):
             return BUFFER, n
         flows = max(flows, flow[n] + 1)
-    leaves = np.full(flows, -1, dtype=np.int64)
+    source = np.full(flows, -1, dtype=np.int64)  # of every flow
     for n in range(len(kind)):
         if kind[n] < FIBRE:
             continue
-        if leaves[flow[n]] >= 0 and leaves[flow[n]] != src[n]:
+        if source[flow[n]] >= 0 and source[flow[n]] != src[n]:
             return SCATTERED, n
-        leaves[flow[n]] = src[n]
+        source[flow[n]] = src[n]
     return FINE, -1

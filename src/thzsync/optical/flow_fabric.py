@@ -1,7 +1,7 @@
-"""The flow fabric: the packet fabric's flow-level twin with the same interface.
+"""The flow fabric: fibre in flow fidelity, with the interface of the packet fabric.
 
-Flows move in trains, a bounded number per flow, so an event's cost does not grow with its bytes.
-Sharing, queues, back-pressure and background are those of the packet fabric, train by train.
+Flows move in trains of packets, a bounded number per flow, so the cost of an event does not grow
+with its bytes. Queues, back-pressure and background work as for packets, train by train.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from thzsync.transfers.ledger import Deliveries, Ledger, Reports
 
 
 class FlowFabric(BaseFabric[State]):
-    """Carries batches of nodes over a `Network` in about ``pieces`` trains per flow."""
+    """Carries batches of nodes over a `Network` in about ``pieces`` trains per flow.
+
+    No background and background of load 0 are the same. More pieces are closer to packets.
+    """
 
     kernels = kernel
 
@@ -50,18 +53,18 @@ class FlowFabric(BaseFabric[State]):
         node[:, f.LANDING] = -1
 
     def advance(self, until_ps: int) -> Reports:
-        """Run train by train to the first instant with something to report, and report it."""
+        """Run to the first instant with something to report, or to ``until_ps``, and report it."""
         while kernel.advance(self._held, until_ps) == f.NEED_TRAINS:
             self._add_packets()
         return self._reports(until_ps)
 
     def finished(self, base: int, count: int) -> Deliveries:
-        """When nodes completed, started, became ready, and when their last train landed [ps]."""
+        """What the ledger knows of nodes, and when their last train arrived [ps]."""
         landing_ps = self._st.node[base : base + count, f.LANDING].copy()
         return self.ledger.finished(base, count)._replace(landing_ps=landing_ps)
 
     def link_bytes(self) -> LinkBytes:
-        """Bytes of all trains that have passed every link, those in service in part."""
+        """Bytes that every link has carried; of a train in service, the part that has left."""
         foreground = np.zeros(self.network.links, dtype=np.int64)
         background = np.zeros(self.network.links, dtype=np.int64)
         kernel.carried(self._held, foreground, background)

@@ -1,8 +1,11 @@
 """The event loop of the flow fabric, and what its caller may do between two instants.
 
-Per instant: links whose train has left or whose first train may go, in link order; then nodes that
-are complete and timers that are due; then racks with something new to send; then room is handed
-out to those who wait for it.
+Order within an instant:
+
+1. links whose train has left or whose first train may leave, by number;
+2. nodes that are complete, and timers that are due;
+3. racks with something new to send;
+4. links that wait for room in a queue.
 """
 
 from __future__ import annotations
@@ -43,7 +46,10 @@ def serve_links(st: State, now_ps: int) -> None:
 
 @bare
 def advance(st: State, until_ps: int) -> int:
-    """Run to the first instant with a report, or to ``until_ps``; what is needed to go on."""
+    """Run to the first instant with a report, or to ``until_ps``.
+
+    ``NEED_TRAINS`` asks the caller for more rows of trains; ``IDLE`` says that it got there.
+    """
     clock = st.clock
     while True:
         if st.ctl[c.SPARE] < st.ctl[f.FLOOR]:
@@ -87,7 +93,7 @@ def leave_fibre(st: State, nodes: IntArray, carrier: int, accepted: BoolArray) -
 
 @inner_bare
 def withdraw(st: State, ln: int) -> None:
-    """A link gives up its place in the line for room."""
+    """Take back a link's request for room."""
     q = st.pkt[st.link[ln, c.HEAD], c.P_HOP]
     remove(st.link, q, c.WAIT_HEAD, c.WAIT_TAIL, st.wait, ln)
     st.link[ln, c.STATE] = c.RESTING
@@ -111,7 +117,10 @@ def set_rate(st: State, ln: int, rate_bps: int) -> None:
 
 @bare
 def carried(st: State, foreground: IntArray, background: IntArray) -> None:
-    """Bytes that every link has carried up to now, trains in service in proportion."""
+    """Bytes that every link has carried up to now; of a train in service, the part that has left.
+
+    Background that a link has counted ahead of time (``FREE_AT``) is taken off again.
+    """
     link, now = st.link, st.clock[pre.NOW]
     for ln in range(len(link)):
         if link[ln, f.BG_NEXT] <= now:
@@ -157,7 +166,7 @@ def occupancy(
 
 @hot
 def queued_at(st: State, q: int) -> int:
-    """Bytes that wait at a switch output, background included."""
+    """Bytes that wait at a switch output, background that has no train of its own included."""
     link, now = st.link, st.clock[pre.NOW]
     catch_up(st, q, now)
     ahead = 0

@@ -1,11 +1,13 @@
 """Queues, links and shared buffers: what happens to one packet at one link.
 
-Up-links (rack to switch) and inter-switch links have one event each: the end of the packet in
-service, or the instant at which the head packet has passed its switch. Rack-facing links never
-wait for room behind them, so a packet's departure is known when it arrives (Lindley's recursion)
-and whole trains pass without an event of their own: such a link is woken only when a chunk's last
-packet arrives, or when somebody waits for its room. Switches in ``EAGER`` mode, whose shared
-buffer might run out, watch every departure. Both ways give the same results to the picosecond.
+A link's *event* is the instant for which it is scheduled (``set_key``); `look` carries out what has
+happened without one. Up-links (rack to switch) and inter-switch links have one event each: the end
+of the packet in service, or the instant at which the head packet has passed its switch. Rack-facing
+links never wait for room behind them, so a packet's departure is known when it arrives (Lindley's
+recursion) and whole trains pass without an event of their own: such a link is woken only when a
+chunk's last packet arrives, or when somebody waits for its room. Switches in ``EAGER`` mode, whose
+shared buffer might run out, watch every departure. Both ways give the same results to the
+picosecond.
 
 Packets of background leave the network behind their link. So an idle link between switches turns
 ``LAZY`` when background comes, and has no events until a chunk's packet joins its queue, somebody
@@ -90,21 +92,24 @@ def resume_events(st: State, ln: int, now_ps: int) -> None:
     p = link[ln, c.HEAD]
     if p < 0:
         return
-    began = max(pkt[p, c.P_READY], link[ln, c.LAST_END])
-    if began <= now_ps:
+    event_ps = begins_ps = max(pkt[p, c.P_READY], link[ln, c.LAST_END])
+    if begins_ps <= now_ps:
         link[ln, c.STATE] = c.BUSY
-        link[ln, c.BEGAN] = began
-        began = pkt[p, c.P_END]
-    set_key(st.key, st.tree, ln, began)
+        link[ln, c.BEGAN] = begins_ps
+        event_ps = pkt[p, c.P_END]
+    set_key(st.key, st.tree, ln, event_ps)
 
 
 @inner_bare
 def turn_eager(st: State, s: int, now_ps: int) -> None:
-    """Watch every departure of a switch from now on, unless looking shows ample room."""
+    """Watch every departure of a switch from now on, unless its load proves to be small.
+
+    The load is known only after all departures up to now have been counted.
+    """
     switch = st.switch
     for o in range(switch[s, c.OUT_LO], switch[s, c.OUT_HI]):
         look(st, st.outputs[o], now_ps)
-    # the factor two (and the one in `leave`) keeps the mode from flapping
+    # The factor two (and the one in `leave`) keeps the mode from changing at every packet.
     if 2 * switch[s, c.LOAD] <= switch[s, c.AMPLE]:
         return
     switch[s, c.EAGER] = 1
@@ -134,7 +139,7 @@ def reserve(st: State, q: int, size: int, now_ps: int) -> None:
 
 @hot
 def join(st: State, q: int, p: int, now_ps: int) -> None:
-    """Put a packet at the end of a switch's output queue, which has been looked at."""
+    """Put a packet at the end of a switch's output queue; `look` has been called for it."""
     link, pkt = st.link, st.pkt
     ready = now_ps + link[q, c.LATENCY]
     pkt[p, c.P_READY] = ready
@@ -162,7 +167,7 @@ def join(st: State, q: int, p: int, now_ps: int) -> None:
 @hot
 def enter(st: State, q: int, p: int, now_ps: int) -> None:
     """A packet whose room is reserved joins a switch's output queue."""
-    look(st, q, now_ps)  # a train passes, but its rows are reused while still cached
+    look(st, q, now_ps)  # also frees rows of packets that have left, while they are still cached
     if st.link[q, c.STATE] == c.LAZY:
         resume_events(st, q, now_ps)
     join(st, q, p, now_ps)
@@ -195,7 +200,7 @@ def enter_burst(st: State, q: int, now_ps: int) -> None:
 
 @hot
 def start(st: State, ln: int, q: int, now_ps: int) -> None:
-    """Begin to send a link's head packet towards queue q (-1: out of the network)."""
+    """Begin to send a link's head packet to queue q (-1: out of the network)."""
     link, p = st.link, st.link[ln, c.HEAD]
     size = st.pkt[p, c.P_BYTES]
     if q >= 0:
@@ -224,7 +229,7 @@ def finish(st: State, ln: int, now_ps: int) -> None:
 
 @hot
 def request(st: State, r: int, q: int, now_ps: int) -> None:
-    """Queue up for room: request r is a link, or ``links + q`` for the background of q."""
+    """Wait for room in queue q: request r is a link, or ``links + q`` for the background of q."""
     link = st.link
     resume_events(st, q, now_ps)
     st.stamp[r] = st.ctl[c.STAMP]
@@ -237,9 +242,9 @@ def request(st: State, r: int, q: int, now_ps: int) -> None:
 
 @hot
 def finds_room(st: State, q: int, size: int, now_ps: int) -> bool:
-    """Whether nobody waits for a queue, the shared buffer cannot run out, and the queue has room.
+    """Whether a packet may enter a queue at once, without the grants at the end of the instant.
 
-    Then there is no need to wait for the grants of the instant.
+    So it is if nobody waits for the queue, the shared buffer cannot run out, and there is room.
     """
     link = st.link
     if link[q, c.WAIT_HEAD] >= 0 or st.switch[link[q, c.SWITCH], c.EAGER] == 1:

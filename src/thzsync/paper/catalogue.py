@@ -36,7 +36,7 @@ FIGURES: Final = {
         "How the reward's weights move THz-SynC between delay and energy.", 5, 0.6, 3, 0.2
     ),
     "ladder": Entry(
-        "From the paper's coordinator to ours, one departure at a time; goes on where it stopped.",
+        "From the paper's coordinator to ours, one departure at a time; can be resumed.",
         5, 8.5, 1, 1.4, in_quick_look=False,
     ),
     "beyond": Entry(
@@ -44,7 +44,7 @@ FIGURES: Final = {
         5, 4.0, 1, 0.8, preset="beyond", in_all=False,
     ),
     "readings": Entry(
-        "Which interpretations come nearest to all numbers of the paper; goes on where it stopped.",
+        "Which interpretations come nearest to all numbers of the paper; can be resumed.",
         2, 5.0, 1, 2.5, in_quick_look=False,
     ),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""`thzsync reproduce readings`: the published numbers under sets of interpretations."""
+"""`thzsync reproduce interpretations`: the published numbers under sets of interpretations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TRACE: Final = READERS["thz-sync"][:-1]
 
 @dataclass(frozen=True)
 class Assembly:
-    """Published numbers under a set of readings, from measurements."""
+    """Published numbers under a set of interpretations, from measurements."""
 
     scenario: Scenario
     """What the answers change."""
@@ -67,7 +67,7 @@ class Assembly:
         return [TraceRun(policy, self.base, asked, s, last, first, learns) for s in seeds]
 
     def ring(self, series: str, racks: int, late: bool, readings: Readings) -> RingRun:
-        """A series of the single ring, in the variant that the readings name."""
+        """A series of the single ring, in the variant that the interpretations name."""
         chosen = [a.methods[series] for a in readings.values() if series in a.methods]
         keys = tuple(sorted(readings["fluctuation"].keys.items()))
         return RingRun(series, chosen[0] if chosen else "", racks, late, keys, self.ring_seeds)
@@ -119,7 +119,7 @@ def _learnt(place: Place) -> bool:
 
 @dataclass(frozen=True)
 class ReadingsFigure(Figure):
-    """Sets of readings, and how near each comes."""
+    """Sets of interpretations, and how near each comes."""
 
     sets: list[tuple[Readings, Numbers]]
     """Fully measured, our defaults first."""

@@ -25,7 +25,7 @@ class Declaration:
     guarded: bool
     """Every round begins with the guard time, in which nothing is sent."""
     steers: bool
-    """The guard time is owed just where an RF chain turns to another rack: links are held."""
+    """The guard time occurs exactly where an RF chain turns to another rack; links stay pointed."""
     in_turn: bool
     """A flow begins nothing while something of it is in the air."""
     work_conserving: bool = False

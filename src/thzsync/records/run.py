@@ -173,7 +173,14 @@ class Run:
         rewards = self.iterations["reward"].to_list()
         return html_table(
             "Run",
-            ("iteration", "completion [ms]", "energy [J]", "reward", "makespan [ms]", "THz share"),
+            (
+                "iteration",
+                "completion [ms]",
+                "energy [J]",
+                "reward",
+                "iteration time [ms]",
+                "THz share",
+            ),
             [("mean", *(self.summary[name] for name in wanted)), *shown.iter_rows()],
             facts | {"reward": sparkline(rewards)},
             f"{self.iterations.height} iterations, {self.events.height} events; at most 10 shown",

@@ -25,7 +25,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "further_energy_j": "f64",  # of carriers beside fibre and THz
         "reward": "f64",  # mean of r_e over the iteration's events
         "makespan_ms": "f64",
-        "exposed_ms": "f64",  # makespan beyond what free communication would take
+        "exposed_ms": "f64",  # iteration time beyond what free communication would take
         "bubble": "f64",  # idle share of the time of the job's racks, or of its ranks
         "thz_share": "f64",  # share of payload bytes that THz carried
         "fallback_chunks": "i64",  # chunks decided for another carrier that fibre carried

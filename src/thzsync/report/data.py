@@ -8,8 +8,10 @@ from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import METHOD_LABELS, POLICY_LABELS, short, styles
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.compare import Comparison
+from thzsync.network import network_of
 from thzsync.report.curves import delay_energy_plane, distributions, fabric_split, learning_curves
-from thzsync.report.replay import floor_plan, replay
+from thzsync.report.floor import floor_plan, lines
+from thzsync.report.replay import replay
 from thzsync.report.source import Results, Row
 from thzsync.report.sweep import sweep_data
 from thzsync.report.timeline import timeline
@@ -49,9 +51,13 @@ def report_data(results: Results) -> dict[str, Any]:
 
 def closeups(comparison: Comparison) -> dict[str, Any]:
     """Traffic, timeline and replay of every policy's recorded iteration."""
-    many = len(comparison.details)
+    many, drawn = len(comparison.details), lines(network_of(comparison.scenario))
     return {
-        policy: {"traffic": traffic(run), "timeline": timeline(run), "replay": replay(run, many)}
+        policy: {
+            "traffic": traffic(run, drawn),
+            "timeline": timeline(run),
+            "replay": replay(run, many, drawn),
+        }
         for policy, run in comparison.details.items()
     }
 

@@ -34,7 +34,7 @@ TITLES: Final = {
     "weights": "The reward's weights",
     "ladder": "From the paper's coordinator to ours",
     "beyond": "Delay and energy, beyond the paper",
-    "readings": "Readings of the paper, and how near they come",
+    "readings": "Interpretations of the paper, and how near they come",
     "reproduce": "The paper, reproduced",
     "ask": "Does a THz overlay pay here?",
 }

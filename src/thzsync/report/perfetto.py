@@ -17,6 +17,8 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.network import network_of
 from thzsync.records.run import Run
+from thzsync.report.floor import lines
+from thzsync.report.replay import fibre_samples
 from thzsync.report.source import Results
 from thzsync.report.timeline import COMPUTE, bars, lanes, window_ps
 
@@ -107,18 +109,18 @@ def _rack_entries(run: Run, origin: int) -> Iterator[Entry]:
 def _fibre_entries(run: Run, origin: int) -> Iterator[Entry]:
     yield _meta("process_name", FIBRES, "Fibres")
     network = network_of(run.scenario)
-    ends: dict[int, int] = {}
-    for row in run.tables["links"].sort("start_ps", "link").iter_rows(named=True):
-        link, start = row["link"], row["start_ps"]
-        name = network.link_name(link)
-        if link in ends and ends[link] < start:  # nothing was carried in between
-            yield _load(name, ends[link] - origin, 0.0, 0.0)
+    drawn = lines(network)
+    ends: dict[str, int] = {}
+    for row in fibre_samples(run).sort("start_ps", "fibre").iter_rows(named=True):
+        name, start = drawn.name(network, row["fibre"]), row["start_ps"]
+        if name in ends and ends[name] < start:  # nothing was carried in between
+            yield _load(name, ends[name] - origin, 0.0, 0.0)
         per_second = 8e-9 / ((row["end_ps"] - start) * 1e-12)
         own, other = row["bytes"] * per_second, row["background_bytes"] * per_second
         yield _load(name, start - origin, own, other)
-        ends[link] = row["end_ps"]
-    for link, end in ends.items():
-        yield _load(network.link_name(link), end - origin, 0.0, 0.0)
+        ends[name] = row["end_ps"]
+    for name, end in ends.items():
+        yield _load(name, end - origin, 0.0, 0.0)
 
 
 def _load(name: str, at_ps: int, own: float, other: float) -> Entry:

@@ -1,4 +1,4 @@
-"""One iteration from above: THz transmissions and fibre load over time, packed as integers."""
+"""One iteration over time: THz transmissions and fibre load, packed as integers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from thzsync.network import network_of
 from thzsync.records.run import Run
+from thzsync.report.floor import Lines, lines
 from thzsync.report.timeline import ticks, window_ps
-from thzsync.scenario import Scenario
-from thzsync.topology import Topology
 
 MOST_TRANSMISSIONS: Final = 24_000
 """More than this are thinned to every k-th round, so that the report stays light."""
@@ -20,21 +20,7 @@ POLICIES_IN_FULL: Final = 2.5
 """So many policies have the above each; the more there are, the less each may have."""
 
 
-def floor_plan(scenario: Scenario) -> dict[str, Any]:
-    """Where racks stand [m] and what the subbands are called."""
-    topology = Topology(scenario.floor)
-    return {
-        "rings": topology.groups,
-        "lanes": topology.lanes,
-        "racks": np.round(topology.position_m, 3).tolist(),
-        "radii": np.round(topology.radius_m, 3).tolist(),
-        "subbands": [f"{hz / 1e9:g} GHz" for hz in scenario.thz.centres_hz],
-        "access_bps": scenario.optical.access_bps,
-        "inter_bps": scenario.optical.inter_bps,
-    }
-
-
-def replay(run: Run, policies: int = 1) -> dict[str, Any]:
+def replay(run: Run, policies: int = 1, drawn: Lines | None = None) -> dict[str, Any]:
     """Transmissions in columns (start times as differences) and fibre load per span.
 
     With many ``policies`` on one page each gets a smaller share of it.
@@ -53,7 +39,7 @@ def replay(run: Run, policies: int = 1) -> dict[str, Any]:
         "subband": sent["subband"].to_list(),
         "kib": (sent["bytes"] // 1024).to_list(),
         "every": every,
-        "spans": fibre_spans(run, origin, int(share * MOST_SAMPLES)),
+        "spans": fibre_spans(fibre_samples(run, int(share * MOST_SAMPLES), drawn), origin),
     }
 
 
@@ -66,41 +52,39 @@ def thin(sent: pl.DataFrame, most: int = MOST_TRANSMISSIONS) -> tuple[pl.DataFra
     return sent.filter(nth % every == 0), every
 
 
-def merge_samples(links: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFrame:
+def merge_samples(fibres: pl.DataFrame, most: int = MOST_SAMPLES) -> pl.DataFrame:
     """Fibre samples, neighbouring spans joined until there are at most about ``most`` rows."""
-    together = max(1, -(-links.height // most))
+    together = max(1, -(-fibres.height // most))
     span = (pl.col("start_ps").rank("dense") - 1) // together
-    joined = links.with_columns(span.alias("span"))
+    joined = fibres.with_columns(span.alias("span"))
     return (
         joined.with_columns(
             pl.col("start_ps").min().over("span"), pl.col("end_ps").max().over("span")
         )
-        .group_by("start_ps", "end_ps", "link", maintain_order=True)
-        .agg(pl.col("bytes", "background_bytes").sum())
+        .group_by("start_ps", "end_ps", "fibre", maintain_order=True)
+        .agg(pl.col("bytes", "background_bytes").sum(), pl.col("rate_bps").first())
     )
 
 
-def fibre_spans(run: Run, origin_ps: int, most: int = MOST_SAMPLES) -> list[dict[str, Any]]:
-    """Per span its start and end, and the busy links with own and background load [permille]."""
+def fibre_samples(run: Run, most: int | None = None, drawn: Lines | None = None) -> pl.DataFrame:
+    """What every fibre of the floor plan carried in every span: its links added up."""
+    drawn, links = drawn or lines(network_of(run.scenario)), run.tables["links"]
+    fibre = drawn.fibre[links["link"].to_numpy()]
+    known = links.with_columns(fibre=fibre, rate_bps=drawn.rate_bps[fibre])
+    return merge_samples(known, most or max(1, known.height))
+
+
+def fibre_spans(samples: pl.DataFrame, origin_ps: int) -> list[dict[str, Any]]:
+    """Per span its start and end, and the busy fibres with own and background load [permille]."""
     spans = []
-    for (start, end), frame in merge_samples(run.tables["links"], most).group_by(
-        "start_ps", "end_ps", maintain_order=True
-    ):
-        full_bytes = frame.select(link_bps(run.scenario)).to_series().to_numpy()
-        full_bytes = full_bytes * (int(end) - int(start)) * 1e-12 / 8
+    for (start, end), frame in samples.group_by("start_ps", "end_ps", maintain_order=True):
+        full_bytes = frame["rate_bps"].to_numpy() * (int(end) - int(start)) * 1e-12 / 8
         loads = [
             np.rint(1e3 * frame[name].to_numpy() / full_bytes).astype(np.int64)
             for name in ("bytes", "background_bytes")
         ]
         busy = loads[0] + loads[1] > 0
-        link, own, background = (c[busy].tolist() for c in (frame["link"].to_numpy(), *loads))
+        fibre, own, background = (c[busy].tolist() for c in (frame["fibre"].to_numpy(), *loads))
         bounds = {"start": ticks(int(start) - origin_ps), "end": ticks(int(end) - origin_ps)}
-        spans.append(bounds | {"link": link, "own": own, "background": background})
+        spans.append(bounds | {"fibre": fibre, "own": own, "background": background})
     return spans
-
-
-def link_bps(scenario: Scenario) -> pl.Expr:
-    """The rate of the fibre that ``link`` names: to a rack, or between rings."""
-    optical = scenario.optical
-    access = pl.col("link") < 2 * scenario.floor.racks
-    return pl.when(access).then(optical.access_bps).otherwise(optical.inter_bps)

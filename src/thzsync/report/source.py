@@ -25,7 +25,7 @@ MARKERS: Final = (
 )  # fmt: skip
 """Files by which a result directory is recognised; a reproduction wins over its parts."""
 FIGURES: Final = ("synthesis", "weights", "ladder", "beyond", "readings")
-"""Figures of the paper beside that of the fabric."""
+"""Figures of the paper beside the comparison of policies."""
 
 
 @dataclass(frozen=True)

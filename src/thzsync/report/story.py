@@ -129,7 +129,7 @@ def ladder(document: Document) -> str:
         letter, ours = (found[policy, rung] for rung in (document["rungs"][0], document["ours"]))
         change = _change(letter, ours, "completion_ms", "ms")
         parts.append(f"{label(POLICY_LABELS, policy)} {change}")
-    return f"From the paper's letter to ours, completion time goes: {'; '.join(parts)}."
+    return f"From the faithful implementation to ours, completion time goes: {'; '.join(parts)}."
 
 
 def readings(document: Document) -> str:
@@ -141,7 +141,7 @@ def readings(document: Document) -> str:
         for row in (best, ours)
     )
     taken = "; ".join(best["readings"]) or "our defaults"
-    return f"The readings that come nearest ({taken}) {near}; our defaults {far}."
+    return f"The interpretations that come nearest ({taken}) {near}; our defaults {far}."
 
 
 def undecided(lead: float, half: float | None) -> str:

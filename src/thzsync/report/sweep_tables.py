@@ -57,7 +57,7 @@ def point_table(sweep: Sweep) -> Table:
 
 def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
-    names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Held")
+    names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Fixed")
     columns = tuple(Column(name, left=name not in ("Crossover", "from", "to")) for name in names)
     titles = {metric.key: metric.title for metric in SWEPT}
     rows: list[list[Value]] = [

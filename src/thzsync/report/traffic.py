@@ -1,4 +1,4 @@
-"""Where the bytes of one iteration went: rack to rack on each fabric, and fibre by fibre."""
+"""Where the bytes of one iteration went: rack to rack on each carrier, and fibre by fibre."""
 
 from __future__ import annotations
 
@@ -9,26 +9,32 @@ import polars as pl
 from thzsync.carriers import FIBRE
 from thzsync.display.labels import short
 from thzsync.records.run import Run
-from thzsync.report.replay import link_bps
+from thzsync.report.floor import Lines
+from thzsync.report.replay import fibre_samples
 from thzsync.report.timeline import window_ps
-from thzsync.topology import Topology
 
 MOST_RACKS: Final = 128
-"""Beyond this, a matrix of rack pairs is no picture any more; rings still are."""
+"""Beyond this, a matrix of rack pairs is no picture any more; one of their groups still is."""
 
 
-def traffic(run: Run) -> dict[str, Any]:
-    """Bytes per rack pair, per ring pair and per fibre of the run's last iteration."""
-    topology = Topology(run.scenario.floor)
+def traffic(run: Run, drawn: Lines | None = None) -> dict[str, Any]:
+    """Bytes per pair of racks, of rings or rows, and per fibre of the run's last iteration."""
+    floor = run.scenario.floor
     pairs = {"fibre": fibre_pairs(run), "thz": thz_pairs(run)}
-    shown = topology.racks <= MOST_RACKS
+    shown = floor.racks <= MOST_RACKS
     return {
-        "pairs": {
-            name: frame.to_dict(as_series=False) if shown else None for name, frame in pairs.items()
+        "racks": {name: f.to_dict(as_series=False) if shown else None for name, f in pairs.items()},
+        "groups": {
+            name: group_pairs(f, floor.lanes).to_dict(as_series=False) for name, f in pairs.items()
         },
-        "rings": {name: ring_matrix(frame, topology) for name, frame in pairs.items()},
-        "links": link_loads(run),
+        "fibres": fibre_loads(run, drawn),
     }
+
+
+def group_pairs(pairs: pl.DataFrame, lanes: int) -> pl.DataFrame:
+    """Bytes from ring to ring, or from row to row."""
+    ends = [pl.col(end) // lanes for end in ("src", "dst")]
+    return pairs.group_by(ends).agg(pl.col("bytes").sum()).sort("src", "dst")
 
 
 def thz_pairs(run: Run) -> pl.DataFrame:
@@ -49,31 +55,21 @@ def fibre_pairs(run: Run) -> pl.DataFrame:
     return grouped.sort("src", "dst")
 
 
-def ring_matrix(pairs: pl.DataFrame, topology: Topology) -> list[list[int]]:
-    """Bytes from ring to ring."""
-    matrix = [[0] * topology.groups for _ in range(topology.groups)]
-    ring = topology.group_of_rack
-    for src, dst, size in pairs.iter_rows():
-        matrix[ring[src]][ring[dst]] += size
-    return matrix
-
-
-def link_loads(run: Run) -> dict[str, list[Any]]:
-    """Every fibre that carried something: link, bytes, background bytes, mean and peak load."""
+def fibre_loads(run: Run, drawn: Lines | None = None) -> dict[str, list[Any]]:
+    """Every fibre that carried something: its bytes, background bytes, mean and peak load."""
     start_ps, end_ps = window_ps(run)
     window_s = (end_ps - start_ps) * 1e-12
     span_s = (pl.col("end_ps") - pl.col("start_ps")) * 1e-12
     carried = pl.col("bytes") + pl.col("background_bytes")
     loads = (
-        run.tables["links"]
-        .with_columns(link_bps(run.scenario).alias("rate"))
-        .group_by("link")
+        fibre_samples(run, drawn=drawn)
+        .group_by("fibre")
         .agg(
             pl.col("bytes", "background_bytes").sum(),
-            (8 * carried.sum() / (pl.col("rate").first() * window_s)).alias("mean"),
-            (8 * carried / (pl.col("rate") * span_s)).max().alias("peak"),
+            (8 * carried.sum() / (pl.col("rate_bps").first() * window_s)).alias("mean"),
+            (8 * carried / (pl.col("rate_bps") * span_s)).max().alias("peak"),
         )
-        .sort("link")
+        .sort("fibre")
     )
     rounded = pl.col("mean", "peak").map_elements(lambda v: short(v, 3), pl.Float64)
     return loads.with_columns(rounded).to_dict(as_series=False)

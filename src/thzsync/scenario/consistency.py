@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
@@ -27,44 +28,52 @@ def _spans(job: Job, floor: AnyFloor) -> tuple[range, range]:
 def partition_problems(scenario: Scenario) -> Iterator[str]:
     """Jobs that do not fit on the floor, or that overlap."""
     floor = scenario.floor
-    owner: dict[int, Job] = {}
     for number, job in enumerate(scenario.jobs):
         place = f"jobs.{number}"
         groups, lanes = _spans(job, floor)
         stages = len(groups) if job.stages is None else len(job.stages)
-        problems = list(_listed(place, job, floor.racks)) if job.stages is not None else []
-        if job.stages is None:
+        if job.stages is not None:
+            yield from _listed(place, job, floor.racks)
+        else:
             noun = floor.noun
-            problems += _outside(
-                f"{place}: {noun}s", groups, floor.groups, f"the floor has {noun}s"
-            )
-            problems += _outside(f"{place}: lanes", lanes, floor.lanes, f"a {noun} has racks")
-        yield from problems
+            yield from _outside(f"{place}: {noun}s", groups, floor.groups, f"the floor has {noun}s")
+            yield from _outside(f"{place}: lanes", lanes, floor.lanes, f"a {noun} has racks")
         for stage in job.training.moe_stages if job.training is not None else ():
             if stage >= stages:
                 yield (
                     f"{place}.training.moe_stages: stage {stage} does not exist; "
                     f"the job has stages 0..{stages - 1}"
                 )
-        if not problems:
-            yield from _shared(place, job, _racks(job, groups, lanes, floor.lanes), owner)
+    for first, second in combinations(range(len(scenario.jobs)), 2):
+        a, b = scenario.jobs[first], scenario.jobs[second]
+        if shared := _shared(a, b, floor):
+            names = f"job {b.name!r} and job {a.name!r}"
+            yield f"jobs.{second}: {names} both use {shared}; partitions must be disjoint"
     if len({job.name for job in scenario.jobs}) < len(scenario.jobs):
         yield "jobs: every job needs a name of its own"
 
 
-def _racks(job: Job, groups: range, lanes: range, row: int) -> list[int]:
+def _shared(a: Job, b: Job, floor: AnyFloor) -> str:
+    """A rack that two jobs use; empty if there is none."""
+    if a.stages is None and b.stages is None:
+        groups, lanes = (
+            range(max(x.start, y.start), min(x.stop, y.stop))
+            for x, y in zip(_spans(a, floor), _spans(b, floor), strict=True)
+        )
+        known = groups and lanes
+        return f"the rack on {floor.noun} {groups.start}, lane {lanes.start}" if known else ""
+    listed, other = (a, b) if a.stages is not None else (b, a)
+    for rack in (rack for stage in listed.stages or () for rack in stage):
+        if _uses(other, rack, floor):
+            return f"rack {rack}"
+    return ""
+
+
+def _uses(job: Job, rack: int, floor: AnyFloor) -> bool:
     if job.stages is not None:
-        return [rack for stage in job.stages for rack in stage]
-    return [group * row + lane for group in groups for lane in lanes]
-
-
-def _shared(place: str, job: Job, racks: list[int], owner: dict[int, Job]) -> Iterator[str]:
-    """A rack of a job that another has already; the others are noted."""
-    taken = next((rack for rack in racks if rack in owner), None)
-    if taken is not None:
-        names = f"job {job.name!r} and job {owner[taken].name!r}"
-        yield f"{place}: {names} both use rack {taken}; partitions must be disjoint"
-    owner.update(dict.fromkeys(racks, job))
+        return any(rack in stage for stage in job.stages)
+    groups, lanes = _spans(job, floor)
+    return rack // floor.lanes in groups and rack % floor.lanes in lanes
 
 
 def _listed(place: str, job: Job, racks: int) -> Iterator[str]:
@@ -76,8 +85,8 @@ def _listed(place: str, job: Job, racks: int) -> Iterator[str]:
     if len(set(named)) < len(named):
         yield f"{place}.stages: a rack is listed twice; list each once"
     if named and max(named) >= racks:
-        last = racks - 1
-        yield f"{place}.stages: rack {max(named)} does not exist; the floor has racks 0..{last}"
+        known = f"the floor has racks 0..{racks - 1}"
+        yield f"{place}.stages: rack {max(named)} does not exist; {known}"
     if (job.first_ring, job.rings, job.first_lane, job.lanes) != (0, None, 0, None):
         yield f"{place}: give either stages or rings and lanes, not both"
 
@@ -104,10 +113,10 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
             racks += [(place, r) for r in fault.racks]
         if isinstance(fault, SubbandJammed) and fault.subband >= scenario.thz.subbands:
             yield f"{place}: there is no subband {fault.subband} (0..{scenario.thz.subbands - 1})"
-        if isinstance(fault, FibreDegraded) and fault.rings is not None:
-            a, b = fault.rings
+        if isinstance(fault, FibreDegraded) and fault.ends is not None:
+            a, b = fault.ends
             ringed = isinstance(scenario.network, RingNetwork)
-            if a == b or (ringed and max(a, b) >= floor.groups):
+            if ringed and (a == b or max(a, b) >= floor.groups):
                 noun = floor.noun
                 last = floor.groups - 1
                 yield f"{place}: {a} and {b} must be two different {noun}s of 0..{last}"
@@ -117,7 +126,12 @@ def index_problems(scenario: Scenario) -> Iterator[str]:
 
 
 def buffer_problems(scenario: Scenario) -> Iterator[str]:
-    """A packet between rings must fit into the shared buffer without the racks' reserve."""
+    """A packet between rings must fit into the shared buffer without the racks' reserve.
+
+    Of networks with more levels, `thzsync.feasibility` checks the same.
+    """
+    if not isinstance(scenario.network, RingNetwork):
+        return
     optical = scenario.optical
     reserve = max(round(optical.rack_reserve * optical.shared_buffer_bytes), optical.packet_bytes)
     left = optical.shared_buffer_bytes - reserve

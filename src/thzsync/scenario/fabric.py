@@ -45,7 +45,7 @@ class Optical(Model):
     access_bps: Rate = 100e9
     """C_acc, rate of a fibre between a rack and its switch [bit/s]."""
     inter_bps: Rate = 100e9
-    """C_inter, rate of the fibre between two ring switches [bit/s], if `network.kind` is "rings"."""
+    """C_inter, rate of the fibre between two ring switches [bit/s] (`network.kind = "rings"`)."""
     energy_j_per_bit_hop: EnergyPerBit = 40e-12
     """epsilon^O, transmission energy per bit and link on the path [J/bit/hop]."""
     switch_delay_s: Annotated[Seconds, Field(le=1)] = 500e-9

@@ -61,17 +61,24 @@ class FibreDegraded(_Window):
 
     kind: Literal["fibre"]
     rack: Index | None = None
-    """The rack of an access fibre; or give rings."""
+    """The rack of an access fibre; or give switches."""
+    switches: tuple[Index, Index] | None = None
+    """The two switches that the fibre connects (from 0, in the network's order); or give rack."""
     rings: tuple[Index, Index] | None = None
-    """The two rings whose switches the fibre connects; or give rack."""
+    """The same in the paper's network, where switch s is that of ring s."""
     rate_share: Fraction = 0.0
     """Remaining rate, as a share of the full rate; 0 means down."""
 
     @model_validator(mode="after")
     def _one_fibre(self) -> FibreDegraded:
-        if (self.rack is None) == (self.rings is None):
-            raise ValueError("give either rack (an access fibre) or rings (two switches)")
+        if [self.rack, self.switches, self.rings].count(None) != 2:
+            raise ValueError("give one of rack (an access fibre), switches and rings (two of them)")
         return self
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The two switches; None for an access fibre."""
+        return self.rings if self.switches is None else self.switches
 
 
 class ComputeFrozen(_Window):

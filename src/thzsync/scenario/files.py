@@ -160,7 +160,7 @@ def field_text(field: FieldInfo, value: Any) -> str:
     unit = quantity_of(field)
     if unit is not None and unit.dimension not in _PLAIN and (text := unit.text(value)):
         return toml_value(text)
-    return toml_value(list(value) if isinstance(value, tuple) else value)
+    return toml_value(value)
 
 
 def toml_value(value: Any) -> str:
@@ -170,6 +170,6 @@ def toml_value(value: Any) -> str:
     if isinstance(value, str):
         # TOML's basic strings have the escapes of JSON, and also escape DEL.
         return escape_controls(json.dumps(value, ensure_ascii=False))
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return "[" + ", ".join(toml_value(v) for v in value) + "]"
     return repr(value)

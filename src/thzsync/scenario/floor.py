@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
-from math import dist, pi, sin
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -44,6 +44,11 @@ class _Floor(Model):
         """What a group is called."""
         return "row"
 
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        raise NotImplementedError
+
 
 class Floor(_Floor):
     """Racks on concentric rings (eq:rack_distance)."""
@@ -70,6 +75,18 @@ class Floor(_Floor):
     def noun(self) -> str:
         """What a group is called."""
         return "ring"
+
+    @property
+    def radii_m(self) -> list[float]:
+        """Radius of every ring, rho_s = rho_0 + s * drho with s = 1..S [m]."""
+        steps = range(1, self.rings + 1)
+        return [self.inner_radius_m + s * self.ring_spacing_m for s in steps]
+
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        angles = [2 * pi * lane / self.slots_per_ring for lane in range(self.lanes)]
+        return [(r * cos(a), r * sin(a)) for r in self.radii_m for a in angles]
 
     @property
     def lanes(self) -> int:
@@ -131,6 +148,16 @@ class RowFloor(_Floor):
         """Racks of every row."""
         return self.racks_per_row
 
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        places = []
+        y_m = 0.0
+        for row in range(self.rows):
+            places += [(lane * self.rack_width_m, y_m) for lane in range(self.racks_per_row)]
+            y_m += self.rack_depth_m + (self.hot_aisle_m if row % 2 else self.cold_aisle_m)
+        return places
+
 
 class GridFloor(_Floor):
     """Racks on a square grid."""
@@ -153,6 +180,12 @@ class GridFloor(_Floor):
     def lanes(self) -> int:
         """Racks of every row."""
         return self.columns
+
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        step = self.spacing_m
+        return [(x * step, y * step) for y in range(self.rows) for x in range(self.columns)]
 
 
 Coordinate = Annotated[Real, Field(ge=-1e5, le=1e5)]
@@ -181,6 +214,11 @@ class TableFloor(_Floor):
         """Racks of every group."""
         return len(self.positions_m) if self.racks_per_row is None else self.racks_per_row
 
+    @property
+    def places_m(self) -> list[tuple[float, float]]:
+        """x and y of every rack [m]."""
+        return list(self.positions_m)
+
     @model_validator(mode="before")
     @classmethod
     def _read(cls, given: Any) -> Any:
@@ -197,33 +235,40 @@ class TableFloor(_Floor):
             raise ValueError(
                 f"racks_per_row is {self.lanes}; it must divide {len(self.positions_m)} racks"
             )
-        seen: dict[tuple[int, int], int] = {}
-        for rack, place in enumerate(self.positions_m):
-            cell = (round(place[0] / SHORTEST_M), round(place[1] / SHORTEST_M))
-            if cell in seen:
-                apart_m = dist(self.positions_m[seen[cell]], place)
+        if len(self.positions_m) > 1:
+            a, b, apart_m = _nearest(self.positions_m)
+            if apart_m < SHORTEST_M:
                 raise ValueError(
-                    f"racks {seen[cell]} and {rack} stand {apart_m:.2g} m apart; "
-                    f"use {SHORTEST_M} m or more"
+                    f"racks {a} and {b} stand {apart_m:.2g} m apart; use {SHORTEST_M} m or more"
                 )
-            seen[cell] = rack
         return self
+
+
+def _nearest(positions_m: tuple[tuple[float, float], ...]) -> tuple[int, int, float]:
+    """The two racks that stand nearest to each other, and their distance [m]."""
+    from scipy.spatial import KDTree
+
+    tree: Any = KDTree(positions_m)
+    apart_m, neighbours = tree.query(positions_m, k=2)
+    rack = int(apart_m[:, 1].argmin())
+    other = next(int(k) for k in neighbours[rack] if k != rack)
+    return min(rack, other), max(rack, other), float(apart_m[rack, 1])
 
 
 def _positions(name: Any) -> Any:
     """The coordinates of a CSV or TOML file."""
     file = Path(str(name))
     try:
-        text = read_bounded(file, LARGEST_TABLE_BYTES, "a table of racks").decode("utf-8")
+        text = read_bounded(file, LARGEST_TABLE_BYTES, "a table of racks").decode("utf-8-sig")
         if file.suffix == ".toml":
             return tomllib.loads(text)["positions_m"]
-        rows = list(csv.DictReader(io.StringIO(text)))
+        rows = list(csv.DictReader(io.StringIO(text), skipinitialspace=True))
         return [(float(row["x_m"]), float(row["y_m"])) for row in rows]
     except ThzSyncError as error:
         raise ValueError(str(error)) from None
     except OSError as error:
         raise ValueError(f"file: {name} cannot be read ({error.strerror})") from None
-    except (KeyError, TypeError, ValueError, csv.Error):
+    except (KeyError, TypeError, ValueError, RecursionError, csv.Error):
         raise ValueError(
             f"file: {name} is no table of racks; write a CSV file with the columns x_m and y_m, "
             "or a TOML file with positions_m = [[x, y], ...]"

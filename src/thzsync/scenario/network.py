@@ -81,7 +81,7 @@ class NetworkFile(Model):
     """Flows pick one of equally short paths by a hash, or every chunk does ("spray")."""
     paths: Literal["auto", "shortest", "up-down"] = "auto"
     """Shortest paths, or shortest ones that go up a tree first and then down, which cannot
-    deadlock; "auto" takes the second where the file describes rings."""
+    deadlock; "auto" takes the second where shortest paths could."""
 
 
 def _kind(value: Any) -> Any:

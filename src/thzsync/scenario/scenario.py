@@ -146,6 +146,9 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
+    for fault in values["faults"]:
+        if fault["kind"] == "fibre" and fault["switches"] is None:
+            del fault["switches"]
     for job in values["jobs"]:
         if job["stages"] is None:
             del job["stages"]

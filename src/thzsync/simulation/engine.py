@@ -277,9 +277,12 @@ class Engine:
             f"{', '.join(map(str, w.graph.racks))}"
             for p, w in stuck
         )
+        used = sorted({name for _, w in stuck for name in w.graph.disciplines if name})
+        of_disciplines = f"the disciplines in use ({', '.join(used)}), " if used else ""
         raise ThzSyncError(
             f"nothing has arrived since {self.executor.progress_ps * 1e-12:.6f} s and {waiting} "
-            f"cannot be completed; check the faults or raise collectives.stall_limit_s"
+            f"cannot be completed; check the faults, {of_disciplines}or raise "
+            f"collectives.stall_limit_s"
         )
 
     def record(self, policy: str) -> Run:

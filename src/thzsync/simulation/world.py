@@ -57,7 +57,8 @@ class World:
         topology = Topology(scenario.floor)
         streams = Streams(seed)
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
-        fabric = make_fabric(scenario, network_of(scenario), streams.key("background"))
+        network = network_of(scenario, streams.key("paths"))
+        fabric = make_fabric(scenario, network, streams.key("background"))
         kinds = map(find_carrier, scenario.carriers)
         carriers = tuple(kind.build(scenario, channel) for kind in kinds)
         return cls(scenario, streams, topology, channel, fabric, carriers)
@@ -71,7 +72,7 @@ class World:
         """What can be split of an event that is being activated."""
         delay_s: FloatArray = delay_ps * np.float64(1e-12)
         gains = partial(self.channel.gain_matrix, event.racks, now_ps)
-        setting = Setting(gains, delay_s, self.scenario.thz)
+        setting = Setting(gains, delay_s, self.scenario.thz).at(self.fabric.network, event.racks)
         chunk_bytes = self.scenario.collectives.chunk_bytes
         method = method_of(self.scenario, event.kind)
         offer = method.offer(event.demand, event.racks, chunk_bytes, setting)

@@ -57,7 +57,7 @@ def value_name(value: Any, key: str = "") -> str:
 
 
 def held_name(held: Mapping[str, Any]) -> str:
-    """The axes that are held in a picture, and at which values."""
+    """The axes that are fixed in a picture, and at which values."""
     return ", ".join(f"{key_name(key)} = {value_name(value, key)}" for key, value in held.items())
 
 

@@ -47,7 +47,7 @@ class Crossover:
 
 @dataclass(frozen=True)
 class Panel:
-    """All policies along an axis, everything else held."""
+    """All policies along an axis; all other axes are fixed."""
 
     axis: str
     held: dict[str, Any]
@@ -104,7 +104,7 @@ def _choose_axes(
     if split is None and rest:
         split = rest.pop(0)
     if rest:
-        raise ThzSyncError(f"at: hold {', '.join(rest)} at one value each, at={{{rest[0]!r}: ...}}")
+        raise ThzSyncError(f"at: fix {', '.join(rest)} at one value each, at={{{rest[0]!r}: ...}}")
     return chosen, split
 
 

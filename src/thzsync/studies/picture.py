@@ -56,7 +56,7 @@ def save_pictures(sweep: Sweep, folder: str | Path) -> list[Path]:
     groups = leading_axes(sweep)
     if not groups:
         return []
-    # More than two axes do not fit a page: the others are held at their first value.
+    # More than two axes do not fit a page: the others are fixed at their first value.
     at = {key: sweep.points[0][key] for key in groups[2:]}
     written = []
     for metric in SAVED:

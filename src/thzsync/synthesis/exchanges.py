@@ -1,7 +1,7 @@
 """Transfers from pair to pair: free, in permutations, or over a third rack where a pair is weak.
 
 A permutation is one configuration of the overlay: every rack has one link out and one link in,
-each on a subband of its own, and the links are held until all of its transfers are complete.
+each on a subband of its own, and the links are kept until all of its transfers are complete.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ class FreeTransfers:
 
 
 class Rotation:
-    """Free transfers of an All-to-All, each rack's in the order of a rotation: i + 1, i + 2, ...
+    """Free transfers of an All-to-All in an order in which no two racks send to the same one.
 
-    On fibre a rack's flows take turns packet by packet in this order. So at any time every rack
-    sends to another one; if all began with rack 0, its queue at the switch would hold them up.
+    On fibre a rack's flows take turns packet by packet in this order. If all began with rack 0, its
+    queue would fill and hold up what is for others. Behind one leaf the order is i + 1, i + 2, ...
+    With several leaves, every flow of a rack is for another leaf than the one before, and the racks
+    of a leaf begin with different leaves. So no link between leaves has to wait for its turn.
     """
 
     def plan(
@@ -49,7 +51,11 @@ class Rotation:
         """One flow per pair."""
         free = direct_graph("a2a", demand, racks, chunk_bytes, "matching")
         src, dst = np.searchsorted(racks, free.src), np.searchsorted(racks, free.dst)
-        order = np.lexsort((src, (dst - src) % len(racks)))
+        leaf, port = setting.leaf_and_port
+        leaves, ports = leaf.max(initial=0) + 1, port.max(initial=0) + 1
+        turn = (port[dst] - port[src]) % ports
+        within = (leaf[dst] - leaf[src] - port[src]) % leaves
+        order = np.lexsort((src, within, turn))
         return replace(
             free,
             src=free.src[order],
@@ -69,8 +75,8 @@ class DemandSorted:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """One barrier stage per permutation."""
-        held = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
-        return replace(held, stage=_permutations(held))
+        pairs = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
+        return replace(pairs, stage=_permutations(pairs))
 
 
 class Cyclic:
@@ -80,9 +86,9 @@ class Cyclic:
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
     ) -> TransferGraph:
         """One barrier stage per cyclic offset."""
-        held = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
-        src, dst = np.searchsorted(racks, held.src), np.searchsorted(racks, held.dst)
-        return replace(held, stage=(dst - src) % len(racks) - 1)
+        pairs = direct_graph("a2a", demand, racks, chunk_bytes, "assignment", bundled=True)
+        src, dst = np.searchsorted(racks, pairs.src), np.searchsorted(racks, pairs.dst)
+        return replace(pairs, stage=(dst - src) % len(racks) - 1)
 
 
 def _permutations(plan: TransferGraph) -> IntArray:

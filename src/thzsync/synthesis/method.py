@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from thzsync.elementary import log2
 from thzsync.scenario import Thz
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
+
+if TYPE_CHECKING:
+    from thzsync.network import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,30 @@ class Setting:
     """Expected delay of every rack's own data [s]."""
     thz: Thz
     """The transceivers."""
+    place: IntArray | None = None
+    """Place of every rack on the fibre: those with neighbouring places are near each other."""
+    leaf: IntArray | None = None
+    """The switch next to every rack."""
+
+    def at(self, network: Network, racks: IntArray) -> Setting:
+        """The same for these racks of a network."""
+        leaf, place = network.leaf_of_rack[racks], network.place_of_rack[racks]
+        return replace(self, place=place, leaf=leaf)
+
+    def along_fibre(self, racks: IntArray) -> IntArray:
+        """The racks in the order of their places; by number where these are unknown."""
+        return racks if self.place is None else racks[np.argsort(self.place, kind="stable")]
+
+    @cached_property
+    def leaf_and_port(self) -> tuple[IntArray, IntArray]:
+        """Leaf of every rack, numbered along the fibre, and the rack's number behind it."""
+        order = self.along_fibre(np.arange(len(self.delay_s)))
+        leaf = np.zeros_like(order) if self.leaf is None else self.leaf[order]
+        starts = np.concatenate(([True], leaf[1:] != leaf[:-1]))  # racks of a leaf are neighbours
+        number = np.cumsum(starts) - 1
+        found = np.empty((2, len(order)), dtype=np.int64)
+        found[:, order] = number, np.arange(len(order)) - np.flatnonzero(starts)[number]
+        return found[0], found[1]
 
     @cached_property
     def gains(self) -> FloatArray:
@@ -49,7 +76,7 @@ class Setting:
 
 
 class Method(Protocol):
-    """A named way to carry out one collective on both fabrics."""
+    """A named way to carry out one collective on both carriers."""
 
     @property
     def collective(self) -> str:
@@ -72,7 +99,7 @@ class Method(Protocol):
 
 
 class Planner(Protocol):
-    """Turns an event into flows whose fabrics are left open."""
+    """Turns an event into flows whose carriers are left open."""
 
     def plan(
         self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting
@@ -83,7 +110,7 @@ class Planner(Protocol):
 
 @dataclass(frozen=True)
 class FlowMethod:
-    """One structure for both fabrics, split flow by flow: how the paper does it."""
+    """One structure for both carriers, split flow by flow: how the paper does it."""
 
     collective: str
     name: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
+from thzsync.registry import Registry
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Relayed, Rotation
 from thzsync.synthesis.method import FlowMethod, Method, Planner
 from thzsync.synthesis.rings import Ring
@@ -91,7 +91,7 @@ BEYOND: Final = (
     ),
     StreamedAndRing(),
     *_of(
-        "a2a", ("sustained", Rotation(), "sustained", "busiest racks first, links held for a while")
+        "a2a", ("sustained", Rotation(), "sustained", "busiest racks first, links kept for a while")
     ),
     Relayed(),
     *_of(
@@ -102,47 +102,32 @@ BEYOND: Final = (
 
 BUILT_IN: Final[tuple[Method, ...]] = (*PUBLISHED, *FURTHER, *BEYOND)
 
-_added: dict[tuple[str, str], Method] = {}
-
 
 def register_method(method: Method) -> Method:
     """Make a method known by its collective and name, for this process."""
-    key = (method.collective, method.name)
-    if _methods().get(key, method) is not method:
-        raise ThzSyncError(f"{key[0]} method {key[1]!r} exists already; choose another name")
-    _added[key] = method
-    _methods.cache_clear()
-    return method
+    return METHODS.register(method)
 
 
-@cache
-def _methods() -> dict[tuple[str, str], Method]:
-    from importlib.metadata import entry_points
+def _check(thing: Any, place: str) -> None:
+    if not callable(getattr(thing, "offer", None)):
+        raise ThzSyncError(
+            f"{place}: found {type(thing).__name__}; give a thzsync.synthesis.Method"
+        )
 
-    methods = {(method.collective, method.name): method for method in BUILT_IN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        method = entry.load()
-        if not callable(getattr(method, "offer", None)):
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: found {type(method).__name__}; "
-                f"it must name a thzsync.synthesis.Method"
-            )
-        if methods.setdefault((method.collective, method.name), method) is not method:
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: {method.collective} method "
-                f"{method.name!r} exists already; choose another name"
-            )
-    return methods | _added
+
+METHODS: Final = Registry(
+    "method", ENTRY_POINTS, lambda: BUILT_IN, _check, lambda m: (m.collective, m.name)
+)
 
 
 def method_names(collective: str) -> list[str]:
     """Names of the methods for one collective, built-in ones first."""
-    return [name for c, name in _methods() if c == collective]
+    return [name for c, name in METHODS.known() if c == collective]
 
 
 def find_method(collective: str, name: str) -> Method:
     """The method of this collective and name."""
-    method = _methods().get((collective, name))
+    method = METHODS.known().get((collective, name))
     if method is not None:
         return method
     names = method_names(collective)

@@ -161,7 +161,7 @@ class StreamedAndRing:
 
         def lower(thz_chunks: IntArray) -> TransferGraph:
             on_thz = min(size, int(thz_chunks[0]) * chunk_bytes)
-            flows = ring_flows(racks, size - on_thz)
+            flows = ring_flows(setting.along_fibre(racks), size - on_thz)
             if on_thz:
                 shard, first = len(racks), len(flows)
                 flows += route.flows(on_thz, shard, first, thz=True)

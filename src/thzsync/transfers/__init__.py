@@ -1,4 +1,4 @@
-"""The currency: flows, chunks and precedence, with the fabric and the discipline of every flow."""
+"""Flows, chunks and precedence, with the carrier and the discipline of every flow."""
 
 from __future__ import annotations
 

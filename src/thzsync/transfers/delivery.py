@@ -1,4 +1,4 @@
-"""Every chunk once and in order: what a schedule owes to its plan."""
+"""Checks that a schedule carries every chunk of its plan once and in order."""
 
 from __future__ import annotations
 

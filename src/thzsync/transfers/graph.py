@@ -1,6 +1,6 @@
 """The transfer graph: flows, chunks and precedence, each flow with its carriers and discipline.
 
-It is the one currency between the rooms: methods make it, the executor carries it out, records
+It is what packages exchange: methods make it, the executor carries it out, records
 keep it, checks and the auditor judge it.
 """
 

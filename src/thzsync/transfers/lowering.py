@@ -19,7 +19,7 @@ def event_batch(
 ) -> ChunkBatch:
     """The batch of an event; every chunk is a node unless there is a coarsening.
 
-    A late rack that only receives has no timer: it delays nobody.
+    A straggler that only receives has no timer: it delays nobody.
     """
     if coarsening is None:
         flow, size_bytes, carrier = graph.chunk_flow, graph.chunk_sizes, graph.decided
@@ -57,7 +57,7 @@ def _late(graph: TransferGraph, delays_ps: IntArray) -> IntArray:
 
 
 def _timer_of_flow(graph: TransferGraph, late: IntArray) -> IntArray:
-    """Position among the late racks of the one whose own data a flow carries; -1 without."""
+    """Position among the stragglers of the one whose own data a flow carries; -1 without."""
     timer_of_rack = np.full(len(graph.racks), -1, dtype=np.int64)
     timer_of_rack[late] = np.arange(len(late))
     timer_of_flow = timer_of_rack[np.searchsorted(graph.racks, graph.src)]

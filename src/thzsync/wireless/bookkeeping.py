@@ -1,4 +1,4 @@
-"""What kernels take from the air and give back, and which chunks a transmission carries."""
+"""How kernels take and release radio resources, and which chunks a transmission carries."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def begin(
     air: Air, links: LinkTable, queue: ReadyQueue, flow: int, row: int, chunks: int, subband: int,
     power_w: float,
 ) -> None:  # fmt: skip
-    """Mark chunks as sent and hold what their transmission needs."""
+    """Mark chunks as sent, and take subband, RF chains and power for their transmission."""
     for chunk in range(row, row + chunks):
         queue.state[chunk] = SENT
     queue.ready[flow] -= chunks
@@ -111,7 +111,7 @@ def begin(
 
 @bare
 def release(view: GroupView, table: IntArray, power_w: FloatArray) -> None:
-    """Give back what a round's transmissions held."""
+    """Release subbands, RF chains and power of a round's transmissions."""
     air, flying, drawn_w = view.air, view.queue.flying, view.queue.drawn_w
     for a in range(len(table)):
         flow, subband = table[a, LOCAL_FLOW], table[a, SUBBAND]
@@ -154,24 +154,26 @@ def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
     """Point the chains of new transmissions at each other, note when they end, and look up more."""
     flow, row, chunks, subband, power_w, lasting_ps = sent
     table, facing, first = view.log.table, view.air.facing, view.queue.first
-    n, carried, any_owed = len(flow), 0, False
+    n, carried, any_guarded = len(flow), 0, False
     if n > len(table):
         raise ValueError("more transmissions at once than racks have subbands")
     for a in range(n):
+        if view.queue.state[row[a]] != SENT:
+            raise ValueError("a discipline writes down a transmission that it did not begin")
         i, j, c = view.src[flow[a]], view.dst[flow[a]], subband[a]
-        owed = view.guarded or (view.steers and (facing[i, c] != j or facing[j, c] != i))
-        any_owed = any_owed or owed
+        guarded = view.guarded or (view.steers and (facing[i, c] != j or facing[j, c] != i))
+        any_guarded = any_guarded or guarded
         facing[i, c], facing[j, c] = j, i
         carried += chunks[a]
         table[a, FLOW], table[a, LOCAL_FLOW] = view.flows[flow[a]], flow[a]
         table[a, FIRST_CHUNK], table[a, CHUNKS] = row[a] - first[flow[a]], chunks[a]
         table[a, SRC], table[a, DST], table[a, SUBBAND] = i, j, c
         table[a, BYTES] = view.bytes_before[row[a] + chunks[a]] - view.bytes_before[row[a]]
-        table[a, GUARD] = view.radio.guard_ps if owed else 0
+        table[a, GUARD] = view.radio.guard_ps if guarded else 0
         view.log.gain[a] = view.gains[flow[a], c]
         view.log.power_w[a], view.log.lasting_ps[a] = power_w[a], lasting_ps[a]
     for a in range(n):
-        if view.common and any_owed:
+        if view.common and any_guarded:
             table[a, GUARD] = view.radio.guard_ps
         end_ps = now_ps + table[a, GUARD] + lasting_ps[a]
         view.queue.lands_ps[flow[a]] = end_ps

@@ -8,11 +8,11 @@ with :func:`register_discipline` or through the entry-point group ``thzsync.disc
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import cache
 from typing import Final, Protocol
 
 from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import Declaration
+from thzsync.registry import Registry
 from thzsync.wireless.bookkeeping import Started
 from thzsync.wireless.group import FlowGroup
 
@@ -25,6 +25,8 @@ class Discipline(Protocol):
 
     Its attributes are facts of a :class:`Declaration`, and the overlay reads the four below. It may
     also have the others. Each that it leaves out has the default there, which promises nothing.
+    One more attribute is no fact: ``floor_wide = True`` says that racks of other events, too,
+    decide what an event may begin. ``start`` is then called after every release on the floor.
     """
 
     @property
@@ -44,7 +46,7 @@ class Discipline(Protocol):
 
     @property
     def steers(self) -> bool:
-        """Whether the guard time is owed just where a chain turns to another rack."""
+        """Whether the guard time occurs exactly where an RF chain turns to another rack."""
         ...
 
     @property
@@ -53,49 +55,32 @@ class Discipline(Protocol):
         ...
 
     def tune(self, group: FlowGroup) -> None:
-        """The channel has changed: prepare ``group.queue`` and ``group.links`` for it."""
+        """Prepare ``group.queue`` and ``group.links`` for a channel that has changed."""
         ...
 
     def start(self, group: FlowGroup, now_ps: int) -> Started:
         """Begin what can begin now; how many transmissions, chunks, and whether a flow is blocked.
 
-        A kernel is given ``group.view``, which has all that it needs. Before ``until_ps`` of a flow
-        there, neither the channel nor anything that events before this one
-        begin changes what it may do. Others may still give back what they hold.
-        What is begun has been taken from the air and marked in the group's queue (see
-        ``bookkeeping.begin``), and is written down in the view (``bookkeeping.write_down``).
+        It is called when chunks of the group became ready, when a rack of its event got something
+        back, and when the channel changed. A kernel is given ``group.view``. It calls
+        ``bookkeeping.begin`` for every transmission, which takes subband, RF chains and power and
+        marks the chunks as sent, and returns what ``bookkeeping.write_down`` returns.
+
+        Before ``until_ps`` of a flow, neither the channel nor what earlier events begin changes
+        what the flow may do; other events may still release resources.
         """
         ...
 
 
-_added: dict[str, Discipline] = {}
-
-
 def register_discipline(discipline: Discipline) -> Discipline:
     """Make a discipline known by its name, for this process."""
-    _check(discipline, "discipline")
-    if _disciplines().get(discipline.name, discipline) is not discipline:
-        raise ThzSyncError(f"discipline {discipline.name!r} exists already; choose another name")
-    _added[discipline.name] = discipline
-    _disciplines.cache_clear()
-    return discipline
+    return DISCIPLINES.register(discipline)
 
 
-@cache
-def _disciplines() -> dict[str, Discipline]:
-    from importlib.metadata import entry_points
-
+def _built_in() -> tuple[Discipline, ...]:
     from thzsync.wireless.disciplines import BUILT_IN
 
-    found: dict[str, Discipline] = {d.name: d for d in BUILT_IN}
-    for entry in entry_points(group=ENTRY_POINTS):
-        discipline = entry.load()
-        _check(discipline, f"entry point {entry.name!r} of {ENTRY_POINTS}")
-        if found.setdefault(discipline.name, discipline) is not discipline:
-            raise ThzSyncError(
-                f"entry point {entry.name!r} of {ENTRY_POINTS}: {discipline.name!r} exists already"
-            )
-    return found | _added
+    return BUILT_IN
 
 
 def _check(discipline: object, place: str) -> None:
@@ -111,16 +96,20 @@ def _declaration(discipline: object, place: str) -> Declaration:
     return Declaration.of(told, f"{place}: {discipline!r}")
 
 
+DISCIPLINES: Final = Registry("discipline", ENTRY_POINTS, _built_in, _check, lambda d: d.name)
+
+
 def declarations() -> dict[str, Declaration]:
     """What every known discipline declares, by name."""
-    return {name: _declaration(d, "discipline") for name, d in _disciplines().items()}
+    return {name: _declaration(d, "discipline") for name, d in DISCIPLINES.known().items()}
 
 
 def find_discipline(name: str) -> Discipline:
     """The discipline of this name."""
-    discipline = _disciplines().get(name)
+    discipline = DISCIPLINES.known().get(name)
     if discipline is None:
         raise ThzSyncError(
-            f"discipline {name!r} does not exist; use one of {', '.join(_disciplines())}"
+            f"discipline {name!r} does not exist; use one of {', '.join(DISCIPLINES.known())}, or "
+            f"register_discipline or an entry point of {ENTRY_POINTS} for one of your own"
         )
     return discipline

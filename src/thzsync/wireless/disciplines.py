@@ -77,7 +77,7 @@ class Rounds:
 class Pipelined:
     """Rounds on pinned links: every chunk goes on as soon as it has arrived, all links at once.
 
-    Links stay pointed, so a guard time is owed only in rounds in which a chain turns.
+    Links stay pointed, so a guard time occurs only in rounds in which a chain turns.
     """
 
     name: str
@@ -162,11 +162,11 @@ class Streaming:
 
 @dataclass(frozen=True)
 class Sustained:
-    """Links of the busiest racks, held for a while; every link sends what its rate allows."""
+    """Links of the busiest racks, kept for a while; every link sends what its rate allows."""
 
     name: str
     hold_s: float = 1e-4
-    """How long a link is to be held [s]; for a chunk at least."""
+    """How long a link is kept [s]; for a chunk at least."""
     relayed: bool = False
     """Whether chunks are passed on: power is then spread evenly, and nobody may lag behind."""
     common: bool = False

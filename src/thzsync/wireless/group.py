@@ -90,6 +90,8 @@ class FlowGroup:
         self.graph = graph
         self.discipline_name = discipline.name
         self.common, self.in_turn = discipline.common, discipline.in_turn
+        self.floor_wide = bool(getattr(discipline, "floor_wide", False))
+        """Whether racks of other events, too, decide what the group may begin."""
         flows: IntArray = np.flatnonzero(graph.discipline == index)
         self.flows = flows
         self.src, self.dst = graph.src[flows], graph.dst[flows]
@@ -123,7 +125,7 @@ class FlowGroup:
         """Until when neither the channel nor events before this one change what a flow would do
         next [ps]; set before every start."""
         self.lookahead = lookahead
-        """Whether its trains may run beside what others hold, until that is given back."""
+        """Whether its trains may run beside transmissions of other events, until one ends."""
         rules = (discipline.guarded, discipline.steers, discipline.common)
         self.view = hold(GroupView(
             *medium, self.links, self.queue, flows, self.src, self.dst,

@@ -106,6 +106,7 @@ class Overlay:
         self._faults_ps: list[int] = []
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
+        self._floor_wide = False  # whether a floor-wide discipline was ever used
 
     def _empty_medium(self) -> Medium:
         return Medium(hold(empty_air(self._racks, self._thz)), self._radio, self._log)
@@ -158,6 +159,7 @@ class Overlay:
             for k, name in enumerate(graph.disciplines)
         ]
         for group in self._groups[number]:
+            self._floor_wide |= group.floor_wide
             if group.outstanding:
                 insort(self._live, group, key=_turn)
 
@@ -172,7 +174,8 @@ class Overlay:
         freed, self._freed = self._freed, 0
         for group in self._live:
             stale = now_ps >= group.gains_until_ps
-            if not (group.fresh or stale or freed & group.rack_mask):
+            released = freed if group.floor_wide else freed & group.rack_mask
+            if not (group.fresh or stale or released):
                 continue
             if (group.in_flight and group.common) or not (group.ready or group.blocked):
                 continue
@@ -187,7 +190,7 @@ class Overlay:
         return rounds
 
     def finish(self, ended: Round) -> None:
-        """A round has ended: its chunks are delivered and what it held is free again."""
+        """Deliver the chunks of a round that has ended, and release its resources."""
         group = self._groups[ended.number][ended.group]
         table = ended.table
         release(group.view, table, ended.power_w)
@@ -271,11 +274,11 @@ class Overlay:
         self._forget_gains()
 
     def _look_ahead(self, group: FlowGroup, now_ps: int) -> None:
-        """Tell a flow group until when the channel and events before it leave its flows alone."""
+        """Set until when the channel and events before it leave its flows alone."""
         until_ps, before = group.until_ps, self._before(group)
         disputed = bool(before) and not (self._lookahead and group.in_turn)
         overtaken = bool(group.rank) and not self._alone  # by events that come later
-        if disputed or overtaken or not self._trains:
+        if disputed or overtaken or self._floor_wide or not self._trains:
             until_ps.fill(now_ps)
             return
         until_ps.fill(group.gains_until_ps)

@@ -25,7 +25,7 @@ NOT_BLOCKED: Final = -1
 WORTHWHILE: Final = 0.1
 """Share of its budget that a rack must have left for an event to start a transmission there.
 
-Beside an older event that holds nearly all of a rack's power, a younger one would otherwise begin
+Beside an older event that uses nearly all of a rack's power, a younger one would otherwise begin
 a round at a crawl, and its common boundary would hold up all its other racks.
 """
 
@@ -40,7 +40,7 @@ class Radio(NamedTuple):
     whole_budget: bool
     """Whether senders of a common round radiate all they may."""
     guard_ps: int
-    """Guard time at the start of a transmission that owes one [ps]."""
+    """Guard time at the start of a transmission that has one [ps]."""
 
 
 class Air(NamedTuple):
@@ -100,7 +100,7 @@ class ReadyQueue(NamedTuple):
     bundled: BoolArray
     """Whether a flow's chunks travel as one transmission once all are ready."""
     awaited: BoolArray
-    """Whether other flows, on whichever fabric, wait for chunks of a flow."""
+    """Whether other flows, on whichever carrier, wait for chunks of a flow."""
     shared: bool
     """Whether other flows of the event, of another discipline, draw on the same budgets."""
 
@@ -137,7 +137,7 @@ class StartLog(NamedTuple):
 
 
 class Medium(NamedTuple):
-    """What a flow group finds when it comes, each part held."""
+    """What a flow group shares with others, each part kept in memory for kernels."""
 
     air: Air
     radio: Radio
@@ -164,11 +164,11 @@ class GroupView(NamedTuple):
     """Until when neither the channel nor events before this one change what a flow would do
     next [ps]."""
     guarded: bool
-    """Whether every transmission owes the guard time."""
+    """Whether every transmission begins with the guard time."""
     steers: bool
-    """Whether those do whose chains turn to another rack."""
+    """Whether those do whose RF chains turn to another rack."""
     common: bool
-    """Whether all that begins together ends together, and waits for whoever owes it."""
+    """Whether transmissions that begin together end together; then one guard time delays all."""
 
 
 class Slots(NamedTuple):

@@ -1,10 +1,11 @@
-"""Sustained links: chosen by how busy their racks are, held for a while, each ending by itself.
+"""Sustained links: chosen by how busy their racks are, kept for a while, each ending by itself.
 
 Whenever a chain is free, the links of the racks that have most left to do are taken, and each
-sends as many chunks as its rate allows in the time that it is to be held. Strong links carry more
-than weak ones, nobody waits for another link's end, and a guard time is owed just where a chain
+sends as many chunks as its rate allows in the time for which it is kept. Strong links carry more
+than weak ones, nobody waits for another link's end, and a guard time occurs only where a chain
 turns. A sender's power is divided by as many links as it must keep busy at once to end with the
-busiest rack: who has less to send sends louder, which saves the busy rack's time at the other end.
+busiest rack: a rack with less to send uses more power, which saves time of the busy rack at the
+other end.
 Links of busy racks get more than their share, others less: of all powers that take a second of
 rack time at price w and a joule at price e, (w + e p) / rate(p) per bit is least at a p that is
 nearly proportional to w / e, since the rate grows but with the logarithm of p.

@@ -60,7 +60,7 @@ def carry_out(call: Call) -> Answer:
 
 
 def in_one_line(problem: BaseException) -> str:
-    """An exception as a line; the type's name helps where the message was not ours."""
+    """An exception as a line; the type's name helps where the message is not one of thzsync."""
     text = " ".join(str(problem).split())
     return text if isinstance(problem, ThzSyncError) else f"{type(problem).__name__}: {text}"
 

@@ -159,10 +159,15 @@ class _Generator:
     def _compute(self, at: _Pass, duration_s: float, gates: tuple[int, ...]) -> int:
         previous = self.last_compute.get(at.stage)
         after = gates if previous is None else (previous, *gates)
-        racks, number = self.partition.racks[at.stage], len(self.nodes)
+        racks, number = self._racks(at.stage), len(self.nodes)
         self.nodes.append(Compute(number, self.partition.job, *at, racks, duration_s, after))
         self.last_compute[at.stage] = number
         return number
+
+    def _racks(self, stages: int | list[int]) -> IntArray:
+        """Racks of one or more stages, rising; listed ones may stand in any order."""
+        racks: IntArray = np.sort(self.partition.racks[stages], axis=None)
+        return racks
 
     def _hand_over(self, at: _Pass, done: int) -> None:
         forward = at.phase is Phase.FORWARD
@@ -171,7 +176,7 @@ class _Generator:
             return
         previous = self.last_handover.get((at.stage, at.phase))
         after = (done,) if previous is None else (done, previous)
-        racks = np.sort(self.partition.racks[[at.stage, receiver]], axis=None)
+        racks = self._racks([at.stage, receiver])
         demand = self.handover(at.stage, receiver)
         label = "activation" if forward else "gradient"
         event = self._event("p2p", at, label, racks, demand, after)
@@ -182,14 +187,15 @@ class _Generator:
         skewed = self.pipeline.a2a_skew > 0
         demand = self._skewed(at, exchange) if skewed else self.even(at.stage)
         label = f"{'combine' if exchange.combine else 'dispatch'} {exchange.layer}"
-        return self._event("a2a", at, label, self.partition.racks[at.stage], demand, (done,))
+        return self._event("a2a", at, label, self._racks(at.stage), demand, (done,))
 
     def _reduce(self, at: _Pass, number: int, bucket: Bucket, done: int) -> None:
         after = (done, *self.last_bucket.get(at.stage, ()))
-        groups = (self.partition.racks[at.stage, k :: bucket.stride] for k in range(bucket.stride))
+        racks = self.partition.racks[at.stage]
+        groups = (np.sort(racks[k :: bucket.stride]) for k in range(bucket.stride))
         demand, label = Tensor(bucket.tensor_bytes), f"bucket {number}"
         self.last_bucket[at.stage] = tuple(
-            self._event("allreduce", at, label, racks, demand, after) for racks in groups
+            self._event("allreduce", at, label, group, demand, after) for group in groups
         )
 
     def _event(

@@ -48,7 +48,7 @@ def _check_reach(source: Source, wires: Wires) -> None:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    ends = np.array([(a, b) for a, b, _, _ in wires.ends], dtype=np.int32).reshape(-1, 2)
+    ends = np.array([(a, b) for a, b, *_ in wires.ends], dtype=np.int32).reshape(-1, 2)
     nodes = wires.racks + len(wires.switch_names)
     joined = coo_array((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), (nodes, nodes))
     _, part = connected_components(joined, directed=False)

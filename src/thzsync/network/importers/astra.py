@@ -5,15 +5,16 @@ form a group, which is wired as its dimension says. ``bandwidth`` and ``latency`
 link and direction. ASTRA-sim calls the unit GB/s and multiplies by 2^30 bytes; so do we.
 
 NPUs forward from one dimension to the next. So every NPU is a rack with a switch of its own, and
-the link between the two has the rates of all links of the NPU together. ASTRA-sim takes the
-dimensions in their order and switches in no time. Here paths are up-down wherever shortest paths
-could wait in a circle, which may lead NPUs of one group through others; and the delay of a switch
-is that of `Buffers`.
+the link between the two has the rates of all links of the NPU together. Paths take the dimensions
+in their order, as in ASTRA-sim. In a ring of four or more, ASTRA-sim goes round the shorter way.
+Then lossless queues could wait in a circle. Here only the NPUs at the seam of a ring use the link
+across it, and all others go the way that does not cross it. ASTRA-sim switches in no time; here
+the delay of a switch is that of `Buffers`.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
 
@@ -44,17 +45,21 @@ class Dimension(NamedTuple):
         """Fibres of a group."""
         return self.npus * self.links_per_npu // (1 if self.kind == "Switch" else 2)
 
-    def join(self, wires: Wires, members: list[int], name: str) -> None:
+    def join(self, wires: Wires, members: list[int], name: str, dimension: int) -> None:
         """Lay the fibres between the switches of a group's NPUs."""
         if self.kind == "Switch":
             centre = wires.switch(name)
             pairs = [(member, centre) for member in members]
-        elif self.kind == "FullyConnected" or self.npus == 2:
+        elif self.kind == "FullyConnected":
             pairs = list(combinations(members, 2))
         else:
-            pairs = list(zip(members, members[1:] + members[:1], strict=True))
+            pairs = list(pairwise(members))
+            if self.npus > 2:  # across the seam: only worth it for the two at its sides
+                wires.join(
+                    members[-1], members[0], self.rate_bps, self.delay_ps, self.npus - 2, dimension
+                )
         for a, b in pairs:
-            wires.join(a, b, self.rate_bps, self.delay_ps)
+            wires.join(a, b, self.rate_bps, self.delay_ps, dimension=dimension)
 
 
 def recognises(document: dict[str, Any]) -> bool:
@@ -70,9 +75,7 @@ def wires_of(source: Source, document: dict[str, Any]) -> Wires:
     source.limit(racks, 2 * fibres)
     own_bps = sum(one.links_per_npu * one.rate_bps for one in dimensions)
     source.number("bandwidth (all links of an NPU together, in bit/s)", own_bps, 1, MOST_BPS)
-    # two dimensions make squares, in which shortest paths go round as in a ring of four
-    long_ring = any(one.kind == "Ring" and one.npus > 3 for one in dimensions)
-    wires = Wires(racks, cyclic=long_ring or len(dimensions) > 1)
+    wires = Wires(racks)
     for npu in range(racks):
         wires.join(npu, wires.switch(f"NPU {npu}"), own_bps)
     stride = 1
@@ -80,7 +83,7 @@ def wires_of(source: Source, document: dict[str, Any]) -> Wires:
         firsts = [npu for npu in range(racks) if npu // stride % one.npus == 0]
         for group, first in enumerate(firsts):
             members = [racks + first + k * stride for k in range(one.npus)]
-            one.join(wires, members, f"dimension {number} switch {group}")
+            one.join(wires, members, f"dimension {number} switch {group}", number)
         stride *= one.npus
     return wires
 

@@ -4,8 +4,7 @@ const decoded = new Map();
 
 function decode(closeup) {
   if (decoded.has(closeup)) return decoded.get(closeup);
-  const packed = closeup.replay,
-    end = Math.max(1, closeup.timeline.end);
+  const packed = closeup.replay, end = Math.max(1, closeup.timeline.end);
   let time = 0;
   const start = packed.start.map((step) => (time += step));
   const bins = Array.from({ length: BINS }, () => []);
@@ -22,18 +21,8 @@ function decode(closeup) {
   const rate = start.map((_, k) => packed.kib[k] / packed.length[k]);
   const steps = [...new Set(start.length ? start : packed.spans.map((span) => span.start))];
   steps.sort((a, b) => a - b);
-  const made = {
-    ...packed,
-    start,
-    bins,
-    binOf,
-    busy,
-    rate,
-    steps,
-    end,
-    fastest: rate.reduce((a, b) => Math.max(a, b), 1e-9),
-    ticksPerMs: closeup.timeline.ticks_per_ms,
-  };
+  const fastest = largestOf([1e-9, ...rate]), ticksPerMs = closeup.timeline.ticks_per_ms;
+  const made = { ...packed, start, bins, binOf, busy, rate, steps, end, fastest, ticksPerMs };
   decoded.set(closeup, made);
   return made;
 }
@@ -56,18 +45,16 @@ function loadsAt(film, t) {
   }
   const span = film.spans[low];
   if (!span || span.start > t) return new Map();
-  const { link, own, background } = span;
-  return new Map(link.map((id, k) => [id, { own: own[k] / 1000, background: background[k] / 1000 }]));
+  const { fibre, own, background } = span;
+  return new Map(fibre.map((id, k) => [id, { own: own[k] / 1000, background: background[k] / 1000 }]));
 }
-const loadOf = (loads, link) => {
-  const found = loads.get(link);
+const loadOf = (loads, fibre) => {
+  const found = loads.get(fibre);
   return found ? Math.min(1, found.own + found.background) : 0;
 };
 function subbandColour(index) {
   const stops = [0, 1, 2, 3].map((n) => css(`--band${n}`).split(",").map(Number));
-  const count = DATA.floor.subbands.length,
-    at = count > 1 ? (3 * index) / (count - 1) : 0;
-  const k = Math.min(2, Math.floor(at)),
-    mix = at - k;
+  const count = DATA.floor.subbands.length, at = count > 1 ? (3 * index) / (count - 1) : 0;
+  const k = Math.min(2, Math.floor(at)), mix = at - k;
   return `rgb(${stops[k].map((v, i) => Math.round(v + (stops[k + 1][i] - v) * mix)).join(",")})`;
 }

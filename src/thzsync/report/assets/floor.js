@@ -1,110 +1,100 @@
-// The floor from above: racks on their rings, THz links as they fire, fibre load on the spokes.
+// The floor from above: racks and switches, THz links as they fire, load on the fibres.
+const MOST_HIGH = 596, MARGIN = 22; // of the plan [CSS pixels]
+function planOf(width) {
+  const { frame: [low, high], rack_m: rack, switch_m: square } = DATA.floor;
+  const [left, bottom] = low, [right, top] = high;
+  const unit = Math.min((width - 2 * MARGIN) / (right - left), MOST_HIGH / (top - bottom));
+  const middle = (left + right) / 2;
+  return {
+    unit,
+    height: (top - bottom) * unit + 2 * MARGIN,
+    place: ([x, y]) => [width / 2 + (x - middle) * unit, MARGIN + (top - y) * unit],
+    dot: Math.max(2.5, Math.min(10, rack * unit)),
+    half: Math.max(2, Math.min(8, square * unit)),
+  };
+}
 function paintFloor(target, width, film, from, now) {
-  const side = Math.min(width, 640);
-  const { canvas, pen } = canvasIn(
-    target,
-    width,
-    side,
-    "Floor plan: racks on rings, active THz links and fibre load",
-  );
-  const floor = DATA.floor,
-    reach = Math.max(...floor.radii);
-  const unit = (side / 2 - 22) / reach,
-    centre = [width / 2, side / 2];
-  const place = ([a, b]) => [centre[0] + a * unit, centre[1] - b * unit];
-  const dot = Math.max(
-    2.5,
-    Math.min(10, (unit * floor.radii[0] * 2.2) / Math.max(4, floor.lanes), unit * 0.66),
-  );
-  pen.clearRect(0, 0, width, side);
+  const { floor } = DATA, plan = planOf(width), { place, unit } = plan;
+  const label = "Floor plan: racks and switches, active THz links and fibre load";
+  const { canvas, pen } = canvasIn(target, width, plan.height, label);
+  pen.clearRect(0, 0, width, plan.height);
   pen.lineWidth = 1;
   pen.strokeStyle = css("--grid");
-  for (const r of floor.radii) {
-    pen.beginPath();
-    pen.arc(...centre, r * unit, 0, 2 * Math.PI);
-    pen.stroke();
-  }
+  for (const r of floor.radii) paintCircle(pen, place([0, 0]), r * unit);
   const loads = loadsAt(film, now);
-  paintFibre(pen, loads, place, unit, centre, dot);
+  paintFibre(pen, loads, plan);
   const shown = activeBetween(film, from, now);
   const busy = new Set();
   const colours = floor.subbands.map((_, k) => subbandColour(k));
   for (const k of shown) paintLink(pen, film, k, place, colours, now, from, busy);
-  paintSwitches(pen, unit, centre);
-  target.dataset.numbered = paintRacks(pen, place, dot, busy);
-  return { canvas, place, dot, loads, shown };
+  paintSwitches(pen, plan);
+  target.dataset.numbered = paintRacks(pen, plan, busy);
+  return { canvas, plan, loads, shown };
 }
-const hubRadius = (unit) => DATA.floor.radii[0] * unit * 0.55;
-function switchPlaces(unit, centre) {
-  const { rings } = DATA.floor;
-  return range(rings).map((s) => {
-    const angle = (2 * Math.PI * (s + 0.5)) / rings,
-      r = rings > 1 ? hubRadius(unit) * 0.6 : 0;
-    return [centre[0] + r * Math.cos(angle), centre[1] - r * Math.sin(angle)];
-  });
+function paintCircle(pen, centre, radius) {
+  pen.beginPath();
+  pen.arc(...centre, radius, 0, 2 * Math.PI);
+  pen.stroke();
 }
-function paintFibre(pen, loads, place, unit, centre, dot) {
-  const { rings, lanes, racks } = DATA.floor, hub = hubRadius(unit);
-  const apart = Math.min(4, ((dot * 1.4) / Math.max(1, rings - 1)) * 2);
+// Idle fibres are one path, since a large network has thousands.
+function paintFibre(pen, loads, plan) {
+  const { lines, hub } = DATA.floor, busy = [];
   pen.strokeStyle = css("--fibre");
-  racks.forEach((spot, rack) => {
-    const [x, y] = place(spot), length = Math.hypot(x - centre[0], y - centre[1]) || 1;
-    const [ux, uy] = [(x - centre[0]) / length, (y - centre[1]) / length];
-    const off = (Math.floor(rack / lanes) - (rings - 1) / 2) * apart;
-    const share = Math.max(loadOf(loads, rack), loadOf(loads, racks.length + rack));
-    const inner = [centre[0] + ux * hub - uy * off, centre[1] + uy * hub + ux * off];
-    strokeLoad(pen, share, [x - uy * off, y + ux * off], inner);
+  pen.globalAlpha = 0.16;
+  pen.lineWidth = 0.8;
+  pen.beginPath();
+  lines.from.forEach((from, k) => {
+    const [a, b] = lineEnds(from, lines.to[k], plan);
+    const share = Math.max(loadOf(loads, 2 * k), loadOf(loads, 2 * k + 1));
+    if (share > 0) busy.push([share, [a, b]]);
+    pen.moveTo(...a);
+    if (share === 0) pen.lineTo(...b);
   });
-  paintTrunks(pen, loads, switchPlaces(unit, centre));
+  pen.stroke();
+  for (const [share, [a, b]] of busy) {
+    pen.globalAlpha = 0.16 + 0.84 * Math.sqrt(share);
+    pen.lineWidth = 0.8 + 4 * share;
+    pen.beginPath();
+    pen.moveTo(...a);
+    pen.lineTo(...b);
+    pen.stroke();
+  }
   pen.globalAlpha = 1;
   pen.lineWidth = 1;
-  pen.beginPath();
-  pen.arc(...centre, hub, 0, 2 * Math.PI);
-  pen.stroke();
+  if (hub) paintCircle(pen, plan.place([0, 0]), hub * plan.unit);
 }
-function paintTrunks(pen, loads, switches) {
-  const { rings, racks } = DATA.floor, link = (s, t) => 2 * racks.length + s * rings + t;
-  for (let s = 0; s < rings; s += 1) {
-    for (let t = s + 1; t < rings; t += 1) {
-      const share = Math.max(loadOf(loads, link(s, t)), loadOf(loads, link(t, s)));
-      strokeLoad(pen, share, switches[s], switches[t]);
-    }
-  }
+// Around the switches of rings fibres end on a circle, and those of different rings keep apart.
+function lineEnds(from, to, { place, unit, dot }) {
+  const { racks, switches, hub, groups, lanes } = DATA.floor;
+  const spot = (node) => place(node < racks.length ? racks[node] : switches[node - racks.length]);
+  if (!hub || from >= racks.length) return [spot(from), spot(to)];
+  const [x, y] = spot(from), [cx, cy] = place([0, 0]);
+  const length = Math.hypot(x - cx, y - cy) || 1, [ux, uy] = [(x - cx) / length, (y - cy) / length];
+  const apart = Math.min(4, ((dot * 1.4) / Math.max(1, groups - 1)) * 2);
+  const off = (Math.floor(from / lanes) - (groups - 1) / 2) * apart, end = hub * unit;
+  return [[x - uy * off, y + ux * off], [cx + ux * end - uy * off, cy + uy * end + ux * off]];
 }
-function strokeLoad(pen, share, from, to) {
-  pen.globalAlpha = 0.16 + 0.84 * Math.sqrt(share);
-  pen.lineWidth = 0.8 + 4 * share;
-  pen.beginPath();
-  pen.moveTo(...from);
-  pen.lineTo(...to);
-  pen.stroke();
-}
-function paintSwitches(pen, unit, centre) {
-  const hub = hubRadius(unit),
-    half = Math.max(2, Math.min(8, hub * 0.2));
+function paintSwitches(pen, { place, half }) {
+  const { switches, names } = DATA.floor;
   pen.font = "10px system-ui, sans-serif";
   pen.textAlign = "center";
-  switchPlaces(unit, centre).forEach(([x, y], s) => {
+  switches.forEach((spot, s) => {
+    const [x, y] = place(spot), [number] = names[s].match(/\d+$/) || [""];
     pen.fillStyle = css("--fibre");
     pen.fillRect(x - half, y - half, 2 * half, 2 * half);
     pen.fillStyle = css("--card");
-    if (half > 6) pen.fillText(String(s), x, y + 3.5);
+    if (half > 6) pen.fillText(number, x, y + 3.5);
   });
 }
+// Bent by subband and direction, so that links of one pair stay apart.
 function paintLink(pen, film, k, place, colours, now, from, busy) {
-  const { racks } = DATA.floor,
-    [a, b] = [film.src[k], film.dst[k]];
-  const [x0, y0] = place(racks[a]),
-    [x1, y1] = place(racks[b]);
+  const { racks } = DATA.floor, ends = [film.src[k], film.dst[k]];
+  const [[x0, y0], [x1, y1]] = ends.map((rack) => place(racks[rack]));
   const ended = film.start[k] + film.length[k];
   const fade = ended > now || now <= from ? 1 : Math.max(0.12, 1 - (now - ended) / (now - from));
-  const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-  // Bent by subband and direction, so that links of one pair stay apart.
   const bend = (film.subband[k] - (colours.length - 1) / 2) * 7 + 5;
-  const [mx, my] = [
-    (x0 + x1) / 2 - ((y1 - y0) / length) * bend,
-    (y0 + y1) / 2 + ((x1 - x0) / length) * bend,
-  ];
+  const off = bend / (Math.hypot(x1 - x0, y1 - y0) || 1);
+  const [mx, my] = [(x0 + x1) / 2 - (y1 - y0) * off, (y0 + y1) / 2 + (x1 - x0) * off];
   pen.strokeStyle = pen.fillStyle = colours[film.subband[k]];
   pen.globalAlpha = fade * 0.9;
   pen.lineWidth = 0.8 + 3.6 * Math.sqrt(film.rate[k] / film.fastest);
@@ -112,33 +102,23 @@ function paintLink(pen, film, k, place, colours, now, from, busy) {
   pen.moveTo(x0, y0);
   pen.quadraticCurveTo(mx, my, x1, y1);
   pen.stroke();
-  if (ended > now) {
-    const t = Math.max(0, Math.min(1, (now - film.start[k]) / film.length[k])),
-      u = 1 - t;
-    pen.globalAlpha = 1;
-    pen.beginPath();
-    pen.arc(
-      u * u * x0 + 2 * u * t * mx + t * t * x1,
-      u * u * y0 + 2 * u * t * my + t * t * y1,
-      3.2,
-      0,
-      2 * Math.PI,
-    );
-    pen.fill();
-    busy.add(a);
-    busy.add(b);
-  }
   pen.globalAlpha = 1;
+  if (ended <= now) return;
+  const t = Math.max(0, Math.min(1, (now - film.start[k]) / film.length[k])), u = 1 - t;
+  const along = (a, m, b) => u * u * a + 2 * u * t * m + t * t * b;
+  pen.beginPath();
+  pen.arc(along(x0, mx, x1), along(y0, my, y1), 3.2, 0, 2 * Math.PI);
+  pen.fill();
+  for (const rack of ends) busy.add(rack);
 }
-function paintRacks(pen, place, dot, busy) {
+function paintRacks(pen, { place, dot }, busy) {
   const [card, ink, soft] = [css("--card"), css("--ink"), css("--soft")];
-  const numbered = dot >= 5.5; // two digits fit into the mark
+  const numbered = dot >= (DATA.floor.racks.length > 100 ? 8 : 5.5); // all digits fit into the mark
   pen.font = `${Math.max(7.5, Math.min(10.5, dot))}px system-ui, sans-serif`;
   pen.textAlign = "center";
   pen.lineWidth = 1.4;
   DATA.floor.racks.forEach((spot, rack) => {
-    const [x, y] = place(spot),
-      on = busy.has(rack);
+    const [x, y] = place(spot), on = busy.has(rack);
     pen.beginPath();
     pen.arc(x, y, dot, 0, 2 * Math.PI);
     pen.fillStyle = on ? ink : card;

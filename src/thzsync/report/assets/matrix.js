@@ -6,7 +6,8 @@ function heatRamp(hue) {
 // Colour deepens with the root of a share, so that small ones can be told from none.
 const depthOf = (share) => Math.sqrt(Math.min(1, share));
 
-// `spec.cell(r, c)` gives {share, title, rows, text}, or null where there is no such pair.
+// `spec.cell(r, c)` gives {share, title, rows, text}, null where there is no such pair, or undefined
+// where nothing is drawn.
 function drawMatrix(box, width, spec) {
   const place = matrixLayout(width, spec);
   const { canvas, pen } = canvasIn(box, width, place.height, spec.label);
@@ -25,14 +26,16 @@ function drawMatrix(box, width, spec) {
   return marks;
 }
 function matrixLayout(width, spec) {
-  const left = 54, top = 34, right = 4;
+  const longest = spec.rowNames.reduce((top, name) => Math.max(top, name.length), 0);
+  const left = Math.max(54, Math.min(width / 4, 14 + 6.3 * longest)), top = 34, right = 4;
   const order = (groups) => groups.map((g) => [...new Set(groups)].indexOf(g));
   const across = order(spec.columnGroup), down = order(spec.rowGroup);
   const gapsAcross = Math.max(...across), gapsDown = Math.max(...down);
   const gap = Math.max(gapsAcross, gapsDown) > 8 ? 1 : 4;
   const columns = across.length, rows = down.length;
   const wide = (width - left - right - gap * gapsAcross) / columns;
-  const tall = Math.max(2, Math.min(gapsDown > 8 ? 14 : spec.tallest || wide, 30));
+  const most = spec.tallest || wide;
+  const tall = Math.max(2, Math.min(gapsDown > 8 ? 14 : most, 30, Math.max(4, 640 / rows)));
   return {
     left, columns, rows, wide, tall, across, down,
     height: Math.ceil(top + rows * tall + gap * gapsDown + 4),
@@ -41,6 +44,7 @@ function matrixLayout(width, spec) {
   };
 }
 function paintCell(pen, cell, { xOf, yOf, wide, tall }, r, c, colour) {
+  if (cell === undefined) return;
   const inset = wide > 9 ? 0.5 : 0;
   pen.fillStyle = colour;
   pen.fillRect(xOf(c) + inset, yOf(r) + inset, wide - 2 * inset, tall - 2 * inset);
@@ -66,13 +70,8 @@ function matrixScale(parent, hue, text) {
 function matrixLabels(pen, spec, m) {
   pen.fillStyle = css("--soft");
   pen.font = "11.5px system-ui, sans-serif";
-  const middle = (groups, g, at, step) => {
-    const members = groups
-      .map((v, k) => [v, k])
-      .filter(([v]) => v === g)
-      .map(([, k]) => k);
-    return (at(members[0]) + at(members[members.length - 1]) + step) / 2;
-  };
+  const middle = (groups, g, at, step) =>
+    (at(groups.indexOf(g)) + at(groups.lastIndexOf(g)) + step) / 2;
   pen.textAlign = "center";
   let last = -Infinity; // names that would run into each other are left out
   spec.columnNames.forEach((name, g) => {
@@ -82,9 +81,13 @@ function matrixLabels(pen, spec, m) {
     last = at;
   });
   pen.textAlign = "right";
-  spec.rowNames.forEach((name, g) =>
-    pen.fillText(name, m.left - 7, middle(m.down, g, m.yOf, m.tall) + 4),
-  );
+  last = -Infinity;
+  spec.rowNames.forEach((name, g) => {
+    const at = middle(m.down, g, m.yOf, m.tall);
+    if (at - last < 13) return;
+    pen.fillText(brief(name, Math.floor((m.left - 8) / 6.6)), m.left - 7, at + 4);
+    last = at;
+  });
 }
 function matrixPointer(canvas, spec, m) {
   const find = (count, at, place, step) => {
@@ -97,33 +100,22 @@ function matrixPointer(canvas, spec, m) {
     else hideTip();
   };
   canvas.onpointermove = (event) => {
-    const frame = canvas.getBoundingClientRect();
-    tell(
-      find(m.rows, m.yOf, event.clientY - frame.top, m.tall),
-      find(m.columns, m.xOf, event.clientX - frame.left, m.wide),
-      event.clientX,
-      event.clientY,
-    );
+    const { left, top } = canvas.getBoundingClientRect(), { clientX, clientY } = event;
+    const row = find(m.rows, m.yOf, clientY - top, m.tall);
+    tell(row, find(m.columns, m.xOf, clientX - left, m.wide), clientX, clientY);
   };
   canvas.onpointerleave = canvas.onblur = hideTip;
   canvas.tabIndex = 0;
-  let at = [0, 0];
+  let row = 0, column = 0;
   canvas.onkeydown = (event) => {
-    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[
-      event.key
-    ];
-    if (!move) return;
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+    if (!(event.key in moves)) return;
     event.preventDefault();
-    at = [
-      Math.max(0, Math.min(m.rows - 1, at[0] + move[0])),
-      Math.max(0, Math.min(m.columns - 1, at[1] + move[1])),
-    ];
-    const frame = canvas.getBoundingClientRect();
-    tell(
-      at[0],
-      at[1],
-      frame.left + m.xOf(at[1]) + m.wide / 2,
-      frame.top + m.yOf(at[0]) + m.tall / 2,
-    );
+    const within = (count, k, step) => Math.max(0, Math.min(count - 1, k + step));
+    const [down, right] = moves[event.key];
+    row = within(m.rows, row, down);
+    column = within(m.columns, column, right);
+    const { left, top } = canvas.getBoundingClientRect();
+    tell(row, column, left + m.xOf(column) + m.wide / 2, top + m.yOf(row) + m.tall / 2);
   };
 }

@@ -70,16 +70,8 @@ function tickNames(values, factor = 1) {
 }
 function extent(values, pad = 0.06, zero = false) {
   const known = values.filter((v) => v !== null && Number.isFinite(v));
-  let low = Math.min(...known),
-    high = Math.max(...known);
-  if (!known.length) {
-    low = 0;
-    high = 1;
-  }
-  if (zero) {
-    low = Math.min(0, low);
-    high = Math.max(0, high);
-  }
+  const held = [...(known.length ? known : [0, 1]), ...(zero ? [0] : [])];
+  const low = Math.min(...held), high = Math.max(...held);
   const room = (high - low || Math.abs(high) || 1) * pad;
   const from = zero && low === 0 ? 0 : low - room;
   return [low >= 0 ? Math.max(0, from) : from, zero && high === 0 ? 0 : high + room];

@@ -23,12 +23,12 @@ function replayPlayer(box, current) {
 
 function paintNow({ ui, film, from }, closeup) {
   const now = film(), width = ui.floor.clientWidth;
-  const { shown, loads, place, dot, canvas } = paintFloor(ui.floor, width, now, from, clock.at);
+  const { shown, loads, plan, canvas } = paintFloor(ui.floor, width, now, from, clock.at);
   ui.floor.dataset.marks = DATA.floor.racks.length + shown.length;
   ui.floor.dataset.active = shown.length;
   ui.strip.dataset.marks = paintActivity(ui.strip, ui.strip.clientWidth, now);
   readout(ui, now, shown, loads, closeup);
-  wireHover(canvas, now, place, dot);
+  wireHover(canvas, now, loads, plan);
 }
 function go(player, ticksNow, from = ticksNow) {
   player.from = Math.max(0, from);
@@ -130,25 +130,14 @@ function playerMarkup(box) {
   for (const pace of [0.5, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1000])
     make(speed, "option", { value: pace }, `${pace} ms per s`);
   const strip = make(box, "div", { id: "activity" });
-  const slider = make(box, "input", {
-    type: "range",
-    id: "slider",
-    min: 0,
-    max: 1,
-    step: 1,
-    value: 0,
-    "aria-label": "Time in the iteration",
-  });
+  const span = { type: "range", id: "slider", min: 0, max: 1, step: 1, value: 0 };
+  const slider = make(box, "input", { ...span, "aria-label": "Time in the iteration" });
   const body = make(box, "div", { class: "replay" });
   const floor = make(body, "div", { id: "floor" });
   const side = make(body, "div", { class: "side" });
   const numbers = make(side, "div", { class: "readout" });
-  const fields = [
-    "time in the iteration",
-    "active THz links",
-    "THz throughput",
-    "busiest fibre",
-  ].map((name) => {
+  const names = ["time in the iteration", "active THz links", "THz throughput", "busiest fibre"];
+  const fields = names.map((name) => {
     const cell = make(numbers, "div");
     const value = make(cell, "b", {}, "–");
     make(cell, "span", {}, name);

@@ -43,23 +43,29 @@ function subbandLegend(legend) {
   DATA.floor.subbands.forEach((name, k) => swatchChip(legend, name, subbandColour(k)));
 }
 
-function wireHover(canvas, film, place, dot) {
-  const { racks, lanes } = DATA.floor;
+function wireHover(canvas, film, loads, { place, dot, half }) {
+  const { racks, switches, names, noun, lanes } = DATA.floor;
   canvas.onpointerleave = hideTip;
   canvas.onpointermove = (event) => {
-    const frame = canvas.getBoundingClientRect();
-    const [px, py] = [event.clientX - frame.left, event.clientY - frame.top];
-    const rack = racks.findIndex((spot) => {
+    const frame = canvas.getBoundingClientRect(), { clientX, clientY } = event;
+    const near = (reach) => (spot) => {
       const [x, y] = place(spot);
-      return Math.hypot(px - x, py - y) <= dot + 4;
-    });
-    if (rack < 0) {
-      hideTip();
-      return;
-    }
-    const title = `Rack ${rack} (ring ${Math.floor(rack / lanes)}, lane ${rack % lanes})`;
-    showTip(event.clientX, event.clientY, title, rackFacts(film, rack));
+      return Math.hypot(clientX - frame.left - x, clientY - frame.top - y) <= reach + 4;
+    };
+    const rack = racks.findIndex(near(dot)), at = switches.findIndex(near(half));
+    if (rack >= 0) {
+      const title = `Rack ${rack} (${noun} ${Math.floor(rack / lanes)}, lane ${rack % lanes})`;
+      showTip(clientX, clientY, title, rackFacts(film, rack));
+    } else if (at >= 0) showTip(clientX, clientY, names[at], switchFacts(racks.length + at, loads));
+    else hideTip();
   };
+}
+// The busiest fibres that end at a switch.
+function switchFacts(node, loads) {
+  const busy = [...loads.keys()].filter((fibre) => endsOf(fibre).includes(node));
+  const first = busy.sort((a, b) => loadOf(loads, b) - loadOf(loads, a)).slice(0, 6);
+  if (!first.length) return [["Fibres", "idle"]];
+  return first.map((fibre) => [fibreName(fibre), percent(loadOf(loads, fibre), 2)]);
 }
 function rackFacts(film, rack) {
   const mine = (k) => film.src[k] === rack || film.dst[k] === rack;

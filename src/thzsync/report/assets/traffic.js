@@ -1,16 +1,17 @@
-// Where the bytes of one iteration went: rack to rack, ring to ring, and fibre by fibre.
+// Where the bytes of one iteration went: rack to rack, group to group, and fibre by fibre.
 const FABRICS = [
   { key: "fibre", title: "Over fibre", hue: "--heat-fibre" },
   { key: "thz", title: "Over THz", hue: "--heat-thz" },
 ];
-const ringNames = () => range(DATA.floor.rings).map((s) => `ring ${s}`);
 const everyTraffic = () => Object.values(DATA.closeups).map((closeup) => closeup.traffic);
-const most = (pick) => everyTraffic().flatMap(pick).reduce((top, v) => Math.max(top, v), 1);
 
 function trafficCharts(box, current) {
-  if (everyTraffic().every((t) => t.pairs.fibre)) rackMaps(box, current);
-  ringMaps(box, current);
-  fibreMap(box, current);
+  const { racks, groups, lanes, noun, switches } = DATA.floor;
+  const group = racks.map((_, rack) => Math.floor(rack / lanes));
+  if (everyTraffic().every((t) => t.racks.fibre)) pairMaps(box, current, "racks", "rack", group);
+  pairMaps(box, current, "groups", noun, range(groups));
+  if (switches.length <= MOST_SWITCHES) fibreMap(box, current);
+  busiestFibres(box, current);
 }
 function mapIn(grid, title, note, hue, text, draw) {
   const holder = panel(grid, title, note);
@@ -18,103 +19,115 @@ function mapIn(grid, title, note, hue, text, draw) {
   matrixScale(holder, hue, text);
 }
 
-function rackMaps(box, current) {
-  const { rings, lanes } = DATA.floor, racks = rings * lanes;
-  const groups = range(racks).map((rack) => Math.floor(rack / lanes));
-  const grid = make(box, "div", { class: "panels two" });
-  const top = most((t) => FABRICS.flatMap(({ key }) => t.pairs[key].bytes));
+// From rack to rack, or from ring to ring; `group` names the ring of each.
+function pairMaps(box, current, which, noun, group) {
+  const single = noun === "rack", note = `bytes from ${noun} (left) to ${noun} (top)`;
+  const grid = make(box, "div", { class: single ? "panels two" : "panels two apart" });
+  const sizes = everyTraffic().flatMap((t) => FABRICS.flatMap(({ key }) => t[which][key].bytes));
+  const top = largestOf([1, ...sizes]);
+  const names = [...new Set(group)].map((g) => `${DATA.floor.noun} ${g}`);
   for (const { key, title, hue } of FABRICS) {
-    const note = "bytes from rack (row) to rack (column)";
-    mapIn(grid, title, note, hue, (share) => size(share * top), (target, width) => {
-      const sent = new Map(rowsOf(current().traffic.pairs[key]).map((p) => [p.src * racks + p.dst, p.bytes]));
-      const bytes = (r, c) => sent.get(r * racks + c) || 0;
+    const name = single ? title : `${title}, ${noun} to ${noun}`;
+    mapIn(grid, name, note, hue, (share) => size(share * top), (target, width) => {
+      const place = (src, dst) => src * group.length + dst;
+      const sent = new Map(rowsOf(current().traffic[which][key]).map((p) => [place(p.src, p.dst), p.bytes]));
       return drawMatrix(target, width, {
-        label: `${title}: bytes from rack to rack`,
+        label: `${title}: bytes from ${noun} to ${noun}`,
         hue,
-        rowGroup: groups,
-        columnGroup: groups,
-        rowNames: ringNames(),
-        columnNames: ringNames(),
-        cell: (r, c) => r === c ? null : {
-          share: bytes(r, c) / top,
-          title: `Rack ${r} → rack ${c}`,
-          rows: [[title, size(bytes(r, c))]],
+        tallest: single ? null : 30,
+        rowGroup: group,
+        columnGroup: group,
+        rowNames: names,
+        columnNames: names,
+        cell: (r, c) => {
+          const bytes = sent.get(place(r, c)) || 0;
+          return single && r === c ? null : {
+            share: bytes / top,
+            text: bytes && !single ? size(bytes) : "",
+            title: `${noun} ${r} → ${noun} ${c}`,
+            rows: [[title, size(bytes)]],
+          };
         },
       });
     });
   }
 }
 
-function ringMaps(box, current) {
-  const { rings } = DATA.floor;
-  const grid = make(box, "div", { class: "panels two apart" });
-  const top = most((t) => FABRICS.flatMap(({ key }) => t.rings[key].flat()));
-  for (const { key, title, hue } of FABRICS) {
-    const note = "bytes from ring (row) to ring (column)";
-    mapIn(grid, `${title}, ring to ring`, note, hue, (share) => size(share * top), (target, width) =>
-      drawMatrix(target, width, {
-        label: `${title}: bytes from ring to ring`,
-        hue,
-        tallest: 30,
-        rowGroup: range(rings),
-        columnGroup: range(rings),
-        rowNames: ringNames(),
-        columnNames: ringNames(),
-        cell: (r, c) => {
-          const bytes = current().traffic.rings[key][r][c];
-          return {
-            share: bytes / top,
-            text: bytes ? size(bytes) : "",
-            title: `Ring ${r} → ring ${c}`,
-            rows: [[title, size(bytes)]],
-          };
-        },
-      }));
+// A fibre is one direction of a line of the floor plan: up to the higher node, or back.
+function endsOf(fibre) {
+  const { from, to } = DATA.floor.lines, line = fibre >> 1;
+  return fibre % 2 ? [to[line], from[line]] : [from[line], to[line]];
+}
+const isRack = (node) => node < DATA.floor.racks.length;
+function fibreName(fibre) {
+  const { racks, names } = DATA.floor;
+  return endsOf(fibre).map((node) => (isRack(node) ? `rack ${node}` : names[node - racks.length])).join(" → ");
+}
+// The fibres of every switch: from racks, to racks, and to other switches.
+function fibresOfSwitches() {
+  const { lines, racks, switches } = DATA.floor;
+  const found = switches.map(() => [[], [], []]);
+  for (const fibre of range(2 * lines.from.length)) {
+    const [a, b] = endsOf(fibre), kind = isRack(a) ? 0 : isRack(b) ? 1 : 2;
+    found[(isRack(a) ? b : a) - racks.length][kind].push(fibre);
   }
+  return found;
 }
-
-// The fibre in a ring's row: to the switch, from the switch, or to another switch.
-function fibreAt(ring, column) {
-  const { rings, lanes } = DATA.floor, racks = rings * lanes;
-  const rack = ring * lanes + (column % lanes);
-  if (column < lanes) return { link: rack, name: `Rack ${rack} → switch ${ring}` };
-  if (column < 2 * lanes) return { link: racks + rack, name: `Switch ${ring} → rack ${rack}` };
-  const other = column - 2 * lanes;
-  if (other === ring) return null;
-  return { link: 2 * racks + ring * rings + other, name: `Switch ${ring} → switch ${other}` };
-}
+const MOST_SWITCHES = 160; // beyond this, a map of switches is no picture any more
+const MOST_LISTED = 8;
+const fibreRows = (load) => [
+  ["Mean load", percent(load.mean)],
+  ["Peak in a sample", percent(load.peak)],
+  ["Collectives", size(load.bytes)],
+  ["Background", size(load.background_bytes)],
+];
+const NO_LOAD = { bytes: 0, background_bytes: 0, mean: 0, peak: 0 };
 function fibreMap(box, current) {
-  const { rings, lanes } = DATA.floor;
-  const groups = [...Array(lanes).fill(0), ...Array(lanes).fill(1), ...Array(rings).fill(2)];
-  const idle = { bytes: 0, background_bytes: 0, mean: 0, peak: 0 };
+  const own = fibresOfSwitches(), kinds = [0, 1, 2];
+  const wide = kinds.map((kind) => Math.max(...own.map((row) => row[kind].length)));
+  const groups = kinds.flatMap((kind) => Array(wide[kind]).fill(kind));
+  const first = kinds.map((kind) => groups.indexOf(kind));
   const note = "mean load over the iteration in % of the fibre's rate, background included";
   const grid = make(box, "div", { class: "apart" });
   mapIn(grid, "Fibre by fibre", note, "--heat-fibre", (share) => percent(share, 2), (target, width) => {
-    const loads = new Map(rowsOf(current().traffic.links).map((row) => [row.link, row]));
+    const loads = new Map(rowsOf(current().traffic.fibres).map((row) => [row.fibre, row]));
     const names = ["rack → switch", "switch → rack", "switch → switch"];
+    const short = ["up", "down", "between"];
     return drawMatrix(target, width, {
       label: "Mean load of every fibre",
       hue: "--heat-fibre",
       tallest: 26,
-      rowGroup: range(rings),
+      rowGroup: range(own.length),
       columnGroup: groups,
-      rowNames: ringNames(),
-      columnNames: width > 560 ? names : ["up", "down", "between"],
+      rowNames: DATA.floor.names,
+      columnNames: [...new Set(groups)].map((kind) => (width > 560 ? names : short)[kind]),
       cell: (r, c) => {
-        const fibre = fibreAt(r, c);
-        if (!fibre) return null;
-        const load = loads.get(fibre.link) || idle;
-        return {
-          share: load.mean, // of the fibre's rate: full colour is a full fibre
-          title: fibre.name,
-          rows: [
-            ["Mean load", percent(load.mean)],
-            ["Peak in a sample", percent(load.peak)],
-            ["Collectives", size(load.bytes)],
-            ["Background", size(load.background_bytes)],
-          ],
-        };
+        const fibre = own[r][groups[c]][c - first[groups[c]]];
+        if (fibre === undefined) return undefined;
+        const load = loads.get(fibre) || NO_LOAD;
+        // Of the fibre's rate: full colour is a full fibre.
+        return { share: load.mean, title: fibreName(fibre), rows: fibreRows(load) };
       },
     });
   });
+}
+function busiestFibres(box, current) {
+  const figure = make(box, "figure", { class: "table apart" });
+  const caption = make(figure, "figcaption");
+  make(caption, "b", {}, "Busiest fibres");
+  caption.append("By mean load over the iteration, background included.");
+  chart(make(figure, "div", { class: "scroll" }), (target) => {
+    target.replaceChildren();
+    const loads = rowsOf(current().traffic.fibres).sort((a, b) => b.mean - a.mean).slice(0, MOST_LISTED);
+    const table = make(target, "table"), head = make(make(table, "thead"), "tr");
+    make(head, "th", { scope: "col", class: "text" }, "Fibre");
+    for (const [name] of fibreRows(NO_LOAD)) make(head, "th", { scope: "col" }, name);
+    const body = make(table, "tbody");
+    for (const load of loads) {
+      const row = make(body, "tr");
+      make(row, "th", { scope: "row" }, fibreName(load.fibre));
+      for (const [, text] of fibreRows(load)) make(row, "td", {}, text);
+    }
+    return loads.length;
+  }, ["closeup"]);
 }

@@ -1,4 +1,4 @@
-"""Rounds drawn on the ring."""
+"""Rounds drawn on the floor."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.report.results import FLOORS
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
-from thzsync.report.ring import draw_rounds
+from thzsync.report.rounds import draw_rounds
 from thzsync.scenario import Scenario
 
 INSTANCE = Instance(Scenario.preset("single-ring"), "allreduce", 5, False, 0, size_bytes=2**22)
@@ -53,3 +54,20 @@ def test_other_formats_and_unwritable_places_are_refused(tmp_path: Path) -> None
         draw_rounds(schedule, INSTANCE.topology, tmp_path / "a.gif")
     with pytest.raises(ThzSyncError, match=str(tmp_path / "missing")):
         draw_rounds(schedule, INSTANCE.topology, tmp_path / "missing" / "a.png")
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+def test_any_floor_is_drawn_and_only_rings_are_circles(floor: str, tmp_path: Path) -> None:
+    from matplotlib.patches import Circle
+
+    from thzsync.report.rounds import _figure
+
+    scenario = Scenario.preset("single-ring").with_({"floor": FLOORS[floor]["floor"]})
+    instance = Instance(scenario, "allreduce", 4, False, 0, size_bytes=2**20)
+    axes = _figure(instance.run("proposed"), instance.topology).axes[0]
+    circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
+    assert bool(circles) == (floor == "rings")
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    for x, y in instance.topology.position_m:
+        assert left < x < right
+        assert low < y < high

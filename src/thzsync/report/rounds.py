@@ -1,4 +1,4 @@
-"""A schedule's rounds drawn on the ring: who sends to whom, on which subband, how strongly."""
+"""A schedule's rounds drawn on the floor: who sends to whom, on which subband, how strongly."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import COLOURS, METHOD_LABELS, label
 from thzsync.drawing import blank, save_drawing
+from thzsync.report.floor import frame_m
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -58,8 +59,10 @@ def _draw_round(
         _draw_link(axes, ends, int(schedule.subband[row]), schedule.power_w[row] / strongest_w)
     axes.set_title(f"round {number + 1}: {start_ms:.2f} to {end_ms:.2f} ms", color=_INK, size=9)
     axes.set_aspect("equal")
-    reach = 1.22 * float(np.abs(position_m).max())
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    low, high = frame_m(topology)
+    reach = 0.61 * float((high - low).max())
+    x, y = (((middle - reach), (middle + reach)) for middle in (low + high) / 2)
+    axes.set(xlim=x, ylim=y)
 
 
 def _draw_racks(axes: Axes, racks: IntArray, topology: Topology) -> None:
@@ -70,9 +73,12 @@ def _draw_racks(axes: Axes, racks: IntArray, topology: Topology) -> None:
         axes.add_patch(Circle((0, 0), radius, fill=False, color="#e6e6e6", zorder=0))
     axes.scatter(position_m[:, 0], position_m[:, 1], s=9, color=_PALE, zorder=1)
     axes.scatter(position_m[racks, 0], position_m[racks, 1], s=22, color=_INK, zorder=4)
+    # Outside of a ring, or above.
+    share, above = (1.13, (0, 0)) if len(topology.radius_m) else (1.0, (0, 6))
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5, "color": _INK}
     for rack in racks:
-        x, y = position_m[rack] * 1.13
-        axes.text(x, y, str(rack), ha="center", va="center", fontsize=6.5, color=_INK)
+        place = tuple(position_m[rack] * share)
+        axes.annotate(str(rack), place, above, textcoords="offset points", **look)
 
 
 def _draw_link(
