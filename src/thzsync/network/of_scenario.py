@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from thzsync.arrays import to_ps
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, printable
 from thzsync.network.forwarding import Circle
-from thzsync.network.generators import Fibres, fat_tree, leaf_spine, rings
+from thzsync.network.generators import Fibres, Wires, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
-from thzsync.scenario import FatTree, LeafSpine, NetworkFile, Optical, RingNetwork, Scenario
+from thzsync.scenario import (
+    FatTree,
+    LeafSpine,
+    NetworkFile,
+    NetworkFunction,
+    Optical,
+    RingNetwork,
+    Scenario,
+)
 from thzsync.scenario.network import NetworkKind
 
 
@@ -21,7 +30,8 @@ def network_of(scenario: Scenario, key: int = 0) -> Network:
     """The fibres and switches of a scenario; the key decides which flows share a path."""
     given, floor = scenario.network, scenario.floor
     stamp = _stamp(given.file) if isinstance(given, NetworkFile) else None
-    network = _network(given, scenario.optical, floor.groups, floor.lanes, stamp)
+    build = _network.__wrapped__ if isinstance(given, NetworkFunction) else _network
+    network = build(given, scenario.optical, floor.groups, floor.lanes, stamp)
     return network if network.single_path else replace(network, key=key)
 
 
@@ -68,6 +78,8 @@ def _network(
         sprayed=given.routing == "spray",
     )
     match given:
+        case NetworkFunction():
+            return _from_function(given, racks, fibres)
         case FatTree():
             return fat_tree(racks, given.radix, fibres)
         case LeafSpine():
@@ -75,6 +87,20 @@ def _network(
         case _:
             nics, planes = given.nics_per_rack, False
     return leaf_spine(racks, given.racks_per_leaf, given.spines, fibres, nics=nics, planes=planes)
+
+
+def _from_function(given: NetworkFunction, racks: int, fibres: Fibres) -> Network:
+    module, _, name = given.function.partition(":")
+    try:
+        wires = getattr(import_module(module), name)(racks, fibres, **given.arguments)
+    except ThzSyncError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {printable(str(error))}"
+        raise ThzSyncError(f"network.function: {given.function} failed with {problem}") from error
+    if not isinstance(wires, Wires) or wires.racks != racks:
+        raise ThzSyncError(f"network.function: {given.function} must return Wires of {racks} racks")
+    return wires.network(fibres.buffers, fibres.energy_j_per_bit, fibres.sprayed)
 
 
 def _from_file(given: NetworkFile, racks: int, energy: float, buffers: Buffers) -> Network:

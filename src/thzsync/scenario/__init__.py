@@ -24,7 +24,14 @@ from thzsync.scenario.job import (
     Training,
 )
 from thzsync.scenario.learning import Bandit, Ddqn, Learner
-from thzsync.scenario.network import FatTree, LeafSpine, NetworkFile, RailOptimised, RingNetwork
+from thzsync.scenario.network import (
+    FatTree,
+    LeafSpine,
+    NetworkFile,
+    NetworkFunction,
+    RailOptimised,
+    RingNetwork,
+)
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
@@ -47,6 +54,7 @@ __all__ = [
     "Learner",
     "ModelJob",
     "NetworkFile",
+    "NetworkFunction",
     "Optical",
     "PairBlocked",
     "RailOptimised",

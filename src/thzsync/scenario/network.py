@@ -23,7 +23,7 @@ class RingNetwork(Model):
 class _Clos(Model):
     """What networks of several levels of switches have in common."""
 
-    kind: Literal["leaf-spine", "fat-tree", "rail-optimised"]
+    kind: Literal["leaf-spine", "fat-tree", "rail-optimised", "function"]
     """Which network this is."""
     oversubscription: Ratio = 1.0
     """How many times the racks can overload the links above their switch: 2 for 2:1."""
@@ -70,6 +70,18 @@ class RailOptimised(_Clos):
     """Spines, each with one link to every leaf."""
 
 
+class NetworkFunction(_Clos):
+    """A network of your own: a function of a module that Python can import."""
+
+    kind: Literal["function"]
+    """Which network this is."""
+    function: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+    """Module and function, such as "my_lab.networks:hypercube". It is called with the number of
+    racks, the `Fibres` that the other keys describe, and the arguments; it returns `Wires`."""
+    arguments: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    """Further arguments by name."""
+
+
 class NetworkFile(Model):
     """A network from a file of another tool: InfraGraph, ASTRA-sim or csg-htsim."""
 
@@ -95,6 +107,7 @@ NetworkKind = Annotated[
     | Annotated[LeafSpine, Tag("leaf-spine")]
     | Annotated[FatTree, Tag("fat-tree")]
     | Annotated[RailOptimised, Tag("rail-optimised")]
+    | Annotated[NetworkFunction, Tag("function")]
     | Annotated[NetworkFile, Tag("file")],
     Discriminator(_kind),
 ]
