@@ -17,7 +17,7 @@ endef
 
 run: .venv/.installed
 	@$(BIN)/thzsync reproduce all --quick --out $(OUT)
-	@$(BIN)/thzsync ask paper --seeds 3 --iterations 4 --out $(OUT)/answer --force
+	@$(BIN)/thzsync ask paper --seeds 3 --iterations 2 --out $(OUT)/answer --force
 	@$(BIN)/thzsync report $(OUT) --json > /dev/null
 	@echo "Open $(OUT)/report.html in a browser; docs/tutorial.md leads to a scenario of your own."
 
