@@ -63,6 +63,8 @@ class SimpyFabric:
                 pools = self._pools_of(int(network.pools.of_link[q]))
                 self._links[q] = _Link(q, network.buffers.output_queue_bytes, s, pools)
         self._shared = [0] * len(network.pools.parent)
+        self._limit: list[int] = network.pools.limit_bytes.tolist()
+        self._routes: dict[tuple[int, int, int], tuple[int, ...]] = {}
         self._requests: list[list[tuple[_Link, _Link, int]]] = [[] for _ in range(network.switches)]
         self._ended: list[int] = []
         self._passed: list[int] = []
@@ -148,6 +150,15 @@ class SimpyFabric:
         for pool in link.pools:
             self._shared[pool] += size
 
+    def _route(self, node: int) -> tuple[int, ...]:
+        """Links of a chunk behind its rack's, looked up once."""
+        batch = self.batch
+        by = node if self.network.sprayed else int(batch.flow[node])
+        ends = int(batch.src[node]), int(batch.dst[node]), by
+        if ends not in self._routes:
+            self._routes[ends] = self.network.path(*ends)[1:]
+        return self._routes[ends]
+
     def _pools_of(self, pool: int) -> tuple[int, ...]:
         """A pool and those around it."""
         if pool < 0:
@@ -169,7 +180,7 @@ class SimpyFabric:
         """Oldest first; passed over only by those who do not need what it lacks."""
         lacking: set[int] = set()
         full: set[int] = set()
-        limit = self.network.pools.limit_bytes
+        limit = self._limit
         left = []
         for request in requests:
             link, target, size = request
@@ -190,14 +201,14 @@ class SimpyFabric:
 
     def _admit(self, rack: int) -> None:
         """Move packets of the rack's ready flows, round-robin, into its NIC queue."""
-        nic, ring, batch = self._links[rack], self._rings[rack], self.batch
+        nic, ring = self._links[rack], self._rings[rack]
         while ring:
             flow = self._flows[ring[0]]
             node, left = flow[0]
             size = min(left, self.network.packet_bytes)
             if nic.held + size > nic.limit:
                 return
-            route = self.network.path(rack, int(batch.dst[node]))[1:]
+            route = self._route(node)
             nic.queue.append(_Packet(node, size, size == left, route))
             nic.held += size
             nic.passed += 1
