@@ -9,8 +9,9 @@ import numpy as np
 
 from thzsync.arrays import IntArray, memory_bytes, size_text
 from thzsync.errors import ThzSyncError
-from thzsync.network.forwarding import PathRules, forward
+from thzsync.network.forwarding import PathRules
 from thzsync.network.network import Buffers, Network
+from thzsync.network.routing import forward
 
 PS_PER_M = 4_900
 """Propagation delay of fibre [ps/m], at two thirds of the speed of light."""

@@ -11,9 +11,9 @@ import numpy as np
 
 from thzsync.arrays import to_ps
 from thzsync.errors import ThzSyncError, printable
-from thzsync.network.forwarding import Circle
 from thzsync.network.generators import Fibres, Wires, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
+from thzsync.network.routing import Circle
 from thzsync.scenario import (
     FatTree,
     LeafSpine,

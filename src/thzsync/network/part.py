@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.network.forwarding import forward
 from thzsync.network.network import Network
+from thzsync.network.routing import forward
 
 
 def part_of(network: Network, switches: IntArray) -> tuple[Network, IntArray]:

@@ -1,7 +1,7 @@
 """Who gets room at a switch, and when.
 
 The queues of a switch have ranks: a packet moves only to queues of lower ranks, rack-facing ones
-have rank 0 (network/forwarding.py). The shared buffer is made of nested pools, one per rank: queues
+have rank 0 (network/routing.py). The shared buffer is made of nested pools, one per rank: queues
 of the lowest rank may use all of it, those of the next rank what the reserve leaves, and so on. A
 request needs room in its queue, in its pool and in every pool around it. Requests are considered
 oldest first; a younger one passes an older one only if it does not need what the older one lacks.

@@ -13,7 +13,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import read_bounded
-from thzsync.scenario.base import Count, Metres, Model, Real
+from thzsync.scenario.base import Count, Metres, Model, Real, ring_or_kind
 
 SHORTEST_M: Final = 0.01
 """Least distance between racks; nearer ones would overlap [m]."""
@@ -275,16 +275,10 @@ def _positions(name: Any) -> Any:
         ) from None
 
 
-def _kind(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value.get("kind", "rings")
-    return getattr(value, "kind", None)
-
-
 AnyFloor = Annotated[
     Annotated[Floor, Tag("rings")]
     | Annotated[RowFloor, Tag("rows")]
     | Annotated[GridFloor, Tag("grid")]
     | Annotated[TableFloor, Tag("table")],
-    Discriminator(_kind),
+    Discriminator(ring_or_kind),
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from thzsync.scenario.base import Count, FileName, Metres, Model, Real
+from thzsync.scenario.base import Count, FileName, Metres, Model, Real, ring_or_kind
 
 MOST_SWITCHES = 65_536
 
@@ -96,12 +96,6 @@ class NetworkFile(Model):
     deadlock; "auto" takes the second where shortest paths could."""
 
 
-def _kind(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value.get("kind", "rings")
-    return getattr(value, "kind", None)
-
-
 NetworkKind = Annotated[
     Annotated[RingNetwork, Tag("rings")]
     | Annotated[LeafSpine, Tag("leaf-spine")]
@@ -109,5 +103,5 @@ NetworkKind = Annotated[
     | Annotated[RailOptimised, Tag("rail-optimised")]
     | Annotated[NetworkFunction, Tag("function")]
     | Annotated[NetworkFile, Tag("file")],
-    Discriminator(_kind),
+    Discriminator(ring_or_kind),
 ]
