@@ -17,7 +17,7 @@ KERNELS: Final = (
     "transfers/batch.rows_of",
     "wireless/forming.form_round",
     "wireless/streaming.stream",
-    "coordinator/search.search_each",
+    "coordinator/search.search_all",
     "coordinator/posterior.factorise",
 )
 """``folder/module.function`` of the largest or last kernels; where they are stored, all are."""
