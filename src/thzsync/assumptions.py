@@ -50,11 +50,21 @@ def _access(network: Network) -> str:
 def _radio(scenario: Scenario) -> str:
     thz = scenario.thz
     law = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
+    law += _propagation(scenario)
     return (
         f"{thz.subbands} subbands of {with_unit(thz.subband_hz, 'Hz', 3)}, at most "
         f"{with_unit(thz.max_power_w, 'W', 3)} per rack, noise figure {thz.noise_figure_db:g} dB, "
         f"receive antenna {thz.receive_gain_db:g} dBi, {law}, no interference between beams"
     )
+
+
+def _propagation(scenario: Scenario) -> str:
+    """How path loss and air differ from the paper's; empty if they do not."""
+    channel = scenario.channel
+    if channel.gains_file is not None:
+        return ""
+    law = "" if channel.path_loss.kind == "measured" else f", {channel.path_loss.kind} path loss"
+    return law + ("" if channel.absorption == "none" else ", absorption by ITU-R P.676")
 
 
 def _background(scenario: Scenario) -> str:

@@ -95,7 +95,7 @@ class Fading(NamedTuple):
     lanes: int
     """Racks per ring."""
     reference_gain: FloatArray
-    """By (ring, ring, distance in lanes)."""
+    """By (ring, ring, distance in lanes, subband); one for all subbands if they are alike."""
     subband_factor: FloatArray
     sigma_db: float
     decay: float
@@ -132,6 +132,7 @@ def fill_gains(
     drawn_pair, drawn_slot, drawn = fading.drawn_pair, fading.drawn_slot, fading.drawn
     lanes, reference_gain, sigma_db = fading.lanes, fading.reference_gain, fading.sigma_db
     rings, subbands, terms = reference_gain.shape[0], out.shape[1], drawn.shape[2]
+    bands = reference_gain.shape[3]
     for n in range(len(src)):
         low, high = min(src[n], dst[n]), max(src[n], dst[n])
         if low < 0 or high >= rings * lanes:
@@ -143,12 +144,11 @@ def fill_gains(
             or cached_slots[entry, 0] != fluctuation_slot
             or cached_slots[entry, 1] != blockage_slot
         ):
-            gain = reference_gain[low // lanes, high // lanes, abs(low % lanes - high % lanes)]
-            if fading.p_block > 0.0 and blocked(
+            a, b, apart = low // lanes, high // lanes, abs(low % lanes - high % lanes)
+            dark = fading.p_block > 0.0 and blocked(
                 stream_start(fading.blockage_key, pair, 0), blockage_slot, fading.p_block,
                 fading.p_clear,
-            ):  # fmt: skip
-                gain *= fading.blocked_factor
+            )  # fmt: skip
             row = pair % len(drawn_pair)
             passed = fluctuation_slot - drawn_slot[row]
             known = terms - passed if drawn_pair[row] == pair and 0 <= passed < terms else 0
@@ -159,6 +159,9 @@ def fill_gains(
                     start = stream_start(fading.fluctuation_key, pair, c)
                     level = fluctuation(drawn[row, c], known, start, fluctuation_slot, fading.decay)
                     factor *= 10.0 ** (sigma_db * level / 10.0)
+                gain = reference_gain[a, b, apart, c if bands > 1 else 0]
+                if dark:
+                    gain *= fading.blocked_factor
                 cached_gain[entry, c] = gain * factor
             cached_pair[entry] = pair
             cached_slots[entry, 0] = fluctuation_slot

@@ -1,8 +1,8 @@
 """Measured or ray-traced gains from a Parquet, CSV or NPZ file.
 
 Columns (arrays in an NPZ): ``rack_a``, ``rack_b``, ``subband``, ``gain_db`` and, if gains change,
-``time_s``: a row holds from that time until the next row of the same pair and subband. The file
-replaces the whole propagation model, fluctuation and blockage included.
+``time_s``: a row holds from that time until the next row of the same pair and subband. Several rows
+of one pair, subband and time differ in the beams or in the angles at both racks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
+from thzsync.channel.components import Antennas, Rows, combined
 from thzsync.elementary import ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import bare
 
 COLUMNS: Final = ("rack_a", "rack_b", "subband", "gain_db")
+BEAMS: Final = ("beam_a", "beam_b")
+ANGLES: Final = ("angle_a_deg", "angle_b_deg")
+MOST_BEAMS: Final = 65_536
 MOST_ROWS: Final = 50_000_000
 """More would not fit beside a simulation; packed files can claim any number."""
 _SUFFIXES: Final = (".parquet", ".csv", ".npz")
@@ -27,12 +31,15 @@ _ROW_BYTES: Final = 8 * (len(COLUMNS) + 1)
 
 @dataclass(frozen=True, eq=False)
 class RecordedGains:
-    """Gains by (unordered pair, subband), each with its own row of instants."""
+    """Gains by (pair, subband), each with its own row of instants."""
 
     racks: int
     subbands: int
+    directed: bool
+    """Whether the two directions of a pair have rows of their own."""
     first_row: IntArray
-    """Where the rows of (low rack * racks + high rack) * subbands + subband begin (one more)."""
+    """Where the rows of (src * racks + dst) * subbands + subband begin (one more); undirected, of
+    (low rack * racks + high rack)."""
     time_ps: IntArray
     """Since when a row holds, ascending within its pair and subband [ps]."""
     gain: FloatArray
@@ -43,7 +50,8 @@ class RecordedGains:
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
         """Gains at one instant [ps], by (link, subband)."""
         out = np.zeros((len(src), self.subbands))
-        _look_up(src, dst, self.racks, time_ps, self.first_row, self.time_ps, self.gain, out)
+        low, high = (src, dst) if self.directed else (np.minimum(src, dst), np.maximum(src, dst))
+        _look_up(low, high, self.racks, time_ps, self.first_row, self.time_ps, self.gain, out)
         return out
 
     def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
@@ -62,11 +70,10 @@ def _look_up(
     row_time_ps: IntArray, row_gain: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     for n in range(len(src)):
-        low, high = min(src[n], dst[n]), max(src[n], dst[n])
-        if low == high:
+        if src[n] == dst[n]:
             continue
         for c in range(out.shape[1]):
-            link = (low * racks + high) * out.shape[1] + c
+            link = (src[n] * racks + dst[n]) * out.shape[1] + c
             row, end = first_row[link], first_row[link + 1]
             while end - row > 1:  # the last row that holds at time_ps lies in [row, end)
                 middle = (row + end) // 2
@@ -77,29 +84,59 @@ def _look_up(
             out[n, c] = row_gain[row]
 
 
-def load_gains(path: Path, racks: int, subbands: int) -> RecordedGains:
-    """Read and check a gains file; an error names the row and the remedy."""
+def load_gains(
+    path: Path, racks: int, subbands: int, antennas: Antennas | None = None
+) -> RecordedGains:
+    """Read and check a gains file; an error names the row and the remedy.
+
+    ``antennas`` weight components by their angles; without, all directions count alike.
+    """
     told = _Columns(path)
     rack_a, rack_b = (told.whole(name, racks, "racks") for name in ("rack_a", "rack_b"))
     subband = told.whole("subband", subbands, "subbands")
     gain_db, time_ps = told.decibels(), told.instants_ps()
     told.refuse(rack_a == rack_b, "links a rack to itself", "remove the row")
     low, high = np.minimum(rack_a, rack_b), np.maximum(rack_a, rack_b)
+    at_a, at_b = told.ends()
+    at_low, at_high = np.where(rack_a < rack_b, (at_a, at_b), (at_b, at_a))
     link = (low * racks + high) * subbands + subband
-    order = np.lexsort((time_ps, link))
-    link, time_ps, gain_db = link[order], time_ps[order], gain_db[order]
-    same = (link[1:] == link[:-1]) & (time_ps[1:] == time_ps[:-1])
+    order = np.lexsort((at_high, at_low, time_ps, link))
+    rows = Rows(link, time_ps, at_low, at_high, gain_db).taken(order)
+    same = rows.repeats(ends=True)
     # Both directions of a pair may be listed, since gains are reciprocal; but they must agree.
     clash = np.zeros(len(link), dtype=np.bool_)
-    clash[order[1:]] = same & (gain_db[1:] != gain_db[:-1])
-    second = "gives a pair, subband and time a second, different gain"
-    told.refuse(clash, second, "keep one: gains are reciprocal")
-    keep = np.concatenate((np.ones(min(len(link), 1), dtype=np.bool_), ~same))
-    link, time_ps, gain_db = link[keep], time_ps[keep], gain_db[keep]
+    clash[order] = same & (rows.gain_db != np.roll(rows.gain_db, 1))
+    told.refuse(
+        clash, f"gives {told.what} a second, different gain", "keep one, for both directions"
+    )
+    order, rows = order[~same], rows.taken(~same)
+    begins = np.flatnonzero(~rows.repeats(ends=False))
+    if told.per != ANGLES:
+        best_db = np.maximum.reduceat(rows.gain_db, begins) if len(begins) else rows.gain_db
+        return _indexed(path, racks, subbands, rows.taken(begins), (ten_to(best_db / 10),))
+    gains = combined(rows, begins, antennas)
+    loud = np.zeros(len(link), dtype=np.bool_)
+    loud[order[begins]] = np.maximum(*gains) > 1
+    told.refuse(loud, "and other components add up to a gain above 0 dB", "correct gain_db")
+    return _indexed(path, racks, subbands, rows.taken(begins), gains)
+
+
+def _indexed(
+    path: Path, racks: int, subbands: int, rows: Rows, gains: tuple[FloatArray, ...]
+) -> RecordedGains:
+    """Gains by link; where there are two, the second are those of the other direction."""
+    link, time_ps = rows.link, rows.time_ps
+    if len(gains) > 1:
+        pair, subband = np.divmod(link, subbands)
+        low, high = np.divmod(pair, racks)
+        link = np.concatenate((link, (high * racks + low) * subbands + subband))
+        time_ps = np.tile(time_ps, 2)
+        order = np.lexsort((time_ps, link))
+        link, time_ps, gains = link[order], time_ps[order], (np.concatenate(gains)[order],) * 2
     first_row = np.searchsorted(link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
     _refuse_missing(path, racks, subbands, first_row, time_ps)
-    gain = ten_to(gain_db / 10)
-    return RecordedGains(racks, subbands, first_row, time_ps, gain, np.unique(time_ps))
+    directed, instants_ps = len(gains) > 1, np.unique(time_ps)
+    return RecordedGains(racks, subbands, directed, first_row, time_ps, gains[0], instants_ps)
 
 
 def _read(path: Path) -> dict[str, AnyArray]:
@@ -123,6 +160,11 @@ def _read(path: Path) -> dict[str, AnyArray]:
             f"{path}: column {', '.join(missing)} is missing (found {', '.join(columns) or 'none'})"
             f"; a gains file needs {', '.join(COLUMNS)} and may have time_s"
         )
+    for ends in (BEAMS, ANGLES):
+        if len(columns.keys() & set(ends)) == 1:
+            raise ThzSyncError(f"{path}: give both of {' and '.join(ends)}, or neither")
+    if {BEAMS[0], ANGLES[0]} <= columns.keys():
+        raise ThzSyncError(f"{path}: has beams and angles; give either {BEAMS[0]} or {ANGLES[0]}")
     lengths = {name: values.shape for name, values in columns.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise ThzSyncError(f"{path}: the arrays must be vectors of one length; found {lengths}")
@@ -185,6 +227,32 @@ class _Columns:
         bad = ~((values >= 0) & (values < count) & (values == np.floor(values)))
         self.refuse(bad, f"has {name} = {{:g}}", f"{noun} here are 0..{count - 1}", values)
         return values.astype(np.int64)
+
+    @property
+    def per(self) -> tuple[str, ...]:
+        """The columns in which rows of one pair, subband and time differ."""
+        return next((ends for ends in (BEAMS, ANGLES) if ends[0] in self.columns), ())
+
+    @property
+    def what(self) -> str:
+        """What a row is about."""
+        return ", ".join(("a pair", "subband", "time", *self.per))
+
+    def ends(self) -> tuple[FloatArray, FloatArray]:
+        """Beams or angles at both racks; 0 where the file has neither."""
+        if not self.per:
+            zeros = np.zeros(len(self.columns["gain_db"]))
+            return zeros, zeros
+        a, b = (self._end(name) for name in self.per)
+        return a, b
+
+    def _end(self, name: str) -> FloatArray:
+        if self.per == BEAMS:
+            return self.whole(name, MOST_BEAMS, "beams").astype(np.float64)
+        angle_deg = self._numbers(name)
+        bad = ~(np.abs(angle_deg) <= 360)
+        self.refuse(bad, f"has {name} = {{:g}}", "give degrees from -360 to 360", angle_deg)
+        return angle_deg
 
     def decibels(self) -> FloatArray:
         """Gains [dB]."""

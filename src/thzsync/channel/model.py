@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
-from thzsync.channel.pathloss import validity_notes
+from thzsync.channel.pathloss import MeanGains, validity_notes
 from thzsync.channel.propagation import PropagationGains
 from thzsync.scenario import Channel, Thz
 from thzsync.streams import Streams
@@ -31,6 +31,27 @@ class GainSource(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class VariedGains:
+    """Mean gains that fluctuate and are blocked."""
+
+    mean: GainSource
+    variation: GainSource
+    """Factors, 1 without fluctuation and blockage."""
+
+    def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
+        """Gains at an instant [ps], by (link, subband)."""
+        return self.mean.gains(src, dst, time_ps) * self.variation.gains(src, dst, time_ps)
+
+    def base_gain(self, src: IntArray, dst: IntArray) -> FloatArray:
+        """Mean gains at time 0, by (link, subband)."""
+        return self.mean.base_gain(src, dst)
+
+    def next_change_ps(self, time_ps: int) -> int:
+        """First change of either [ps]."""
+        return min(source.next_change_ps(time_ps) for source in (self.mean, self.variation))
+
+
+@dataclass(frozen=True, eq=False)
 class ChannelModel:
     """Linear power gains g_ij^c(t) between racks: reciprocal, piecewise constant in time.
 
@@ -45,16 +66,20 @@ class ChannelModel:
 
     @staticmethod
     def build(channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> ChannelModel:
-        """The channel of a scenario and seed; a ``gains_file`` replaces the whole model."""
+        """The channel of a scenario and seed."""
         if channel.gains_file is not None:
             from thzsync.channel.file import load_gains
 
-            source = load_gains(Path(channel.gains_file), topology.racks, thz.subbands)
+            source: GainSource = load_gains(Path(channel.gains_file), topology.racks, thz.subbands)
+            if channel.vary_gains_file:
+                variation = PropagationGains(channel, thz, topology, streams, None)
+                source = VariedGains(source, variation)
             return ChannelModel(source, topology.racks, thz.subbands)
-        notes = validity_notes(thz)
+        notes = validity_notes(channel, thz)
         for note in notes:
             warnings.warn(note, stacklevel=2)
-        model = PropagationGains(channel, thz, topology, streams)
+        mean = MeanGains(channel, thz, topology)
+        model = PropagationGains(channel, thz, topology, streams, mean)
         return ChannelModel(model, topology.racks, thz.subbands, notes)
 
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Gains from the propagation model: geometry times fluctuation times blockage."""
+"""Gains from the propagation model: mean gain times fluctuation times blockage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.arrays import NEVER_PS, FloatArray, IntArray, to_ps
 from thzsync.channel.fading import Fading, fill_gains
-from thzsync.channel.pathloss import composite_gain
+from thzsync.channel.pathloss import MeanGains
 from thzsync.errors import ThzSyncError
 from thzsync.jit.held import hold
 from thzsync.scenario import Blockage, Channel, Thz
@@ -77,26 +77,34 @@ class BlockageGrid:
 
 
 class PropagationGains:
-    """Path loss at the rack distances, with fluctuation and blockage of the queried pairs.
+    """Mean gains of racks, with fluctuation and blockage of the queried pairs.
 
     Not safe for several threads at once, since they would share the cache.
     """
 
-    def __init__(self, channel: Channel, thz: Thz, topology: Topology, streams: Streams) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        thz: Thz,
+        topology: Topology,
+        streams: Streams,
+        mean: MeanGains | None,
+    ) -> None:
+        """Without mean gains, fluctuation and blockage alone: all of them are 1."""
         self.fluctuation = FluctuationGrid.of(channel)
         self.blockage = BlockageGrid.of(channel.blockage)
-        self._topology, self._paths = topology, channel.nlos_paths
-        # Racks that see the floor alike, as those of a ring do, share a row: gain at f0 by (row,
-        # row, distance in lanes). Pages of fresh zeros take no memory, and values are computed at
+        self._mean = mean
+        # Racks that see the floor alike, as those of a ring do, share a row: gain by (row, row,
+        # distance in lanes, band). Pages of fresh zeros take no memory, and values are computed at
         # the first query of their rows.
-        self._lanes = lanes = topology.alike
-        rows = topology.racks // lanes
-        self._reference_gain = np.zeros((rows, rows, lanes))
+        self._lanes = lanes = topology.racks if mean is None else mean.alike
+        rows, bands = topology.racks // lanes, 1 if mean is None else mean.bands
+        self._reference_gain = np.zeros((rows, rows, lanes, bands))
         self._known = np.zeros((rows, rows), dtype=np.bool_)
-        self._all_known = False
-        # Both laws share the term 20 log10(f/f0), so frequency is one factor per subband.
-        ratios = [centre_hz / channel.reference_hz for centre_hz in thz.centres_hz]
-        self._subband_factor = np.array([ratio**-2.0 for ratio in ratios])
+        self._all_known = mean is None
+        if mean is None:
+            self._reference_gain[:], self._known[:] = 1.0, True
+        self._subband_factor = np.ones(thz.subbands) if mean is None else mean.subband_factor
         entries = min(topology.racks**2, _CACHE_ENTRIES)
         # Slots share most innovations with earlier ones; unused pages take no memory.
         kept = min(entries, _KEPT_PAIRS)
@@ -125,7 +133,7 @@ class PropagationGains:
         """Gains without fluctuation and blockage, by (link, subband)."""
         s, t = self._know_rows(src, dst)
         lane = np.abs(src % self._lanes - dst % self._lanes)
-        gain: FloatArray = self._reference_gain[s, t, lane][:, None] * self._subband_factor
+        gain: FloatArray = self._reference_gain[s, t, lane] * self._subband_factor
         return gain
 
     def gains(self, src: IntArray, dst: IntArray, time_ps: int) -> FloatArray:
@@ -151,11 +159,9 @@ class PropagationGains:
             if new.min() < 0:
                 raise self._no_such_rack()
             a, b = np.concatenate((new, new[::-1]), axis=1)
-            lane = np.arange(self._lanes)
-            distance_m = self._topology.distance_m(
-                a[:, None] * self._lanes, b[:, None] * self._lanes + lane
-            )
-            self._reference_gain[a, b] = composite_gain(distance_m, self._paths)
+            assert self._mean is not None  # without, all rows are known
+            racks = b[:, None] * self._lanes + np.arange(self._lanes)
+            self._reference_gain[a, b] = self._mean.between(a[:, None] * self._lanes, racks)
             self._known[a, b] = True
             self._all_known = bool(self._known.all())
         return s, t

@@ -40,13 +40,16 @@ _SUMMARY_BYTES: Final = 3000
 
 def floor_bytes(scenario: Scenario) -> int:
     """Memory of the fibre network and the channel, before any traffic [bytes]."""
-    floor = scenario.floor
+    floor, channel = scenario.floor, scenario.channel
     links = link_count(scenario)
     followed = scenario.optical.background.load and not in_flows(scenario)
     bursts = min(links * 1024, 1 << 24) if followed else 0
-    alike = floor.lanes if isinstance(floor, Floor) else 1
-    gains = 9 * (floor.racks // alike) ** 2 * alike  # by (row, row, distance in lanes)
-    if scenario.channel.gains_file is not None:
+    turned = isinstance(floor, Floor) and not channel.path_loss.by_position
+    alike = floor.lanes if turned else 1
+    bands = 1 if channel.absorption == "none" else scenario.thz.subbands
+    # By (row, row, distance in lanes, band).
+    gains = (1 + 8 * bands) * (floor.racks // alike) ** 2 * alike
+    if channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
     return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains

@@ -32,6 +32,14 @@ from thzsync.scenario.network import (
     RailOptimised,
     RingNetwork,
 )
+from thzsync.scenario.path_loss import (
+    FreeSpace,
+    LogDistance,
+    Measured,
+    Pairs,
+    PathLoss,
+    register_path_loss,
+)
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
@@ -48,15 +56,20 @@ __all__ = [
     "Fault",
     "FibreDegraded",
     "Floor",
+    "FreeSpace",
     "GridFloor",
     "Job",
     "LeafSpine",
     "Learner",
+    "LogDistance",
+    "Measured",
     "ModelJob",
     "NetworkFile",
     "NetworkFunction",
     "Optical",
     "PairBlocked",
+    "Pairs",
+    "PathLoss",
     "RailOptimised",
     "Reward",
     "RingNetwork",
@@ -71,4 +84,5 @@ __all__ = [
     "Training",
     "TransceiverDown",
     "preset_names",
+    "register_path_loss",
 ]

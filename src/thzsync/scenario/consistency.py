@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from thzsync.scenario.fabric import AIR_BAND_HZ
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
 from thzsync.scenario.network import RingNetwork
 
@@ -140,4 +141,17 @@ def buffer_problems(scenario: Scenario) -> Iterator[str]:
             f"optical.rack_reserve: {optical.rack_reserve:g} of {optical.shared_buffer_bytes} "
             f"bytes leave {max(left, 0)} for traffic between rings, and a packet has "
             f"{optical.packet_bytes}; lower the reserve or enlarge shared_buffer_bytes"
+        )
+
+
+def air_problems(scenario: Scenario) -> Iterator[str]:
+    """Subbands outside the table of absorption."""
+    centres_ghz = [centre_hz / 1e9 for centre_hz in scenario.thz.centres_hz]
+    low, high = (end_hz / 1e9 for end_hz in AIR_BAND_HZ)
+    within = low <= centres_ghz[0] and centres_ghz[-1] <= high
+    if scenario.channel.absorption != "none" and not within:
+        yield (
+            f"channel.absorption: the table reaches from {low:g} to {high:g} GHz and subbands are "
+            f"centred at {centres_ghz[0]:g} to {centres_ghz[-1]:g} GHz; move thz.band_start_hz or "
+            'use "none"'
         )

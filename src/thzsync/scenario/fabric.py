@@ -23,11 +23,18 @@ from thzsync.scenario.base import (
     Watts,
     Whole,
 )
+from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.path_loss import PATH_LOSSES, Measured, PathLoss
+from thzsync.scenario.units import Quantity
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
 """Largest packet for which service times are exact in 64 bits [bytes]."""
 SHORTEST_SLOT_S: Final = 1e-6
 """Shortest time between changes of a channel; faster ones take too long to simulate [s]."""
+AIR_BAND_HZ: Final = (275e9, 375e9)
+"""Frequencies for which the absorption of air is tabulated [Hz]."""
+OBSTACLES_DB: Final = {"mesh-door": 6.0, "cables": 20.0}
+"""What usually stands in the way of a link, and its loss [dB]."""
 
 
 class Background(Model):
@@ -156,8 +163,8 @@ class Blockage(Model):
     """Long-run share of time a pair is blocked; 0 switches blockage off."""
     mean_duration_s: Seconds = 0.05
     """Mean length of one blockage [s]."""
-    loss_db: Loss = 15.0
-    """Extra loss while blocked [dB]."""
+    loss_db: Annotated[float, Field(ge=0, le=200), Quantity("db", OBSTACLES_DB)] = 15.0
+    """Extra loss while blocked [dB]; "mesh-door" is short for 6 dB, "cables" for 20 dB."""
 
     @model_validator(mode="after")
     def _can_be_followed(self) -> Blockage:
@@ -175,10 +182,14 @@ class Blockage(Model):
 class Channel(Model):
     """THz propagation (eq:measured_path_loss, eq:composite_channel_gain) over time."""
 
+    path_loss: Annotated[PathLoss, OneOf(PATH_LOSSES, "measured")] = Measured()
+    """Mean gain by distance: "measured" (the paper's laws), "free-space" or "log-distance"."""
     reference_hz: Hertz = 300e9
-    """f_0 of the measured path-loss laws [Hz]."""
+    """f_0 of the path-loss laws [Hz]."""
     nlos_paths: Annotated[Whole, Field(ge=0, le=1000)] = 1
-    """Number of indirect paths in the composite gain."""
+    """Number of indirect paths in the composite gain of the measured laws."""
+    absorption: Literal["none", "itu-r-p676"] = "none"
+    """Loss in the air: none, or by ITU-R P.676 at 25 C and 50 % humidity (275 to 375 GHz)."""
     fluctuation_db: Annotated[Loss, Field(le=30)] = 3.0
     """Standard deviation of the log-normal fluctuation per rack pair and subband [dB]."""
     coherence_s: Annotated[Seconds, Field(ge=SHORTEST_SLOT_S)] | None = None
@@ -186,4 +197,7 @@ class Channel(Model):
     blockage: Blockage = Blockage()
     """Blockage over time."""
     gains_file: FileName | None = None
-    """File of measured or ray-traced gains (Parquet, CSV or NPZ) that replaces the model."""
+    """File of measured or ray-traced gains (Parquet, CSV or NPZ) that replaces path loss and
+    absorption."""
+    vary_gains_file: bool = False
+    """Fluctuation and blockage act on the gains of the file, too; otherwise it replaces them."""

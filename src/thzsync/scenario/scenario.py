@@ -13,7 +13,12 @@ from pydantic import Field, model_validator
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
+from thzsync.scenario.consistency import (
+    air_problems,
+    buffer_problems,
+    index_problems,
+    partition_problems,
+)
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
@@ -21,6 +26,12 @@ from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Re
 from thzsync.scenario.network import NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
+_CHANNEL_NEW: Final[dict[str, Any]] = {
+    "path_loss": {"kind": "measured"},
+    "absorption": "none",
+    "vary_gains_file": False,
+}
+"""Keys of the channel that version 0.3 did not have, at their defaults."""
 
 
 class Scenario(Model):
@@ -132,7 +143,8 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
+        checks = (partition_problems, index_problems, buffer_problems, air_problems)
+        problems = [problem for check in checks for problem in check(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -146,6 +158,10 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
+    channel = values["channel"]
+    for key, default in _CHANNEL_NEW.items():
+        if channel[key] == default:
+            del channel[key]
     for fault in values["faults"]:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]

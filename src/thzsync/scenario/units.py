@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Final, get_args
@@ -52,10 +52,10 @@ def no_truth(value: Any) -> Any:
 
 
 class Quantity:
-    """Accept ``"16 MiB"`` beside a bare number; refuse a unit of another dimension."""
+    """Accept ``"16 MiB"`` beside a bare number, and names of usual values if there are any."""
 
-    def __init__(self, dimension: str) -> None:
-        self.dimension = dimension
+    def __init__(self, dimension: str, names: Mapping[str, float] | None = None) -> None:
+        self.dimension, self.names = dimension, names or {}
         self.units = UNITS[dimension]
         self.scales = dict(self.units)
         for other, usual in _SPELLINGS.get(dimension, ()):
@@ -66,6 +66,8 @@ class Quantity:
         """The number in base units; Pydantic checks everything that is not a text."""
         if not isinstance(value, str):
             return no_truth(value)
+        if value in self.names:
+            return self.names[value]
         match = _QUANTITY.fullmatch(value)
         if match is None:
             raise ValueError(self._remedy())
@@ -98,7 +100,8 @@ class Quantity:
 
     def _remedy(self) -> str:
         units = self._with_dbm(self.units)
-        return f"write a number, or a number with one of {', '.join(units)}"
+        named = "".join(f', or "{name}"' for name in self.names)
+        return f"write a number, or a number with one of {', '.join(units)}{named}"
 
     def _with_dbm(self, units: Iterable[str]) -> list[str]:
         return [*units, *[_DBM] * (self.dimension == "w")]
@@ -112,7 +115,9 @@ class Quantity:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         units = "|".join(map(re.escape, self._with_dbm(self.scales)))
-        text = {"type": "string", "pattern": rf"^\s*[-+]?[0-9][0-9_.eE+-]*\s*({units})\s*$"}
+        names = "".join(f"|{re.escape(name)}" for name in self.names)
+        number = rf"\s*[-+]?[0-9][0-9_.eE+-]*\s*({units})\s*"
+        text = {"type": "string", "pattern": f"^({number}{names})$"}
         return {"anyOf": [handler(schema), text]}
 
 
