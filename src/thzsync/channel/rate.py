@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from thzsync.arrays import FloatArray
 from thzsync.jit import bare
 from thzsync.scenario import Thz
 
@@ -14,10 +17,12 @@ _LN2 = math.log(2.0)
 _LARGEST_EXPONENT = 700.0  # exp() overflows a little above; no transmitter has that power
 
 
-def link_budget_per_w(thz: Thz) -> float:
-    """G / (N_0 B_c + I), the signal-to-noise ratio per watt at unit channel gain [1/W]."""
-    receive_gain: float = 10 ** (thz.receive_gain_db / 10)
-    return receive_gain / thz.noise_w
+def link_budget_per_w(thz: Thz) -> FloatArray:
+    """G / (N_0 B_c + I), the signal-to-noise ratio per watt at unit channel gain, by subband [1/W].
+
+    G is the gain of both antennas, as they point.
+    """
+    return np.array([10 ** (gain_db / 10) / thz.noise_w for gain_db in thz.antenna_gains_db])
 
 
 @bare

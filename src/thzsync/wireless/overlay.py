@@ -87,7 +87,7 @@ class Overlay:
         self._trains = trains
         self._lookahead = lookahead
         self._channel = channel
-        whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.round_overhead_s)
+        whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.guard_s)
         self._radio = hold(
             Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps)
         )
