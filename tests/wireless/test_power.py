@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference import wireless_twin as twin
+from thzsync.channel import Law
 from thzsync.wireless.power import allocate, radiate_all
 
 HZ = 5e9
+LAW = Law(HZ)
 LONG_S = 1e6
 
 transmissions = st.lists(
@@ -35,7 +37,7 @@ def test_the_duration_is_the_twins_and_no_budget_is_exceeded(
 ) -> None:
     sender, bits, snr = columns(rows)
     cap_w = np.full(4, cap)
-    keep, power_w, duration_ps = allocate(sender, bits, snr, cap_w, HZ, LONG_S, True)
+    keep, power_w, duration_ps = allocate(sender, bits, snr, cap_w, LAW, LONG_S, True)
     assert keep.all()
     wanted_s = twin.shortest_duration_s(sender, bits, snr, cap_w, HZ)
     assert duration_ps == pytest.approx(wanted_s * 1e12, rel=1e-9, abs=2)
@@ -49,7 +51,7 @@ def test_powers_are_minimal_so_that_one_percent_less_serves_nobody(
     rows: list[tuple[int, float, float]],
 ) -> None:
     sender, bits, snr = columns(rows)
-    _, power_w, duration_ps = allocate(sender, bits, snr, np.full(4, 0.1), HZ, LONG_S, True)
+    _, power_w, duration_ps = allocate(sender, bits, snr, np.full(4, 0.1), LAW, LONG_S, True)
     served = HZ * np.log1p(0.99 * power_w * snr) / np.log(2) * duration_ps / 1e12
     assert (served < bits).all()
 
@@ -61,7 +63,7 @@ def test_one_link_alone_takes_its_shannon_time() -> None:
         np.array([bits]),
         np.array([snr_per_w]),
         np.array([0.1]),
-        HZ,
+        LAW,
         1.0,
         True,
     )
@@ -73,8 +75,8 @@ def test_equal_power_is_never_faster_and_uses_every_budget() -> None:
     sender = np.array([0, 0, 1], dtype=np.int64)
     bits, snr = np.full(3, 4e6), np.array([2000.0, 100.0, 500.0])
     cap_w = np.array([0.1, 0.1])
-    _, _, best_ps = allocate(sender, bits, snr, cap_w, HZ, LONG_S, True)
-    _, power_w, equal_ps = allocate(sender, bits, snr, cap_w, HZ, LONG_S, False)
+    _, _, best_ps = allocate(sender, bits, snr, cap_w, LAW, LONG_S, True)
+    _, power_w, equal_ps = allocate(sender, bits, snr, cap_w, LAW, LONG_S, False)
     assert equal_ps > best_ps
     assert power_w == pytest.approx([0.05, 0.05, 0.1])
     assert equal_ps == pytest.approx(4e6 / (HZ * np.log2(1 + 0.05 * 100)) * 1e12, abs=2)
@@ -85,7 +87,7 @@ def test_a_sender_that_cannot_finish_all_in_time_leaves_its_neediest_out() -> No
     bits, snr = np.full(3, 4e6), np.array([2000.0, 10.0, 2000.0])
     alone_s = twin.shortest_duration_s([0], [4e6], [10.0], [0.1], HZ)
     keep, power_w, duration_ps = allocate(
-        sender, bits, snr, np.array([0.1, 0.1]), HZ, alone_s, True
+        sender, bits, snr, np.array([0.1, 0.1]), LAW, alone_s, True
     )
     assert keep.tolist() == [True, False, True]
     assert duration_ps < alone_s * 1e12
@@ -99,7 +101,7 @@ def test_compiled_and_plain_agree() -> None:
     sender = np.array([0, 1, 0, 2], dtype=np.int64)
     bits, snr = np.array([4e6, 3e6, 1e3, 8e8]), np.array([50.0, 900.0, 3.0, 1e4])
     for optimal in (True, False):
-        arguments = (sender, bits, snr, np.full(3, 0.1), HZ, 1.0, optimal)
+        arguments = (sender, bits, snr, np.full(3, 0.1), LAW, 1.0, optimal)
         compiled, plain = allocate(*arguments), power.allocate(*arguments)
         assert not hasattr(power.allocate, "py_func")
         assert (compiled[0] == plain[0]).all()

@@ -44,16 +44,41 @@ def rate(record: Record, findings: Findings) -> None:
 def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
     """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
     sent, subband_hz = record.transmissions, record.scenario.thz.subband_hz
-    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * snr_per_w(record)
+    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * snr_per_w(record)[sent.subband[row]]
     spectral: FloatArray = subband_hz * np.log1p(snr) / np.log(2)
     return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
 
 
-def snr_per_w(record: Record) -> float:
-    """Signal-to-noise ratio per watt that arrives through a channel of gain 1 [1/W]."""
+def snr_per_w(record: Record) -> FloatArray:
+    """Signal-to-noise ratio per watt that arrives through a channel of gain 1, by subband [1/W]."""
+    return antenna_gain(record) / noise_w(record)
+
+
+def noise_w(record: Record) -> float:
+    """Thermal noise and constant interference in a subband [W]."""
     thz = record.scenario.thz
-    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
-    return float(10 ** (thz.receive_gain_db / 10) / (noise_w + thz.interference_w))
+    thermal_dbm = thz.noise_psd_dbm_per_hz + thz.noise_figure_db
+    return float(10 ** ((thermal_dbm - 30) / 10) * thz.subband_hz + thz.interference_w)
+
+
+def antenna_gain(record: Record) -> FloatArray:
+    """Gain of both antennas of a link, less what mispointing loses, by subband."""
+    thz, antenna = record.scenario.thz, record.scenario.thz.antenna
+    above_hz = thz.subband_hz * (np.arange(thz.subbands) + 0.5)
+    half_hz = thz.subband_hz * thz.subbands / 2
+    squint = np.abs(above_hz - half_hz) / (thz.band_start_hz + half_hz)
+    turned_rad = np.tan(antenna.scan_angle_deg * np.pi / 180) * squint
+    off_deg = np.minimum(antenna.pointing_error_deg + turned_rad * 180 / np.pi, 180.0)
+    both = np.zeros(thz.subbands)
+    for gain_dbi in (thz.transmit_gain_db, thz.receive_gain_db):
+        both += gain_dbi - np.where(off_deg > 0, antenna.loss_db(off_deg, gain_dbi), 0.0)
+    return 10 ** (both / 10)
+
+
+def _guard_s(record: Record) -> float:
+    """Time for guard and turning at the start of a round [s]."""
+    thz = record.scenario.thz
+    return thz.round_overhead_s + thz.antenna.steering_s
 
 
 def transmission_bytes(record: Record, findings: Findings) -> None:
@@ -99,7 +124,7 @@ def round_span(record: Record, findings: Findings) -> None:
 def _overhead(record: Record, findings: Findings) -> None:
     """The overhead of a round is the guard time or 0, as its discipline declares."""
     rounds, overhead_ps = record.rounds, record.rounds.overhead_ps
-    guard_ps = to_ps(record.scenario.thz.round_overhead_s)
+    guard_ps = to_ps(_guard_s(record))
     always = record.declares(rounds.discipline, lambda told: told.guarded)
     never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
     wrong = ~np.isin(overhead_ps, (0, guard_ps))
@@ -158,7 +183,7 @@ def steering(record: Record, findings: Findings) -> None:
     rounds = record.rounds
     row = np.flatnonzero(record.declares(rounds.discipline, lambda told: told.steers))
     turned = _turned(record)[row]
-    expected_ps = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
+    expected_ps = np.where(turned, to_ps(_guard_s(record)), 0)
     findings.equal(rounds.overhead_ps[row], expected_ps, rounds.at(row), "guard time [ps]")
 
 

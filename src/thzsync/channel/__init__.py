@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from thzsync.channel.model import ChannelModel, GainSource
-from thzsync.channel.rate import link_budget_per_w, rate_bps, required_power_w, snr_per_watt
+from thzsync.channel.rate import (
+    Law,
+    law_of,
+    link_budget_per_w,
+    rate_bps,
+    required_power_w,
+    snr_per_watt,
+)
 
 __all__ = [
     "ChannelModel",
     "GainSource",
+    "Law",
+    "law_of",
     "link_budget_per_w",
     "rate_bps",
     "required_power_w",

@@ -8,6 +8,7 @@ import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.elementary import ten_to
+from thzsync.scenario import Thz
 
 
 class Pattern(Protocol):
@@ -23,6 +24,11 @@ class Antennas(NamedTuple):
     pattern: Pattern
     transmit_dbi: float
     receive_dbi: float
+
+    @staticmethod
+    def of(thz: Thz) -> Antennas:
+        """Those of a scenario."""
+        return Antennas(thz.antenna, thz.transmit_gain_db, thz.receive_gain_db)
 
 
 class Rows(NamedTuple):
@@ -75,3 +81,15 @@ def combined(
         return power
 
     return received(off_low, off_high), received(off_high, off_low)
+
+
+def both_directions(
+    rows: Rows, gains: tuple[FloatArray, FloatArray], racks: int, subbands: int
+) -> tuple[Rows, FloatArray]:
+    """Rows and gains of pairs in both directions: from the lower rack, and to it."""
+    pair, subband = np.divmod(rows.link, subbands)
+    low, high = np.divmod(pair, racks)
+    backward = rows._replace(link=(high * racks + low) * subbands + subband)
+    order = np.lexsort((np.tile(rows.time_ps, 2), np.concatenate((rows.link, backward.link))))
+    both = (np.concatenate(columns) for columns in zip(rows, backward, strict=True))
+    return Rows(*both).taken(order), np.concatenate(gains)[order]

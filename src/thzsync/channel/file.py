@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, AnyArray, BoolArray, FloatArray, IntArray, all_to_ps
-from thzsync.channel.components import Antennas, Rows, combined
+from thzsync.channel.components import Antennas, Rows, both_directions, combined
 from thzsync.elementary import ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import bare
@@ -97,46 +97,33 @@ def load_gains(
     gain_db, time_ps = told.decibels(), told.instants_ps()
     told.refuse(rack_a == rack_b, "links a rack to itself", "remove the row")
     low, high = np.minimum(rack_a, rack_b), np.maximum(rack_a, rack_b)
-    at_a, at_b = told.ends()
-    at_low, at_high = np.where(rack_a < rack_b, (at_a, at_b), (at_b, at_a))
+    at_low, at_high = told.ends(rack_a < rack_b)
     link = (low * racks + high) * subbands + subband
     order = np.lexsort((at_high, at_low, time_ps, link))
     rows = Rows(link, time_ps, at_low, at_high, gain_db).taken(order)
     same = rows.repeats(ends=True)
     # Both directions of a pair may be listed, since gains are reciprocal; but they must agree.
-    clash = np.zeros(len(link), dtype=np.bool_)
-    clash[order] = same & (rows.gain_db != np.roll(rows.gain_db, 1))
-    told.refuse(
-        clash, f"gives {told.what} a second, different gain", "keep one, for both directions"
-    )
+    clash = _at(order, same & (rows.gain_db != np.roll(rows.gain_db, 1)))
+    second = f"gives {told.what} a second, different gain"
+    told.refuse(clash, second, "keep one, for both directions")
     order, rows = order[~same], rows.taken(~same)
     begins = np.flatnonzero(~rows.repeats(ends=False))
-    if told.per != ANGLES:
+    kept, directed = rows.taken(begins), told.per == ANGLES
+    if directed:
+        turned = (rack_a > rack_b)[order]
+        mixed = rows.repeats(ends=False) & (turned != np.roll(turned, 1))
+        told.refuse(_at(order, mixed), "turns its pair around", "list every component once")
+        gains = combined(rows, begins, antennas)
+        loud = _at(order[begins], np.maximum(*gains) > 1)
+        told.refuse(loud, "and other components add up to more than 0 dB", "correct gain_db")
+        kept, gain = both_directions(kept, gains, racks, subbands)
+    else:
         best_db = np.maximum.reduceat(rows.gain_db, begins) if len(begins) else rows.gain_db
-        return _indexed(path, racks, subbands, rows.taken(begins), (ten_to(best_db / 10),))
-    gains = combined(rows, begins, antennas)
-    loud = np.zeros(len(link), dtype=np.bool_)
-    loud[order[begins]] = np.maximum(*gains) > 1
-    told.refuse(loud, "and other components add up to a gain above 0 dB", "correct gain_db")
-    return _indexed(path, racks, subbands, rows.taken(begins), gains)
-
-
-def _indexed(
-    path: Path, racks: int, subbands: int, rows: Rows, gains: tuple[FloatArray, ...]
-) -> RecordedGains:
-    """Gains by link; where there are two, the second are those of the other direction."""
-    link, time_ps = rows.link, rows.time_ps
-    if len(gains) > 1:
-        pair, subband = np.divmod(link, subbands)
-        low, high = np.divmod(pair, racks)
-        link = np.concatenate((link, (high * racks + low) * subbands + subband))
-        time_ps = np.tile(time_ps, 2)
-        order = np.lexsort((time_ps, link))
-        link, time_ps, gains = link[order], time_ps[order], (np.concatenate(gains)[order],) * 2
-    first_row = np.searchsorted(link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
-    _refuse_missing(path, racks, subbands, first_row, time_ps)
-    directed, instants_ps = len(gains) > 1, np.unique(time_ps)
-    return RecordedGains(racks, subbands, directed, first_row, time_ps, gains[0], instants_ps)
+        gain = ten_to(best_db / 10)
+    first_row = np.searchsorted(kept.link, np.arange(racks**2 * subbands + 1)).astype(np.int64)
+    _refuse_missing(path, racks, subbands, first_row, kept.time_ps)
+    instants_ps = np.unique(kept.time_ps)
+    return RecordedGains(racks, subbands, directed, first_row, kept.time_ps, gain, instants_ps)
 
 
 def _read(path: Path) -> dict[str, AnyArray]:
@@ -238,13 +225,16 @@ class _Columns:
         """What a row is about."""
         return ", ".join(("a pair", "subband", "time", *self.per))
 
-    def ends(self) -> tuple[FloatArray, FloatArray]:
-        """Beams or angles at both racks; 0 where the file has neither."""
+    def ends(self, forward: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Beams or angles at the racks of lower and higher number; 0 where the file has neither.
+
+        ``forward`` marks the rows whose rack_a has the lower number.
+        """
         if not self.per:
-            zeros = np.zeros(len(self.columns["gain_db"]))
-            return zeros, zeros
+            none = np.broadcast_to(0.0, len(forward))
+            return none, none
         a, b = (self._end(name) for name in self.per)
-        return a, b
+        return np.where(forward, a, b), np.where(forward, b, a)
 
     def _end(self, name: str) -> FloatArray:
         if self.per == BEAMS:
@@ -279,6 +269,13 @@ class _Columns:
             row = int(np.argmax(bad))
             found = what if values is None else what.format(values[row])
             raise ThzSyncError(f"{self.path}: row {row + 1} {found}; {remedy}")
+
+
+def _at(row: IntArray, bad: BoolArray) -> BoolArray:
+    """Marks of some rows, as marks of the whole file up to its last bad row."""
+    marks = np.zeros(row[bad].max(initial=-1) + 1, dtype=np.bool_)
+    marks[row[bad]] = True
+    return marks
 
 
 def _refuse_missing(

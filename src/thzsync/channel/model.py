@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel.components import Antennas
 from thzsync.channel.pathloss import MeanGains, validity_notes
 from thzsync.channel.propagation import PropagationGains
 from thzsync.scenario import Channel, Thz
@@ -70,7 +71,8 @@ class ChannelModel:
         if channel.gains_file is not None:
             from thzsync.channel.file import load_gains
 
-            source: GainSource = load_gains(Path(channel.gains_file), topology.racks, thz.subbands)
+            path, antennas = Path(channel.gains_file), Antennas.of(thz)
+            source: GainSource = load_gains(path, topology.racks, thz.subbands, antennas)
             if channel.vary_gains_file:
                 variation = PropagationGains(channel, thz, topology, streams, None)
                 source = VariedGains(source, variation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thzsync.scenario.antennas import Antenna, register_antenna
 from thzsync.scenario.fabric import Background, Blockage, Channel, Optical, Thz
 from thzsync.scenario.faults import (
     ComputeFrozen,
@@ -43,6 +44,7 @@ from thzsync.scenario.path_loss import (
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
+    "Antenna",
     "AnyFloor",
     "Background",
     "Bandit",
@@ -84,5 +86,6 @@ __all__ = [
     "Training",
     "TransceiverDown",
     "preset_names",
+    "register_antenna",
     "register_path_loss",
 ]

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
+from thzsync.scenario.antennas import ANTENNAS, Antenna, Isotropic
 from thzsync.scenario.base import (
     Bytes,
     Count,
@@ -106,6 +107,8 @@ class Thz(Model):
     """Lower edge of the band [Hz]; subbands follow each other without gaps."""
     receive_gain_db: Gain = 25.0
     """G, gain of the receiving antenna [dBi]."""
+    transmit_gain_db: Gain = 0.0
+    """Gain of the transmitting antenna [dBi]."""
     max_power_w: Annotated[Watts, Field(ge=1e-15)] = 0.1
     """P^max, transmit power of a rack over all its subbands [W]."""
     noise_psd_dbm_per_hz: NoiseDensity = -174.0
@@ -113,7 +116,7 @@ class Thz(Model):
     noise_figure_db: Annotated[Loss, Field(le=50)] = 2.0
     """Receiver noise figure, added to N_0 [dB]."""
     interference_w: Watts = 0.0
-    """I, residual interference of other beams, added to the noise of a subband [W]."""
+    """I, residual interference, added to the noise of a subband [W]."""
     rf_chains: Count | None = None
     """N_RF, transmissions of a rack at the same time; as many as subbands when absent."""
     sharing: Literal["rack", "event"] = "rack"
@@ -131,6 +134,21 @@ class Thz(Model):
     """A link is used only if its budget is enough to finish within this time [s]."""
     fallback_timeout_s: Seconds = 0.2
     """THz chunks that cannot be sent for this long move to fibre [s]."""
+    antenna: Annotated[Antenna, OneOf(ANTENNAS, "isotropic")] = Isotropic()
+    """Pattern of the antennas, and how well they point."""
+
+    @property
+    def guard_s(self) -> float:
+        """Guard time at the start of a round in which beams turn [s]."""
+        return self.round_overhead_s + self.antenna.steering_s
+
+    @property
+    def antenna_gains_db(self) -> list[float]:
+        """Gains of both antennas less what pointing error and squint lose, by subband [dBi]."""
+        middle_hz = self.band_start_hz + self.subbands * self.subband_hz / 2
+        detunings = [(centre_hz - middle_hz) / middle_hz for centre_hz in self.centres_hz]
+        gains = self.receive_gain_db, self.transmit_gain_db
+        return [sum(gains) - loss for loss in self.antenna.mispointed_db(gains, detunings)]
 
     @property
     def chains(self) -> int:

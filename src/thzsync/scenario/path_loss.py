@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from thzsync.arrays import FloatArray
-from thzsync.elementary import log10, ten_to
 from thzsync.scenario.base import Loss, Model, Real
 from thzsync.scenario.kinds import Kinds, kinds_of
+
+if TYPE_CHECKING:
+    from thzsync.arrays import FloatArray
 
 LIGHT_M_PER_S: Final = 299_792_458.0
 
@@ -57,6 +58,8 @@ class MeasuredLaw(NamedTuple):
 
     def loss_db(self, distance_m: FloatArray) -> FloatArray:
         """Path loss at a distance [m] (eq:measured_path_loss)."""
+        from thzsync.elementary import log10
+
         return self.slope_db * log10(distance_m) + self.intercept_db
 
 
@@ -74,6 +77,8 @@ class Measured(PathLoss):
 
     def gain(self, pairs: Pairs) -> FloatArray:
         """The sum over all paths (eq:composite_channel_gain)."""
+        from thzsync.elementary import ten_to
+
         direct = ten_to(-LOS.loss_db(pairs.distance_m) / 10)
         indirect = pairs.nlos_paths * ten_to(-NLOS.loss_db(pairs.distance_m) / 10)
         return direct + indirect
@@ -104,6 +109,8 @@ class LogDistance(PathLoss):
 
     def gain(self, pairs: Pairs) -> FloatArray:
         """10^(-intercept / 10) / distance^n."""
+        from thzsync.elementary import log10, ten_to
+
         return ten_to(-self.intercept_db / 10 - self.exponent * log10(pairs.distance_m))
 
 

@@ -26,12 +26,23 @@ from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Re
 from thzsync.scenario.network import NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
-_CHANNEL_NEW: Final[dict[str, Any]] = {
-    "path_loss": {"kind": "measured"},
-    "absorption": "none",
-    "vary_gains_file": False,
+_NEW: Final[dict[str, dict[str, Any]]] = {
+    "thz": {
+        "transmit_gain_db": 0.0,
+        "antenna": {
+            "kind": "isotropic",
+            "pointing_error_deg": 0.0,
+            "scan_angle_deg": 0.0,
+            "steering_s": 0.0,
+        },
+    },
+    "channel": {
+        "path_loss": {"kind": "measured"},
+        "absorption": "none",
+        "vary_gains_file": False,
+    },
 }
-"""Keys of the channel that version 0.3 did not have, at their defaults."""
+"""Keys that version 0.3 did not have, by table, with their defaults."""
 
 
 class Scenario(Model):
@@ -158,10 +169,10 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
-    channel = values["channel"]
-    for key, default in _CHANNEL_NEW.items():
-        if channel[key] == default:
-            del channel[key]
+    for table, keys in _NEW.items():
+        for key, default in keys.items():
+            if values[table][key] == default:
+                del values[table][key]
     for fault in values["faults"]:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]

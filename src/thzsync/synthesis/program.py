@@ -80,7 +80,7 @@ class Links:
     def of(gains: FloatArray, thz: Thz, wanted: BoolArray) -> Links:
         """The wanted links, by positions, from linear gains of shape (N, N, N_c)."""
         src, dst, subband = np.nonzero(wanted[:, :, None] & (gains > 0))
-        snr = thz.max_power_w * link_budget_per_w(thz) * gains[src, dst, subband]
+        snr = thz.max_power_w * link_budget_per_w(thz)[subband] * gains[src, dst, subband]
         return Links(len(gains), thz, src, dst, subband, snr)
 
     def repeated(self, times: int) -> Links:
@@ -197,7 +197,7 @@ class AirtimeProgram:
         """A rack's links and the guard times of its visits fit on its RF chains."""
         thz = self.links.thz
         chains = min(thz.chains, thz.subbands)
-        guard_s = visits * thz.round_overhead_s
+        guard_s = visits * thz.guard_s
         if here.any() and (chains < thz.subbands or guard_s > 0):
             window, lost_s = span.room(float(chains))
             self._limit(here, window, lost_s + guard_s)

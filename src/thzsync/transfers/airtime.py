@@ -58,8 +58,8 @@ def _check_bytes(schedule: Schedule, thz: Thz) -> None:
         refuse(
             schedule, n, f"has no time left after the guard time of {schedule.overhead_ps[n]} ps"
         )
-    receive_gain = 10 ** (thz.receive_gain_db / 10)
-    snr = schedule.power_w * receive_gain * schedule.gain / thz.noise_w
+    antenna_gain = 10 ** (np.array(thz.antenna_gains_db)[schedule.subband] / 10)
+    snr = schedule.power_w * antenna_gain * schedule.gain / thz.noise_w
     sent_bits = thz.subband_hz * log1p(snr) / math.log(2) * airtime_s
     first = plan.first_chunk[schedule.flow] + schedule.first_chunk
     offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(plan.chunk_sizes)))

@@ -83,9 +83,7 @@ def send(
     sender, limit_s = links.sender[flow], radio.longest_s * most_chunks
     keep, power_w, duration_ps = np.ones(n, dtype=np.bool_), np.empty(n), 0
     if n > 0:
-        keep, power_w, duration_ps = allocate(
-            sender, bits, snr, cap_w, radio.subband_hz, limit_s, optimal
-        )
+        keep, power_w, duration_ps = allocate(sender, bits, snr, cap_w, radio.law, limit_s, optimal)
     if radio.whole_budget:
         radiate_all(sender, keep, cap_w, power_w)
     for a in range(n):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
-from thzsync.channel import ChannelModel
+from thzsync.channel import ChannelModel, law_of
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
@@ -87,9 +87,9 @@ class Overlay:
         self._trains = trains
         self._lookahead = lookahead
         self._channel = channel
-        whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.round_overhead_s)
+        whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.guard_s)
         self._radio = hold(
-            Radio(thz.subband_hz, thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps)
+            Radio(law_of(thz), thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps)
         )
         self._racks = racks
         self._alone = thz.sharing == "event"

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel.rate import rate_bps, required_power_w
+from thzsync.channel.rate import Law, rate_bps, required_power_w
 from thzsync.jit import inner, inner_bare, kernel
 
 TOLERANCE = 1e-13
@@ -21,6 +21,7 @@ TOLERANCE = 1e-13
 NUDGE = 1.0 + 1e-12
 """Lifts powers above the rounding of expm1 and log1p, so that every chunk is really served."""
 _STEPS = 100
+_LEAST_ROOM = 1e-15  # rounding may put a rate on its ceiling, where power is infinite
 _LN2 = math.log(2.0)
 _PS = 1e12
 
@@ -28,34 +29,35 @@ _PS = 1e12
 @inner_bare
 def sender_power_w(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, span_s: float,
-    hz: float,
+    law: Law,
 ) -> float:  # fmt: skip
     """Power [W] that one sender needs to finish its transmissions in ``span_s`` [s]."""
     total = 0.0
     for a in range(len(sender)):
         if keep[a] and sender[a] == who:
-            total += NUDGE * required_power_w(bits[a], span_s, snr[a], hz)
+            total += NUDGE * required_power_w(bits[a], span_s, snr[a], law)
     return total
 
 
 @inner_bare
 def fastest_rate(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: float,
-    hz: float,
+    law: Law,
 ) -> float:  # fmt: skip
     """1 / duration [1/s] at which one sender uses exactly its power cap [W]."""
     x = math.inf
     for a in range(len(sender)):
         if keep[a] and sender[a] == who:
-            x = min(x, rate_bps(cap_w, snr[a], hz) / bits[a])
+            x = min(x, rate_bps(cap_w, snr[a], law) / bits[a])
     for _ in range(_STEPS):
         excess, slope = -cap_w, 0.0
         for a in range(len(sender)):
             if keep[a] and sender[a] == who:
-                exponent = _LN2 * bits[a] / hz
+                exponent = _LN2 * bits[a] / law.hz
                 grown = math.expm1(exponent * x)
-                excess += grown / snr[a]
-                slope += exponent * (grown + 1.0) / snr[a]
+                room = max(1.0 - grown * law.distortion, _LEAST_ROOM)
+                excess += grown / room / snr[a]
+                slope += exponent * (grown + 1.0) / (room * room) / snr[a]
         step = excess / slope
         if step <= TOLERANCE * x:
             break
@@ -66,16 +68,16 @@ def fastest_rate(
 @inner_bare
 def trim(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray,
-    hz: float, limit_s: float,
+    law: Law, limit_s: float,
 ) -> None:  # fmt: skip
     """Leave out a sender's neediest transmissions until the others fit into the longest round."""
     for who in range(len(cap_w)):
-        while sender_power_w(who, sender, keep, bits, snr, limit_s, hz) > cap_w[who]:
+        while sender_power_w(who, sender, keep, bits, snr, limit_s, law) > cap_w[who]:
             worst, most_w, count = -1, -1.0, 0
             for a in range(len(sender)):
                 if keep[a] and sender[a] == who:
                     count += 1
-                    need_w = required_power_w(bits[a], limit_s, snr[a], hz)
+                    need_w = required_power_w(bits[a], limit_s, snr[a], law)
                     if need_w > most_w:
                         worst, most_w = a, need_w
             if count == 1:  # alone it fits, but for rounding: candidates were tested
@@ -86,7 +88,7 @@ def trim(
 @inner
 def optimal_duration_ps(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray,
-    hz: float,
+    law: Law,
 ) -> int:  # fmt: skip
     """Shortest common duration in whole picoseconds under every power cap."""
     slowest = math.inf  # of the senders' fastest rates
@@ -97,15 +99,15 @@ def optimal_duration_ps(
             continue
         seen[who] = True
         fits = slowest < math.inf and (
-            sender_power_w(who, sender, keep, bits, snr, 1.0 / slowest, hz) <= cap_w[who]
+            sender_power_w(who, sender, keep, bits, snr, 1.0 / slowest, law) <= cap_w[who]
         )
         if not fits:
-            slowest = min(slowest, fastest_rate(who, sender, keep, bits, snr, cap_w[who], hz))
+            slowest = min(slowest, fastest_rate(who, sender, keep, bits, snr, cap_w[who], law))
     duration_ps = math.ceil(_PS / slowest)
     longer = 1
     for who in range(len(cap_w)):  # rounding may ask for a picosecond more
         while seen[who] and (
-            sender_power_w(who, sender, keep, bits, snr, duration_ps / _PS, hz) > cap_w[who]
+            sender_power_w(who, sender, keep, bits, snr, duration_ps / _PS, law) > cap_w[who]
         ):
             duration_ps += longer
             longer *= 2
@@ -115,13 +117,13 @@ def optimal_duration_ps(
 @inner_bare
 def equal_duration_ps(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, power_w: FloatArray,
-    hz: float,
+    law: Law,
 ) -> int:  # fmt: skip
     """Duration of the slowest transmission at the given powers, in whole picoseconds."""
     longest_s = 0.0
     for a in range(len(sender)):
         if keep[a]:
-            longest_s = max(longest_s, bits[a] / rate_bps(power_w[a], snr[a], hz))
+            longest_s = max(longest_s, bits[a] / rate_bps(power_w[a], snr[a], law))
     return math.ceil(longest_s * _PS * (1.0 + 1e-15))
 
 
@@ -138,20 +140,20 @@ def equal_powers_w(sender: IntArray, keep: BoolArray, cap_w: FloatArray) -> Floa
 
 @kernel
 def allocate(
-    sender: IntArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray, hz: float,
+    sender: IntArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray, law: Law,
     limit_s: float, optimal: bool,
 ) -> tuple[BoolArray, FloatArray, int]:  # fmt: skip
     """Which transmissions stay in the round, their powers [W] and the common duration [ps]."""
     keep = np.ones(len(sender), dtype=np.bool_)
-    trim(sender, keep, bits, snr, cap_w, hz, limit_s)
+    trim(sender, keep, bits, snr, cap_w, law, limit_s)
     if not optimal:
         power_w = equal_powers_w(sender, keep, cap_w)
-        return keep, power_w, equal_duration_ps(sender, keep, bits, snr, power_w, hz)
-    duration_ps = optimal_duration_ps(sender, keep, bits, snr, cap_w, hz)
+        return keep, power_w, equal_duration_ps(sender, keep, bits, snr, power_w, law)
+    duration_ps = optimal_duration_ps(sender, keep, bits, snr, cap_w, law)
     power_w = np.zeros(len(sender))
     for a in range(len(sender)):
         if keep[a]:
-            power_w[a] = NUDGE * required_power_w(bits[a], duration_ps / _PS, snr[a], hz)
+            power_w[a] = NUDGE * required_power_w(bits[a], duration_ps / _PS, snr[a], law)
     return keep, power_w, duration_ps
 
 

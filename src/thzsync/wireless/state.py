@@ -10,6 +10,7 @@ from warnings import warn
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.channel import Law
 from thzsync.scenario import Thz
 from thzsync.wireless.round import COLUMNS
 
@@ -33,7 +34,8 @@ a round at a crawl, and its common boundary would hold up all its other racks.
 class Radio(NamedTuple):
     """Constants of the transceivers."""
 
-    subband_hz: float
+    law: Law
+    """Rate on a subband."""
     max_power_w: float
     longest_s: float
     """Longest time one chunk may take [s]."""

@@ -73,7 +73,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             if best < 0:
                 continue
             row[n], chunks[n], bits = next_run(queue, f, queue.lowest[f])
-            rate = rate_bps(cap_w, queue.snr_per_w[f, best], radio.subband_hz)
+            rate = rate_bps(cap_w, queue.snr_per_w[f, best], radio.law)
             flow[n], subband[n], power_w[n] = f, best, cap_w
             lasting_ps[n] = _lasting_ps(bits, rate)
             same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
@@ -215,7 +215,7 @@ def _couple(
         if lasting_ps[free] >= until_ps:
             break
         snr = queue.snr_per_w[flow, subband[free]]
-        rate = rate_bps(power_w[free], snr, radio.subband_hz)
+        rate = rate_bps(power_w[free], snr, radio.law)
         lasting_ps[free] += _lasting_ps(8.0 * queue.size_bytes[taken], rate)
         chunks[free] += 1
         taken, last = taken + 1, free

@@ -22,6 +22,7 @@ import math
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel.rate import Law
 from thzsync.channel.rate import rate_bps as rate_bps_of
 from thzsync.jit import inner, inner_bare, kernel
 from thzsync.wireless.bookkeeping import Sent, Started, begin, note_blocked, startable, write_down
@@ -65,13 +66,13 @@ def sustain(
     cap_w = np.maximum(0.0, np.minimum(queue.budget_w - queue.drawn_w, spare_w))
     share_w = queue.budget_w * min(1.0, 2.0 / queue.snr_per_w.shape[1])
     if not relayed:
-        _ease(links, queue, share_w, radio.subband_hz)
+        _ease(links, queue, share_w, radio.law)
     _lift(links, queue, left, share_w)
     want_w = share_w[links.sender]
-    rate_bps = _rates(queue, want_w, radio.subband_hz)
+    rate_bps = _rates(queue, want_w, radio.law)
     if not relayed:
         _favour(links, queue, rate_bps, share_w, want_w)
-        rate_bps = _rates(queue, want_w, radio.subband_hz)
+        rate_bps = _rates(queue, want_w, radio.law)
     slots = free_slots(air, links, queue, left, cap_w)
     _leave_weak_out(links, queue, slots, cap_w, want_w)
     if relayed:
@@ -80,7 +81,7 @@ def sustain(
         edges = _best_first(links, slots, queue, worth, cap_w, want_w, 0.0)
         _spread_power(links, queue, edges, cap_w, share_w)
         want_w = share_w[links.sender]
-        rate_bps = _rates(queue, want_w, radio.subband_hz)
+        rate_bps = _rates(queue, want_w, radio.law)
     else:
         worth = _worth(links, queue, rate_bps, rate_bps, URGENCY)
         edges = _best_first(links, slots, queue, worth, cap_w, want_w, ENOUGH)
@@ -106,7 +107,7 @@ def _start(
         if watt < WORTHWHILE * want_w[f] or watt * snr < queue.needed_snr:
             continue
         cap_w[u] -= watt
-        rate = rate_bps_of(watt, snr, radio.subband_hz)
+        rate = rate_bps_of(watt, snr, radio.law)
         begin(air, links, queue, f, row[a], chunks[a], c, watt)
         power_w[a], kept[a] = watt, True
         lasting_ps[a] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
@@ -149,9 +150,9 @@ def _urgencies(
 
 
 @inner
-def _ease(links: LinkTable, queue: ReadyQueue, share_w: FloatArray, hz: float) -> None:
+def _ease(links: LinkTable, queue: ReadyQueue, share_w: FloatArray, law: Law) -> None:
     """Divide every budget by the links that its sender must keep busy to end with the busiest."""
-    work_s, sends_s = _airtimes_s(links, queue, _rates(queue, share_w[links.sender], hz))
+    work_s, sends_s = _airtimes_s(links, queue, _rates(queue, share_w[links.sender], law))
     subbands = queue.snr_per_w.shape[1]
     end_s = work_s.max() / subbands
     if end_s <= 0.0:
@@ -225,13 +226,13 @@ def _spread_power(
 
 
 @inner
-def _rates(queue: ReadyQueue, want_w: FloatArray, hz: float) -> FloatArray:
+def _rates(queue: ReadyQueue, want_w: FloatArray, law: Law) -> FloatArray:
     """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
     flows, subbands = queue.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
         for c in range(subbands if queue.owned[f] > 0 else 0):
-            rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], hz)
+            rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], law)
     return rate
 
 
