@@ -25,7 +25,7 @@ from thzsync.scenario import (
 )
 from thzsync.scenario.fabric import AIR_BAND_HZ
 from thzsync.scenario.files import build_scenario
-from thzsync.scenario.path_loss import LOS, NLOS, PATH_LOSSES
+from thzsync.scenario.path_loss import LOS, NLOS
 from thzsync.streams import Streams
 from thzsync.topology import Topology
 
@@ -139,21 +139,18 @@ class Wall(PathLoss):
 
     by_position = True
     kind: str = "test-wall"
+    """Which path loss this is."""
     loss_db: float = 30.0
+    """What the wall takes [dB]."""
 
     def gain(self, pairs):
         crosses = (pairs.a_m[..., 0] < 1) != (pairs.b_m[..., 0] < 1)
         return FreeSpace().gain(pairs) * np.where(crosses, 10 ** (-self.loss_db / 10), 1.0)
 
 
-@pytest.fixture
-def wall():
-    yield register_path_loss(Wall)
-    PATH_LOSSES.registered.clear()
-    PATH_LOSSES.forget()
-
-
-def test_a_law_of_a_plug_in_sees_where_racks_stand(wall):
+@pytest.mark.usefixtures("nothing_stays_registered")
+def test_a_law_of_a_plug_in_sees_where_racks_stand():
+    register_path_loss(Wall)
     keys = {"preset": "tiny", "channel": {"path_loss": {"kind": "test-wall", "loss_db": 20}}}
     scenario = build_scenario(keys, "test")
     topology = Topology(scenario.floor)
@@ -232,3 +229,16 @@ def test_a_band_outside_the_table_of_air_is_refused_with_its_key():
     with pytest.raises(ThzSyncError, match=r"channel\.absorption: .*275 to 375 GHz") as caught:
         wet.with_({"thz.band_start_hz": 370e9})
     assert "\n" not in str(caught.value)
+
+
+def test_keys_of_the_channel_count_in_the_digest_when_they_are_used():
+    paper = Scenario.paper()
+    changes = (
+        {"channel.path_loss": "free-space"},
+        {"channel.path_loss": {"kind": "log-distance"}},
+        {"channel.path_loss": {"kind": "log-distance", "exponent": 2.1}},
+        {"channel.absorption": "itu-r-p676"},
+        {"channel.vary_gains_file": True},
+    )
+    assert paper.with_({"channel.path_loss": "measured"}).digest == paper.digest
+    assert len({paper.digest, *(paper.with_(change).digest for change in changes)}) == 6

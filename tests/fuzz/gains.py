@@ -11,7 +11,9 @@ import polars as pl
 
 from tests.fuzz.harness import damaged, odd_value
 from thzsync.arrays import NEVER_PS
-from thzsync.channel.file import load_gains
+from thzsync.channel.components import Antennas
+from thzsync.channel.file import ANGLES, BEAMS, load_gains
+from thzsync.scenario.antennas import Gaussian
 
 RACKS, SUBBANDS = 4, 2
 
@@ -23,7 +25,7 @@ def try_gains(rng: np.random.Generator) -> str:
         _write(path, mutant(rng))
         if rng.random() < 0.4:
             path.write_bytes(damaged(rng, path.read_bytes()))
-        gains = load_gains(path, RACKS, SUBBANDS)
+        gains = load_gains(path, RACKS, SUBBANDS, Antennas(Gaussian(), 10.0, 25.0))
     src, dst = np.repeat(np.arange(RACKS), RACKS), np.tile(np.arange(RACKS), RACKS)
     for time_ps in (0, 1, 10**12, NEVER_PS - 1):
         found = gains.gains(src, dst, time_ps)
@@ -43,9 +45,22 @@ def mutant(rng: np.random.Generator) -> dict[str, list[Any]]:
     }
     if rng.random() < 0.5:
         table["time_s"] = [0.0] * len(table["rack_a"])
+    if rng.random() < 0.5:
+        _spread(rng, table)
     for _ in range(rng.integers(0, 3)):
         _change(rng, table)
     return table
+
+
+def _spread(rng: np.random.Generator, table: dict[str, list[Any]]) -> None:
+    """Two rows for every link, in beams or at angles."""
+    table |= {name: 2 * column for name, column in table.items()}
+    count = len(table["rack_a"])
+    table["gain_db"] = (-80 - 20 * rng.random(count)).tolist()
+    if rng.random() < 0.5:
+        table |= {name: [float(2 * k >= count) for k in range(count)] for name in BEAMS}
+    else:
+        table |= {name: (-180 + 360 * rng.random(count)).tolist() for name in ANGLES}
 
 
 def _change(rng: np.random.Generator, table: dict[str, list[Any]]) -> None:

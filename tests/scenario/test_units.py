@@ -22,6 +22,8 @@ SPELT = [
     ("thz.noise_figure_db", 3.5, "3.5 dB"),
     ("thz.receive_gain_db", 25.0, "25 dBi", "25 dB"),
     ("thz.noise_psd_dbm_per_hz", -173.0, "-173 dBm/Hz"),
+    ("channel.blockage.loss_db", 6.0, "mesh-door", "6 dB"),
+    ("channel.blockage.loss_db", 20.0, "cables"),
     ("thz.subband_hz", 5e9, "5 GHz", "5000 MHz", "0.005 THz"),
     ("thz.interference_w", 1e-12, "1 pW", "-90 dBm"),
     ("optical.energy_j_per_bit_hop", 40e-12, "40 pJ", "40 pJ/bit", "0.04 nJ/bit/hop"),
@@ -38,8 +40,9 @@ def test_usual_spellings_are_read(key: str, value: float, text: str) -> None:
 
 def test_the_schema_for_editors_knows_every_spelling() -> None:
     table = {"thz": "Thz", "optical": "Optical", "collectives": "Collectives"}
+    table["channel.blockage"] = "Blockage"
     for key, _, *texts in SPELT:
-        section, name = key.split(".")
+        section, _, name = key.rpartition(".")
         node = json_schema()["$defs"][table[section]]["properties"][name]
         pattern = next(part["pattern"] for part in node["anyOf"] if "pattern" in part)
         for text in texts:
