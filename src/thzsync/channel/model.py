@@ -56,7 +56,9 @@ class VariedGains:
 class ChannelModel:
     """Linear power gains g_ij^c(t) between racks: reciprocal, piecewise constant in time.
 
-    They depend only on the scenario, the seed and the time, never on earlier queries.
+    They depend only on the scenario, the seed and the time, never on earlier queries. A file of
+    multipath components gives the two directions of a link different gains if the antennas that
+    send and receive differ.
     """
 
     source: GainSource
