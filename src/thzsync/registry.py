@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from thzsync.errors import ThzSyncError
@@ -43,6 +44,19 @@ class Registry(Generic[K, T]):
         self._check(thing, self.noun)
         others = self._first() if self._installed is None else self._installed
         return self._add(thing, self.registered, others, "")
+
+    @contextmanager
+    def temporarily(self, *things: T) -> Iterator[None]:
+        """Know some objects inside a ``with`` block, where they are not known anyway."""
+        before = dict(self.registered)
+        for thing in things:
+            self.register(thing)
+        try:
+            yield
+        finally:
+            self.registered.clear()
+            self.registered.update(before)
+            self._all = None
 
     def known(self) -> dict[K, T]:
         """All objects, built-in ones first."""

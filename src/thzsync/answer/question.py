@@ -18,6 +18,7 @@ from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
 from thzsync.scenario import Job, NetworkFile, RingNetwork, Scenario, ScenarioLike, preset_names
+from thzsync.scenario.overlays import with_overlays
 from thzsync.workers import one_team
 from thzsync.workload.tracefile import read_trace
 
@@ -205,16 +206,7 @@ def scenario_of(source: str) -> Scenario:
 
 def pipelined(scenario: Scenario) -> Scenario:
     """The scenario with the mechanisms of the preset that comes nearest to the bounds."""
-    best = Scenario.preset("beyond")
-    methods = {name: getattr(best.collectives, name) for name in ("allreduce", "a2a", "p2p")}
-    order = {"order": best.thz.order, "fallback_timeout_s": best.thz.fallback_timeout_s}
-    return scenario.model_copy(
-        update={
-            "collectives": scenario.collectives.model_copy(update=methods),
-            "thz": scenario.thz.model_copy(update=order),
-            "coordinator": best.coordinator,
-        }
-    )
+    return with_overlays(scenario, ["pipelined"])
 
 
 def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:

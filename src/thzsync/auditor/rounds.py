@@ -188,13 +188,17 @@ def steering(record: Record, findings: Findings) -> None:
 
 
 def _turned(record: Record) -> BoolArray:
-    """Whether an RF chain of a round points at another rack than it did last, in any event."""
+    """Whether an RF chain of a round points at another rack than it did last.
+
+    Events share the chains of a rack, or each has chains of its own.
+    """
     sent, rounds = record.transmissions, record.rounds
-    subbands = record.scenario.thz.subbands
     # Every transmission twice: as its sender's chain sees it, and as its receiver's does.
-    chain = np.concatenate((sent.src, sent.dst)) * subbands + np.tile(sent.subband, 2)
-    faces = np.concatenate((sent.dst, sent.src))
     row = np.tile(np.arange(len(sent)), 2)
+    rack, faces = np.concatenate((sent.src, sent.dst)), np.concatenate((sent.dst, sent.src))
+    chain = rack * record.scenario.thz.subbands + sent.subband[row]
+    if record.scenario.thz.sharing == "event":
+        chain += record.racks * record.scenario.thz.subbands * sent.event[row]
     order = np.lexsort((sent.taken_ps[row], chain))
     changes = np.ones(len(order), dtype=np.bool_)
     same_chain = chain[order[1:]] == chain[order[:-1]]

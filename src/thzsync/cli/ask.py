@@ -24,6 +24,7 @@ def ask(
     workers: output.WorkersOption = None,
     changes: output.SetOption = None,
     pipelined: output.PipelinedOption = False,
+    overlay: output.OverlayOption = None,
     out: output.OutOption = None,
     force: output.ForceOption = False,
     json: output.JsonOption = False,
@@ -42,8 +43,10 @@ def ask(
     from thzsync.answer.text import candidates_table, lines
     from thzsync.experiments.runs import Tally
 
-    setting = output.change_scenario(scenario_of(scenario), changes, scenario, pipelined)
-    told = [*(["--pipelined"] if pipelined else []), *(f'--set "{it}"' for it in changes or ())]
+    overlays = output.all_overlays(pipelined, overlay)
+    setting = output.change_scenario(scenario_of(scenario), changes, scenario, overlays)
+    told = [*(["--pipelined"] if pipelined else []), *(f"--overlay {it}" for it in overlay or ())]
+    told += [f'--set "{it}"' for it in changes or ()]
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         output.prepare_kernels(workers)

@@ -38,6 +38,7 @@ def compare(
     scheduler: output.SchedulerOption = None,
     changes: output.SetOption = None,
     pipelined: output.PipelinedOption = False,
+    overlay: output.OverlayOption = None,
     out: output.OutOption = None,
     force: output.ForceOption = False,
     json: output.JsonOption = False,
@@ -52,7 +53,7 @@ def compare(
     from thzsync.records.certificate import warn_beyond
 
     refuse_folder(out, COMPARISON, force)
-    setting = output.load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, output.all_overlays(pipelined, overlay))
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = known_policies(output.policies_named(policies))

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from thzsync.scenario import Scenario
 
-PRESETS = ", ".join(
-    sorted(
-        file.stem for file in (Path(thzsync.__path__[0]) / "scenario" / "presets").glob("*.toml")
-    )
+_SCENARIOS = Path(thzsync.__path__[0]) / "scenario"
+# Read from folders, since help should not wait for the models to be imported.
+PRESETS = ", ".join(sorted(file.stem for file in (_SCENARIOS / "presets").glob("*.toml")))
+OVERLAYS = ", ".join(
+    sorted([*(file.stem for file in (_SCENARIOS / "overlays").glob("*.toml")), "non-blocking"])
 )
-"""Read from the folder, since help should not wait for the models to be imported."""
 ScenarioArgument = Annotated[
     str, Argument(metavar="SCENARIO", help=f"A scenario file (TOML) or a preset: {PRESETS}.")
 ]
@@ -42,6 +42,15 @@ SetOption = Annotated[
 ]
 PipelinedOption = Annotated[
     bool, Option("--pipelined", help="Use the pipelined mechanisms of the preset beyond.")
+]
+OverlayOption = Annotated[
+    list[str] | None,
+    Option(
+        "--overlay",
+        "--radio",
+        metavar="NAME",
+        help=f"Change the scenario by an overlay: {OVERLAYS}, or a TOML file. Repeatable.",
+    ),
 ]
 ForceOption = Annotated[
     bool,
@@ -69,7 +78,7 @@ PATIENCE_S = 1.0
 
 
 def load_scenario(
-    name: str, assignments: Sequence[str] | None = None, pipelined: bool = False
+    name: str, assignments: Sequence[str] | None = None, overlays: Sequence[str] = ()
 ) -> Scenario:
     """The scenario that a command names, as its options change it, if it can be run.
 
@@ -77,28 +86,31 @@ def load_scenario(
     """
     from thzsync.scenario import Scenario
 
-    return change_scenario(Scenario.load(name), assignments, name, pipelined)
+    return change_scenario(Scenario.load(name), assignments, name, overlays)
 
 
 def change_scenario(
     scenario: Scenario,
     assignments: Sequence[str] | None,
     source: str = "scenario",
-    pipelined: bool = False,
+    overlays: Sequence[str] = (),
 ) -> Scenario:
-    """The scenario with pipelined mechanisms and ``--set`` changes, if it can be run."""
+    """The scenario with overlays and then with ``--set`` changes, if it can be run."""
     from thzsync.feasibility import check_scenario
     from thzsync.scenario.changes import changed, parse_changes
+    from thzsync.scenario.overlays import with_overlays
 
-    if pipelined:
-        from thzsync.answer.question import pipelined as with_pipelining
-
-        scenario = with_pipelining(scenario)
+    scenario = with_overlays(scenario, overlays)
     if assignments:
         scenario = changed(scenario, parse_changes(assignments), "--set")
     for remark in check_scenario(scenario, source):
         note(f"thzsync: warning: {remark}")
     return scenario
+
+
+def all_overlays(pipelined: bool, named: Sequence[str] | None) -> list[str]:
+    """Overlays in the order in which they are applied."""
+    return [*(["pipelined"] if pipelined else []), *(named or [])]
 
 
 def policies_named(text: str) -> list[str]:

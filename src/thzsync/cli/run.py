@@ -50,6 +50,7 @@ def run(
     seed: output.SeedOption = 0,
     changes: output.SetOption = None,
     pipelined: output.PipelinedOption = False,
+    overlay: output.OverlayOption = None,
     out: output.OutOption = None,
     force: output.ForceOption = False,
     resume: Annotated[
@@ -92,7 +93,7 @@ def run(
     if out is not None and not force:
         refuse_to_drop(out)
     refuse_folder(out, RUN, force)
-    setting = output.load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, output.all_overlays(pipelined, overlay))
     if trace is not None:
         from thzsync.scenario import Job
 

@@ -25,10 +25,11 @@ scenario_app = typer.Typer(
 def show(
     scenario: output.ScenarioArgument = "paper",
     changes: output.SetOption = None,
+    overlay: output.OverlayOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = output.load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes, overlay or ())
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:

@@ -46,6 +46,7 @@ def sweep(
         Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
     pipelined: output.PipelinedOption = False,
+    overlay: output.OverlayOption = None,
     policies: Annotated[str | None, Option(help=output.POLICIES_HELP)] = None,
     seeds: Annotated[int | None, Option(min=1, help=output.SEEDS_HELP)] = None,
     iterations: Annotated[int | None, Option(min=1, help="Training iterations per run.")] = None,
@@ -76,8 +77,8 @@ def sweep(
     written at once, and --resume continues after an interruption.
     Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
-    from thzsync.answer.question import pipelined as with_pipelining
     from thzsync.experiments.store import Store
+    from thzsync.scenario.overlays import with_overlays
     from thzsync.studies.result import gather
     from thzsync.studies.specification import read_assignments
     from thzsync.studies.sweeping import finish, merge, plan_sweep, prepared
@@ -94,7 +95,8 @@ def sweep(
         "seeds": seeds, "iterations": iterations, "first": first,
     }  # fmt: skip
     options |= {key: value for key, value in given.items() if value is not None}
-    plan = plan_sweep(what, options, with_pipelining if pipelined else None)
+    over = output.all_overlays(pipelined, overlay)
+    plan = plan_sweep(what, options, lambda base: with_overlays(base, over))
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
     if dry_run:
         known = Store(Path(out) if out is not None and resume else None)

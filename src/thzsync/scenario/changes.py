@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.errors import ThzSyncError
 from thzsync.scenario.files import validated
+from thzsync.scenario.overlays import with_overlays
 
 if TYPE_CHECKING:
     from thzsync.scenario.scenario import Scenario
+
+OVERLAY: Final = "overlay"
+"""The key under which changes name an overlay; scenarios do not have it."""
 
 
 def changed(scenario: Scenario, changes: Mapping[str, Any], source: str) -> Scenario:
     """The scenario with other values under some dotted keys; ``None`` removes a key.
 
     A job is named by its position or its name: ``jobs.0.training...`` or
-    ``jobs.train.training...``. Error messages name ``source``.
+    ``jobs.train.training...``. The key ``overlay`` names an overlay, which comes before all keys.
+    Error messages name ``source``.
     """
+    if OVERLAY in changes:
+        scenario = with_overlays(scenario, [changes[OVERLAY]])
+        changes = {key: value for key, value in changes.items() if key != OVERLAY}
     values = scenario.model_dump(mode="json", exclude_none=True)
     for key, value in sorted(changes.items(), key=lambda item: not item[0].endswith(".kind")):
         *path, last = key.split(".")

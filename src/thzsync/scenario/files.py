@@ -100,7 +100,7 @@ def _resolved(raw: Mapping[str, Any], source: str) -> dict[str, Any]:
         return values
     if not isinstance(base, str) or base not in presets:
         raise ThzSyncError(f"{source}: preset: found {base!r}; use one of {', '.join(presets)}")
-    return _merged(_resolved(tomllib.loads(presets[base]), source), values)
+    return merged(_resolved(tomllib.loads(presets[base]), source), values)
 
 
 def validated(values: Mapping[str, Any], source: str) -> Scenario:
@@ -113,15 +113,16 @@ def validated(values: Mapping[str, Any], source: str) -> Scenario:
         raise Problems.of(f"{source}: {line}" for line in explain(error)) from None
 
 
-def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
+def merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of a table with others over them; tables inside are merged as well."""
     if over.get("kind", base.get("kind")) != base.get("kind"):
-        return dict(over)  # a floor or network of another kind has other keys
+        return dict(over)  # a section of another kind has other keys
+    result = dict(base)
     for key, value in over.items():
-        old = merged.get(key)
+        old = result.get(key)
         both_tables = isinstance(old, dict) and isinstance(value, dict)
-        merged[key] = _merged(old, value) if both_tables else value  # type: ignore[arg-type]
-    return merged
+        result[key] = merged(old, value) if both_tables else value  # type: ignore[arg-type]
+    return result
 
 
 def dump_toml(scenario: Scenario) -> str:

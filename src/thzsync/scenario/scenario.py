@@ -115,6 +115,12 @@ class Scenario(Model):
         dotted = {key.replace("__", "."): value for key, value in more.items()}
         return changed(self, {**(changes or {}), **dotted}, f"scenario {self.name}")
 
+    def with_overlays(self, *names: str | Path) -> Scenario:
+        """The scenario with overlays, each over those before: names, or paths of TOML files."""
+        from thzsync.scenario.overlays import with_overlays
+
+        return with_overlays(self, names)
+
     def to_toml(self) -> str:
         """The resolved scenario as TOML that loads to an equal scenario."""
         from thzsync.scenario.files import dump_toml

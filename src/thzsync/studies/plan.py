@@ -14,7 +14,7 @@ from thzsync.experiments.references import digest
 from thzsync.experiments.runs import Task
 from thzsync.feasibility import check_scenario
 from thzsync.scenario import Scenario
-from thzsync.scenario.changes import changed, value_at
+from thzsync.scenario.changes import OVERLAY, changed, value_at
 from thzsync.studies.specification import Specification
 
 
@@ -56,7 +56,7 @@ def make_plan(specification: Specification, base: Scenario | None = None) -> Pla
     points, runs = [], []
     for number, point in enumerate(specification.points()):
         setting = changed(start, point, _place(point))
-        points.append({key: _cell(value_at(setting, key)) for key in specification.keys})
+        points.append({key: _cell(_value(setting, point, key)) for key in specification.keys})
         own = {c.name: changed(setting, c.set, f"contender {c.name}") for c in specification.all}
         for scenario in {one.digest: one for one in own.values()}.values():
             check_scenario(scenario, _place(point), files=False)
@@ -72,6 +72,10 @@ def make_plan(specification: Specification, base: Scenario | None = None) -> Pla
 
 def _place(point: dict[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in point.items()) or "base"
+
+
+def _value(setting: Scenario, point: dict[str, Any], key: str) -> Any:
+    return point[key] if key == OVERLAY else value_at(setting, key)
 
 
 def _cell(value: Any) -> Any:

@@ -94,7 +94,7 @@ class Pipelined:
     def start(self, group: FlowGroup, now_ps: int) -> Started:
         """The next round; subbands are dealt anew when a link begins, or has nothing left to send.
 
-        Where there are too few for all links, they take turns: those that are ready share them.
+        Where there are too few for all links, they take turns: those that can send share them.
         """
         links = group.directed_links
         changed = look_at_links(group.view, links.of_flow, links.active)
@@ -104,7 +104,10 @@ class Pipelined:
             group.short = bool((links.active & ~pins.any(axis=1)).any())
         kept = group.pins
         if group.short:
-            kept = _deal(group, links.any_of(group.queue.ready > 0))[links.of_flow]
+            queue = group.queue
+            able = (queue.ready > 0) & (queue.stage <= group.stage)
+            able &= ~queue.bundled | (queue.ready == queue.owned)
+            kept = _deal(group, links.any_of(able))[links.of_flow]
         return form_pinned(group.view, kept, group.stage, now_ps)
 
 

@@ -1,0 +1,12 @@
+"""Conformance suites: run the one of its family on whatever you add, before you publish it.
+
+Each takes the object, tries it on many small cases, raises a :class:`thzsync.ThzSyncError` with the
+first rule that it breaks, and returns how much it looked at.
+"""
+
+from thzsync.importers.conformance import check_importer
+from thzsync.synthesis.conformance import check_method
+from thzsync.testing.carriers import check_carrier
+from thzsync.testing.disciplines import check_discipline
+
+__all__ = ["check_carrier", "check_discipline", "check_importer", "check_method"]
