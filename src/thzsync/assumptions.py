@@ -7,7 +7,7 @@ from typing import Final
 
 from thzsync.display import number, with_unit
 from thzsync.network import Network, network_of, oversubscription, tiers
-from thzsync.scenario import RingNetwork, Scenario
+from thzsync.scenario import RateLaw, RingNetwork, Scenario
 
 
 def assumptions(*scenarios: Scenario) -> dict[str, str]:
@@ -49,12 +49,18 @@ def _access(network: Network) -> str:
 
 def _radio(scenario: Scenario) -> str:
     thz = scenario.thz
-    law = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
+    law = f"{'gains from a file, ' if scenario.channel.gains_file else ''}rate by {_law(thz.rate)}"
     return (
         f"{thz.subbands} subbands of {with_unit(thz.subband_hz, 'Hz', 3)}, at most "
         f"{with_unit(thz.max_power_w, 'W', 3)} per rack, noise figure {thz.noise_figure_db:g} dB, "
         f"receive antenna {thz.receive_gain_db:g} dBi, {law}, no interference between beams"
     )
+
+
+def _law(rate: RateLaw) -> str:
+    """What the rate of a THz link follows."""
+    law = "Shannon's law" if rate.kind == "shannon" else f"the steps of {rate.kind}"
+    return law if rate.sndr_db is None else f"{law} with an SNDR of {rate.sndr_db:g} dB"
 
 
 def _background(scenario: Scenario) -> str:

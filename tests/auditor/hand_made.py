@@ -220,6 +220,7 @@ class Writer:
                     "number": number, "round": index, "flow": flow, "first_chunk": first,
                     "chunks": chunks, "src": row["src"], "dst": row["dst"], "subband": subband,
                     "start_ps": begin, "power_w": power_w, "gain": gain, "bytes": size,
+                    "step": "", "error_rate": 0.0,
                 }
             )  # fmt: skip
         end = begin + max(

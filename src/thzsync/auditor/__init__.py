@@ -44,7 +44,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     delivery.fabric, delivery.action, delivery.decision,
     policy.static_policy, policy.learner,
     air.half_duplex, air.rf_chains, air.power_cap, air.power_budget,
-    rounds.gain, rounds.rate, air.power_needed, air.budget_used,
+    rounds.gain, rounds.rate, rounds.steps, air.power_needed, air.budget_used,
     rounds.transmission_bytes, rounds.round_span, rounds.round_order, rounds.discipline,
     rounds.in_turn, rounds.steering,
     carriers.sendings, carriers.carriers,

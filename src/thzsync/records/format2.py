@@ -12,8 +12,8 @@ from thzsync.records.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-_ADDED: Final = {"further_energy_j": 0.0, "further_bytes": 0}
-"""Columns of format 3 without any further carrier."""
+_ADDED: Final = {"further_energy_j": 0.0, "further_bytes": 0, "step": "", "error_rate": 0.0}
+"""Columns of format 3 without any further carrier or rate law."""
 
 
 def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -32,9 +32,11 @@ from thzsync.scenario.network import (
     RailOptimised,
     RingNetwork,
 )
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Step, register_rate_law
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
+    "RATE_LAWS",
     "AnyFloor",
     "Background",
     "Bandit",
@@ -58,12 +60,14 @@ __all__ = [
     "Optical",
     "PairBlocked",
     "RailOptimised",
+    "RateLaw",
     "Reward",
     "RingNetwork",
     "RowFloor",
     "Scenario",
     "ScenarioLike",
     "SlowRack",
+    "Step",
     "Stragglers",
     "SubbandJammed",
     "TableFloor",
@@ -71,4 +75,5 @@ __all__ = [
     "Training",
     "TransceiverDown",
     "preset_names",
+    "register_rate_law",
 ]

@@ -23,6 +23,8 @@ from thzsync.scenario.base import (
     Watts,
     Whole,
 )
+from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Shannon
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
 """Largest packet for which service times are exact in 64 bits [bytes]."""
@@ -124,6 +126,8 @@ class Thz(Model):
     """A link is used only if its budget is enough to finish within this time [s]."""
     fallback_timeout_s: Seconds = 0.2
     """THz chunks that cannot be sent for this long move to fibre [s]."""
+    rate: Annotated[RateLaw, OneOf(RATE_LAWS, "shannon")] = Shannon()
+    """Rate of a subband by its signal-to-noise ratio."""
 
     @property
     def chains(self) -> int:

@@ -25,6 +25,7 @@ from thzsync.wireless.bookkeeping import (
     next_run,
     note_blocked,
     startable,
+    used_power_w,
     write_down,
 )
 from thzsync.wireless.state import (
@@ -74,12 +75,13 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
                 continue
             row[n], chunks[n], bits = next_run(queue, f, queue.lowest[f])
             rate = rate_bps(cap_w, queue.snr_per_w[f, best], radio.law)
-            flow[n], subband[n], power_w[n] = f, best, cap_w
+            watt = used_power_w(radio, cap_w, queue.snr_per_w[f, best])
+            flow[n], subband[n], power_w[n] = f, best, watt
             lasting_ps[n] = _lasting_ps(bits, rate)
             same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
             if same_ps > now_ps and not queue.bundled[f] and _alone(links, queue, f):
                 chunks[n], lasting_ps[n] = _train(queue, f, row[n], rate, same_ps - now_ps)
-            begin(air, links, queue, f, row[n], chunks[n], best, cap_w)
+            begin(air, links, queue, f, row[n], chunks[n], best, watt)
             n += 1
     if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
@@ -92,7 +94,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             if (
                 count > 0
                 and until_ps[f] > now_ps
-                and _undisturbed(links, queue, share_w, f, subband, power_w, mine[:count])
+                and _undisturbed(radio, links, queue, share_w, f, subband, power_w, mine[:count])
             ):
                 _couple(radio, queue, f, mine[:count], row, chunks, subband, power_w,
                         lasting_ps, until_ps[f] - now_ps)  # fmt: skip
@@ -162,8 +164,8 @@ def _train(queue: ReadyQueue, flow: int, row: int, rate: float, until_ps: int) -
 
 @inner_bare
 def _undisturbed(
-    links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int, subband: IntArray,
-    power_w: FloatArray, mine: IntArray,
+    radio: Radio, links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int,
+    subband: IntArray, power_w: FloatArray, mine: IntArray,
 ) -> bool:  # fmt: skip
     """Whether a flow has its share on every subband that is of use to it, and meets nobody there.
 
@@ -173,7 +175,8 @@ def _undisturbed(
     if len(mine) != queue.flying[flow] or queue.bundled[flow]:
         return False
     for a in mine:
-        if abs(power_w[a] - own_w) > 1e-12 * own_w:
+        share = used_power_w(radio, own_w, queue.snr_per_w[flow, subband[a]])
+        if abs(power_w[a] - share) > 1e-12 * share:
             return False
     for c in range(queue.snr_per_w.shape[1]):
         idle = queue.snr_per_w[flow, c] * own_w >= queue.needed_snr

@@ -25,7 +25,15 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import Law
 from thzsync.channel.rate import rate_bps as rate_bps_of
 from thzsync.jit import inner, inner_bare, kernel
-from thzsync.wireless.bookkeeping import Sent, Started, begin, note_blocked, startable, write_down
+from thzsync.wireless.bookkeeping import (
+    Sent,
+    Started,
+    begin,
+    note_blocked,
+    startable,
+    used_power_w,
+    write_down,
+)
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
 from thzsync.wireless.state import (
@@ -106,6 +114,7 @@ def _start(
         snr = queue.snr_per_w[f, c]
         if watt < WORTHWHILE * want_w[f] or watt * snr < queue.needed_snr:
             continue
+        watt = used_power_w(radio, watt, snr)
         cap_w[u] -= watt
         rate = rate_bps_of(watt, snr, radio.law)
         begin(air, links, queue, f, row[a], chunks[a], c, watt)
@@ -227,12 +236,17 @@ def _spread_power(
 
 @inner
 def _rates(queue: ReadyQueue, want_w: FloatArray, law: Law) -> FloatArray:
-    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
+    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent.
+
+    A flow that reaches no step counts as if it had the lowest one on one subband.
+    """
     flows, subbands = queue.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
         for c in range(subbands if queue.owned[f] > 0 else 0):
             rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], law)
+        if len(law.step_bps) > 0 and queue.owned[f] > 0 and rate[f].max() == 0.0:
+            rate[f] = law.step_bps[0] / subbands
     return rate
 
 
