@@ -134,6 +134,7 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "power_w": "f64",
         "gain": "f64",  # linear channel power gain at the round's start
         "bytes": "i64",
+        "noise_w": "f64",  # noise and interference that it was promised at its start
     },
     "links": {
         "start_ps": "i64",

@@ -23,6 +23,8 @@ from thzsync.scenario.network import NetworkKind, RingNetwork
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 _NEW_IN_THZ: Final = {
     "transmit_gain_db": 0.0,
+    "interference": "constant",
+    "interference_headroom_db": 1.0,
     "antenna": {
         "kind": "isotropic",
         "pointing_error_deg": 0.0,

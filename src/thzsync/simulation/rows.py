@@ -164,6 +164,7 @@ def _write_rounds(to: Recorder, work: Work) -> None:
         power_w=np.concatenate(each("power_w")),
         gain=np.concatenate(each("gain")),
         bytes=sent[:, c.BYTES],
+        noise_w=np.concatenate(each("noise_w")),
     )
 
 

@@ -49,7 +49,7 @@ def refuse(schedule: Schedule, n: int, what: str) -> NoReturn:
 def _check_bytes(schedule: Schedule, thz: Thz) -> None:
     """rate * airtime >= bytes (eq:thz_rate) at the recorded gain."""
     plan = schedule.plan
-    for name in ("power_w", "gain"):
+    for name in ("power_w", "gain", "noise_w"):
         column = getattr(schedule, name)
         for n in np.flatnonzero(~(np.isfinite(column) & (column >= 0)))[:1]:
             refuse(schedule, n, f"has {name} {column[n]:g}; it must be finite and not negative")
@@ -59,7 +59,7 @@ def _check_bytes(schedule: Schedule, thz: Thz) -> None:
             schedule, n, f"has no time left after the guard time of {schedule.overhead_ps[n]} ps"
         )
     antenna_gain = 10 ** (np.array(thz.antenna_gains_db)[schedule.subband] / 10)
-    snr = schedule.power_w * antenna_gain * schedule.gain / thz.noise_w
+    snr = schedule.power_w * antenna_gain * schedule.gain / schedule.noise_w
     sent_bits = thz.subband_hz * log1p(snr) / math.log(2) * airtime_s
     first = plan.first_chunk[schedule.flow] + schedule.first_chunk
     offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(plan.chunk_sizes)))

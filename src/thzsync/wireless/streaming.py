@@ -6,7 +6,9 @@ and no other flow of its own meets the two racks (nobody could step in between),
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
 starts no chunk after the channel has changed. With lookahead it may run where older events and
 better subbands or power that others hold are in sight, too, until the first of them ends. A flow on
-several subbands at once has a train on each, if it has begun on all that are of use to it.
+several subbands at once has a train on each, if it has begun on all that are of use to it. Where
+beams disturb each other, a train is one transmission that keeps its promise: asked again after
+every chunk, a flow might be promised another level.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ import numpy as np
 from thzsync.arrays import NEVER_PS, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
+from thzsync.wireless.beams import admits
 from thzsync.wireless.bookkeeping import (
     Started,
     begin,
     least_served_first,
+    listen,
     next_run,
     note_blocked,
     startable,
+    strong,
     write_down,
 )
 from thzsync.wireless.state import (
@@ -79,8 +84,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
             if same_ps > now_ps and not queue.bundled[f] and _alone(links, queue, f):
                 chunks[n], lasting_ps[n] = _train(queue, f, row[n], rate, same_ps - now_ps)
-            begin(air, links, queue, f, row[n], chunks[n], best, cap_w)
-            n += 1
+            n += begin(air, links, queue, f, row[n], chunks[n], best, cap_w)
     if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
         for f in range(len(left)):
@@ -260,8 +264,14 @@ def _best_subband(air: Air, links: LinkTable, queue: ReadyQueue, cap_w: float, f
     if air.chains[src] == 0 or air.chains[dst] == 0:
         return best
     for c in range(queue.snr_per_w.shape[1]):
+        if air.busy[src, c] or air.busy[dst, c]:
+            continue
+        listen(air, links, queue, flow, c)
         snr = queue.snr_per_w[flow, c]
-        free = not (air.busy[src, c] or air.busy[dst, c])
-        if free and snr > strongest and snr * cap_w >= queue.needed_snr:
+        if (
+            snr > strongest
+            and strong(air, queue, flow, c, cap_w)
+            and admits(air.beams, c, src, dst, cap_w, queue.promised_w[flow, c])
+        ):
             best, strongest = c, snr
     return best
