@@ -44,14 +44,29 @@ def rate(record: Record, findings: Findings) -> None:
 def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
     """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
     sent, subband_hz = record.transmissions, record.scenario.thz.subband_hz
-    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * snr_per_w(record)[sent.subband[row]]
+    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * _snr_per_w(record, row)
     spectral: FloatArray = subband_hz * np.log1p(snr) / np.log(2)
     return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
 
 
 def snr_per_w(record: Record) -> FloatArray:
-    """Signal-to-noise ratio per watt that arrives through a channel of gain 1, by subband [1/W]."""
-    return antenna_gain(record) / noise_w(record)
+    """Signal-to-noise ratio per watt that a channel of gain 1 can have, by subband [1/W].
+
+    Between beams that disturb each other it is less by the headroom, even on a silent air.
+    """
+    thz = record.scenario.thz
+    headroom_db = thz.interference_headroom_db if thz.interference == "beams" else 0.0
+    return antenna_gain(record) / noise_w(record) / 10 ** (headroom_db / 10)
+
+
+def _snr_per_w(record: Record, row: IntArray) -> FloatArray:
+    """The same at the level that transmissions were promised."""
+    sent, thz = record.transmissions, record.scenario.thz
+    # a damaged record may hold anything
+    promised_w = sent.noise_w[row] if thz.interference == "beams" else noise_w(record)
+    subband = np.clip(sent.subband[row], 0, thz.subbands - 1)
+    found: FloatArray = antenna_gain(record)[subband] / np.maximum(promised_w, 1e-300)
+    return found
 
 
 def noise_w(record: Record) -> float:
