@@ -40,7 +40,7 @@ def test_every_key_of_every_model_appears() -> None:
     text = starter("paper")
     scenario = Scenario.paper()
     for name in (*type(scenario.thz).model_fields, *type(scenario.optical).model_fields):
-        assert re.search(rf"^(# )?\[?({name}|optical\.{name})\b", text, re.MULTILINE), name
+        assert re.search(rf"^(# )?\[?({name}|(optical|thz)\.{name})\b", text, re.MULTILINE), name
 
 
 def test_an_unknown_preset_is_refused() -> None:

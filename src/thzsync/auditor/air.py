@@ -7,7 +7,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
-from thzsync.auditor.rounds import capacity_bits, snr_of, snr_per_w
+from thzsync.auditor.rounds import capacity_bits, heard_per_w, snr_of
 from thzsync.auditor.tables import real_sum_by
 from thzsync.carriers import THZ
 
@@ -158,8 +158,9 @@ def budget_used(record: Record, findings: Findings) -> None:
     first[group.ravel()] = row
     allowed_w = np.minimum(events.power[member[first]] * most, left_w)
     if record.rates.steps:
-        shorter = _needed_snr(record, row, _ROUNDING_PS) / (sent.gain[row] * snr_per_w(record))
-        own_w = np.maximum(own_w, real_sum_by(group.ravel(), shorter, pair.shape[1]))
+        per_w = sent.gain[row] * heard_per_w(record, row)
+        shorter_w = _needed_snr(record, row, _ROUNDING_PS) / per_w
+        own_w = np.maximum(own_w, real_sum_by(group.ravel(), shorter_w, pair.shape[1]))
     share = own_w / np.maximum(allowed_w, 1e-300)
     best = np.zeros(len(rounds))
     np.maximum.at(best, pair[0], share)

@@ -168,12 +168,13 @@ class _Air:
         return sorted(set(found))
 
     def idle(self, flows: IntArray, first_ps: int, until_ps: int) -> Iterator[int]:
-        """Instants of a span at which nobody uses the racks of these flows."""
+        """Instants of a span at which nobody uses the racks of these flows, or disturbs them."""
         sent, record = self.record.transmissions, self.record
         racks = np.union1d(record.flows.src[flows], record.flows.dst[flows])
         last = np.searchsorted(sent.taken_ps[self._order], until_ps)
         near = self._order[np.searchsorted(self._ended, first_ps, side="right") : last]
-        near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
+        if record.scenario.thz.interference == "constant":  # otherwise anybody may be in the way
+            near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
         begin, end = sent.taken_ps[near], sent.end_ps[near]
         freed = [t for t in end.tolist() if first_ps <= t < until_ps]
         for instant in sorted({*freed, *(self.instants(first_ps, until_ps - 1) or [first_ps])}):

@@ -51,7 +51,7 @@ def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0)
 def snr_of(record: Record, row: IntArray) -> FloatArray:
     """Signal-to-noise ratio of transmissions at their recorded power and gain."""
     sent = record.transmissions
-    snr: FloatArray = np.maximum(sent.power_w[row] * sent.gain[row], 0) * snr_per_w(record)
+    snr: FloatArray = np.maximum(sent.power_w[row] * sent.gain[row], 0) * heard_per_w(record, row)
     return snr
 
 
@@ -67,11 +67,51 @@ def steps(record: Record, findings: Findings) -> None:
         findings.add(sent.name(k), f"step {told}, its power carries {names[k]!r}, {losses[k]:g}")
 
 
-def snr_per_w(record: Record) -> float:
-    """Signal-to-noise ratio per watt that arrives through a channel of gain 1 [1/W]."""
+def snr_per_w(record: Record) -> FloatArray:
+    """Signal-to-noise ratio per watt that a channel of gain 1 can have, by subband [1/W].
+
+    Between beams that disturb each other it is less by the headroom, even on a silent air.
+    """
     thz = record.scenario.thz
-    noise_w = 10 ** ((thz.noise_psd_dbm_per_hz + thz.noise_figure_db - 30) / 10) * thz.subband_hz
-    return float(10 ** (thz.receive_gain_db / 10) / (noise_w + thz.interference_w))
+    headroom_db = thz.interference_headroom_db if thz.interference == "beams" else 0.0
+    return antenna_gain(record) / noise_w(record) / 10 ** (headroom_db / 10)
+
+
+def heard_per_w(record: Record, row: IntArray) -> FloatArray:
+    """The same at the level that transmissions were promised."""
+    sent, thz = record.transmissions, record.scenario.thz
+    # a damaged record may hold anything
+    promised_w = sent.noise_w[row] if thz.interference == "beams" else noise_w(record)
+    subband = np.clip(sent.subband[row], 0, thz.subbands - 1)
+    found: FloatArray = antenna_gain(record)[subband] / np.maximum(promised_w, 1e-300)
+    return found
+
+
+def noise_w(record: Record) -> float:
+    """Thermal noise and constant interference in a subband [W]."""
+    thz = record.scenario.thz
+    thermal_dbm = thz.noise_psd_dbm_per_hz + thz.noise_figure_db
+    return float(10 ** ((thermal_dbm - 30) / 10) * thz.subband_hz + thz.interference_w)
+
+
+def antenna_gain(record: Record) -> FloatArray:
+    """Gain of both antennas of a link, less what mispointing loses, by subband."""
+    thz, antenna = record.scenario.thz, record.scenario.thz.antenna
+    above_hz = thz.subband_hz * (np.arange(thz.subbands) + 0.5)
+    half_hz = thz.subband_hz * thz.subbands / 2
+    squint = np.abs(above_hz - half_hz) / (thz.band_start_hz + half_hz)
+    turned_rad = np.tan(antenna.scan_angle_deg * np.pi / 180) * squint
+    off_deg = np.minimum(antenna.pointing_error_deg + turned_rad * 180 / np.pi, 180.0)
+    both = np.zeros(thz.subbands)
+    for gain_dbi in (thz.transmit_gain_db, thz.receive_gain_db):
+        both += gain_dbi - np.where(off_deg > 0, antenna.loss_db(off_deg, gain_dbi), 0.0)
+    return 10 ** (both / 10)
+
+
+def _guard_s(record: Record) -> float:
+    """Time for guard and turning at the start of a round [s]."""
+    thz = record.scenario.thz
+    return thz.round_overhead_s + thz.antenna.steering_s
 
 
 def transmission_bytes(record: Record, findings: Findings) -> None:
@@ -117,7 +157,7 @@ def round_span(record: Record, findings: Findings) -> None:
 def _overhead(record: Record, findings: Findings) -> None:
     """The overhead of a round is the guard time or 0, as its discipline declares."""
     rounds, overhead_ps = record.rounds, record.rounds.overhead_ps
-    guard_ps = to_ps(record.scenario.thz.round_overhead_s)
+    guard_ps = to_ps(_guard_s(record))
     always = record.declares(rounds.discipline, lambda told: told.guarded)
     never = record.declares(rounds.discipline, lambda told: not (told.guarded or told.steers))
     wrong = ~np.isin(overhead_ps, (0, guard_ps))
@@ -176,7 +216,7 @@ def steering(record: Record, findings: Findings) -> None:
     rounds = record.rounds
     row = np.flatnonzero(record.declares(rounds.discipline, lambda told: told.steers))
     turned = _turned(record)[row]
-    expected_ps = np.where(turned, to_ps(record.scenario.thz.round_overhead_s), 0)
+    expected_ps = np.where(turned, to_ps(_guard_s(record)), 0)
     findings.equal(rounds.overhead_ps[row], expected_ps, rounds.at(row), "guard time [ps]")
 
 

@@ -47,10 +47,12 @@ def law_of(thz: Thz) -> Law:
     return Law(thz.subband_hz, distortion, snr, step_bps)
 
 
-def link_budget_per_w(thz: Thz) -> float:
-    """G / (N_0 B_c + I), the signal-to-noise ratio per watt at unit channel gain [1/W]."""
-    receive_gain: float = 10 ** (thz.receive_gain_db / 10)
-    return receive_gain / thz.noise_w
+def link_budget_per_w(thz: Thz) -> FloatArray:
+    """G / (N_0 B_c + I), the signal-to-noise ratio per watt at unit channel gain, by subband [1/W].
+
+    G is the gain of both antennas, as they point.
+    """
+    return np.array([10 ** (gain_db / 10) / thz.noise_w for gain_db in thz.antenna_gains_db])
 
 
 @bare

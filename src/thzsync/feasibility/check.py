@@ -217,10 +217,10 @@ def _slow_fibres(scenario: Scenario) -> Iterator[str]:
 def _odd_times(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[str]:
     thz, limit_s = scenario.thz, scenario.collectives.stall_limit_s
     compute_s = max((graph.critical_path_s() for graph in graphs), default=float("inf"))
-    if thz.round_overhead_s > max(compute_s, 1e-3):
+    if thz.guard_s > max(compute_s, 1e-3):
         yield (
-            f"thz.round_overhead_s is {thz.round_overhead_s:g} s, longer than an iteration computes"
-            f" ({compute_s:.3g} s); every round begins with it: did you mean us?"
+            f"thz.round_overhead_s + thz.antenna.steering_s is {thz.guard_s:g} s, longer than an "
+            f"iteration computes ({compute_s:.3g} s); every round begins with it: did you mean us?"
         )
     if thz.fallback_timeout_s >= limit_s:
         yield (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thzsync.scenario.antennas import Antenna, register_antenna
 from thzsync.scenario.fabric import Background, Blockage, Channel, Optical, Thz
 from thzsync.scenario.faults import (
     ComputeFrozen,
@@ -37,6 +38,7 @@ from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
     "RATE_LAWS",
+    "Antenna",
     "AnyFloor",
     "Background",
     "Bandit",
@@ -75,5 +77,6 @@ __all__ = [
     "Training",
     "TransceiverDown",
     "preset_names",
+    "register_antenna",
     "register_rate_law",
 ]

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
+from thzsync.scenario.antennas import ANTENNAS, Antenna, Isotropic
 from thzsync.scenario.base import (
     Bytes,
     Count,
@@ -101,6 +102,8 @@ class Thz(Model):
     """Lower edge of the band [Hz]; subbands follow each other without gaps."""
     receive_gain_db: Gain = 25.0
     """G, gain of the receiving antenna [dBi]."""
+    transmit_gain_db: Gain = 0.0
+    """Gain of the transmitting antenna [dBi]."""
     max_power_w: Annotated[Watts, Field(ge=1e-15)] = 0.1
     """P^max, transmit power of a rack over all its subbands [W]."""
     noise_psd_dbm_per_hz: NoiseDensity = -174.0
@@ -108,7 +111,14 @@ class Thz(Model):
     noise_figure_db: Annotated[Loss, Field(le=50)] = 2.0
     """Receiver noise figure, added to N_0 [dB]."""
     interference_w: Watts = 0.0
-    """I, residual interference of other beams, added to the noise of a subband [W]."""
+    """I, residual interference, added to the noise of a subband [W]."""
+    interference: Literal["constant", "beams"] = "constant"
+    """Between beams: none but `interference_w`; or what follows from positions and patterns. Then
+    every transmission is promised a level of noise at its start, and no beam begins that would
+    break a promise."""
+    interference_headroom_db: Annotated[Loss, Field(le=30)] = 1.0
+    """With `interference = "beams"`: how far a promise is above the noise and interference at the
+    start [dB]."""
     rf_chains: Count | None = None
     """N_RF, transmissions of a rack at the same time; as many as subbands when absent."""
     sharing: Literal["rack", "event"] = "rack"
@@ -128,6 +138,27 @@ class Thz(Model):
     """THz chunks that cannot be sent for this long move to fibre [s]."""
     rate: Annotated[RateLaw, OneOf(RATE_LAWS, "shannon")] = Shannon()
     """Rate of a subband by its signal-to-noise ratio."""
+    antenna: Annotated[Antenna, OneOf(ANTENNAS, "isotropic")] = Isotropic()
+    """Pattern of the antennas, and how well they point."""
+
+    @property
+    def guard_s(self) -> float:
+        """Guard time at the start of a round in which beams turn [s]."""
+        return self.round_overhead_s + self.antenna.steering_s
+
+    @property
+    def antenna_gains_db(self) -> list[float]:
+        """Gains of both antennas less what pointing error and squint lose, by subband [dBi]."""
+        middle_hz = self.band_start_hz + self.subbands * self.subband_hz / 2
+        detunings = [(centre_hz - middle_hz) / middle_hz for centre_hz in self.centres_hz]
+        gains = self.receive_gain_db, self.transmit_gain_db
+        return [sum(gains) - loss for loss in self.antenna.mispointed_db(gains, detunings)]
+
+    @property
+    def headroom(self) -> float:
+        """What a transmission is promised, beside what it hears at its start."""
+        told: float = 10 ** (self.interference_headroom_db / 10)
+        return told if self.interference == "beams" else 1.0
 
     @property
     def chains(self) -> int:

@@ -21,6 +21,18 @@ from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Re
 from thzsync.scenario.network import NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
+_NEW_IN_THZ: Final = {
+    "transmit_gain_db": 0.0,
+    "interference": "constant",
+    "interference_headroom_db": 1.0,
+    "antenna": {
+        "kind": "isotropic",
+        "pointing_error_deg": 0.0,
+        "scan_angle_deg": 0.0,
+        "steering_s": 0.0,
+    },
+}
+"""Keys that version 0.3 did not have, with their defaults."""
 
 
 class Scenario(Model):
@@ -148,6 +160,9 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
+    for key, default in _NEW_IN_THZ.items():
+        if values["thz"][key] == default:
+            del values["thz"][key]
     for fault in values["faults"]:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, to_ps
+from thzsync.arrays import FloatArray, IntArray, to_ps
 from thzsync.channel import law_of, link_budget_per_w, step_of
 from thzsync.coordinator import Action
 from thzsync.execution import Agenda, Finished, Priority, Work
@@ -157,6 +157,7 @@ def _write_rounds(to: Recorder, work: Work, thz: Thz) -> None:
         common=np.array(each("common")),
         transmissions=counts,
     )
+    power_w, gain, noise_w = (np.concatenate(each(name)) for name in ("power_w", "gain", "noise_w"))
     to.add(
         "transmissions",
         int(counts.sum()),
@@ -170,18 +171,22 @@ def _write_rounds(to: Recorder, work: Work, thz: Thz) -> None:
         subband=sent[:, c.SUBBAND],
         start_ps=np.repeat(start_ps + overhead_ps, counts),
         end_ps=np.repeat(end_ps, counts),
-        power_w=np.concatenate(each("power_w")),
-        gain=np.concatenate(each("gain")),
+        power_w=power_w,
+        gain=gain,
         bytes=sent[:, c.BYTES],
-        **_steps_used(thz, np.concatenate(each("power_w")), np.concatenate(each("gain"))),
+        noise_w=noise_w,
+        **_steps_used(thz, sent[:, c.SUBBAND], power_w, gain, noise_w),
     )
 
 
-def _steps_used(thz: Thz, power_w: FloatArray, gain: FloatArray) -> dict[str, Any]:
+def _steps_used(
+    thz: Thz, subband: IntArray, power_w: FloatArray, gain: FloatArray, noise_w: FloatArray
+) -> dict[str, Any]:
     """The fastest step that every transmission's power carries, and its error rate."""
     if not (steps := fastest(thz.rate.steps())):
         return {"step": "", "error_rate": 0.0}
-    used = step_of(power_w * gain * link_budget_per_w(thz), law_of(thz)).tolist()
+    snr = power_w * gain * link_budget_per_w(thz)[subband] * (thz.noise_w / noise_w)
+    used = step_of(snr, law_of(thz)).tolist()
     return {
         "step": [steps[k].name for k in used],
         "error_rate": np.array([steps[k].error_rate for k in used]),

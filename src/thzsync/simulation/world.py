@@ -101,7 +101,7 @@ class World:
         straggler = delay_ps[np.searchsorted(offer.racks, src)] > 0
         # a dead link has minus infinitely many decibels
         gain_db = 10 * log10(self.channel.gains(src, dst, now_ps))
-        snr_db = gain_db + thz.receive_gain_db - 10 * math.log10(thz.noise_w)
+        snr_db = gain_db + np.array(thz.antenna_gains_db) - 10 * math.log10(thz.noise_w)
         if len(src) > offer.units:
             first = offer.link_start[:-1]
             straggler = np.logical_or.reduceat(straggler, first)

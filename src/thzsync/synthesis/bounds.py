@@ -46,7 +46,8 @@ def bound_s(
     AllReduce has stragglers, and gives a few percent more.
     """
     if not guarded:
-        thz = thz.model_copy(update={"round_overhead_s": 0.0})
+        steady = thz.antenna.model_copy(update={"steering_s": 0.0})
+        thz = thz.model_copy(update={"round_overhead_s": 0.0, "antenna": steady})
     blocks = find_collective(collective).blocks(demand, racks)
     if isinstance(demand, Tensor) and _from_all_to_all(blocks, racks):
         size = int(blocks.size_bytes.sum())

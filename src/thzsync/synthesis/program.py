@@ -215,7 +215,7 @@ class AirtimeProgram:
         """A rack's links and the guard times of its visits fit on its RF chains."""
         thz = self.links.thz
         chains = min(thz.chains, thz.subbands)
-        guard_s = visits * thz.round_overhead_s
+        guard_s = visits * thz.guard_s
         if here.any() and (chains < thz.subbands or guard_s > 0):
             window, lost_s = span.room(float(chains))
             self._limit(here, window, lost_s + guard_s)

@@ -49,7 +49,7 @@ def _check_bytes(schedule: Schedule, thz: Thz) -> None:
     from thzsync.channel import law_of, rates_bps  # compiled: not for who only asks names
 
     plan = schedule.plan
-    for name in ("power_w", "gain"):
+    for name in ("power_w", "gain", "noise_w"):
         column = getattr(schedule, name)
         for n in np.flatnonzero(~(np.isfinite(column) & (column >= 0)))[:1]:
             refuse(schedule, n, f"has {name} {column[n]:g}; it must be finite and not negative")
@@ -58,8 +58,8 @@ def _check_bytes(schedule: Schedule, thz: Thz) -> None:
         refuse(
             schedule, n, f"has no time left after the guard time of {schedule.overhead_ps[n]} ps"
         )
-    receive_gain = 10 ** (thz.receive_gain_db / 10)
-    snr = schedule.power_w * receive_gain * schedule.gain / thz.noise_w
+    antenna_gain = 10 ** (np.array(thz.antenna_gains_db)[schedule.subband] / 10)
+    snr = schedule.power_w * antenna_gain * schedule.gain / schedule.noise_w
     sent_bits = rates_bps(snr, law_of(thz)) * airtime_s
     first = plan.first_chunk[schedule.flow] + schedule.first_chunk
     offset = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(plan.chunk_sizes)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import ChannelModel, Law, link_budget_per_w, needed_snr
+from thzsync.channel import ChannelModel, Law, needed_snr
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
@@ -104,6 +104,8 @@ class FlowGroup:
         """When the transmission that it began last ends [ps]."""
         self.ready = 0
         """Chunks that are ready and unsent."""
+        self.refused = False
+        """Whether something waited for others' beams when a transmission was last attempted."""
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
@@ -181,9 +183,14 @@ class FlowGroup:
         self.gains[:] = channel.gains(self.src, self.dst, now_ps)
         self.gains_until_ps = channel.next_change_ps(now_ps)
         snr_per_w = self.queue.snr_per_w
-        np.multiply(self.gains, link_budget_per_w(self._thz), out=snr_per_w)
+        np.multiply(self.gains, self.radio.budget_per_w, out=snr_per_w)
         if usable is not None:
             snr_per_w *= usable
+
+    def keep_clear(self) -> None:
+        """The ratios of the queue are those without other beams."""
+        if self.queue.clear_snr_per_w is not self.queue.snr_per_w:
+            self.queue.clear_snr_per_w[:] = self.queue.snr_per_w
 
     def mark_ready(self, rows: IntArray) -> None:
         """The precedence of chunks is satisfied."""
@@ -259,6 +266,8 @@ def _ready_queue(
     alone = count == graph.flows
     size_bytes = graph.chunk_sizes[slice(None) if alone else np.isin(graph.chunk_flow, flows)]
     ready, sent, flying, lands_ps = np.zeros((4, count), dtype=np.int64)
+    snr_per_w = np.zeros((count, thz.subbands))
+    coupled = thz.interference == "beams"
     return ReadyQueue(
         racks=graph.racks,
         budget_w=budget_w,
@@ -273,7 +282,9 @@ def _ready_queue(
         flying=flying,
         lands_ps=lands_ps,
         drawn_w=drawn_w,
-        snr_per_w=np.zeros((count, thz.subbands)),
+        snr_per_w=snr_per_w,
+        clear_snr_per_w=snr_per_w.copy() if coupled else snr_per_w,
+        promised_w=np.full((count, thz.subbands), thz.noise_w * thz.headroom),
         needed_snr=needed_snr(8.0 * graph.chunk_bytes, thz.longest_round_s, law),
         blocked_ps=np.full(count, NOT_BLOCKED, dtype=np.int64),
         bundled=graph.bundled[flows],

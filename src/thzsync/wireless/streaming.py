@@ -6,7 +6,9 @@ and no other flow of its own meets the two racks (nobody could step in between),
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
 starts no chunk after the channel has changed. With lookahead it may run where older events and
 better subbands or power that others hold are in sight, too, until the first of them ends. A flow on
-several subbands at once has a train on each, if it has begun on all that are of use to it.
+several subbands at once has a train on each, if it has begun on all that are of use to it. Where
+beams disturb each other, a train is one transmission that keeps its promise: asked again after
+every chunk, a flow might be promised another level.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ import numpy as np
 from thzsync.arrays import NEVER_PS, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
+from thzsync.wireless.beams import admits
 from thzsync.wireless.bookkeeping import (
     Started,
     begin,
     least_served_first,
+    listen,
     next_run,
     note_blocked,
     startable,
+    strong,
     used_power_w,
     write_down,
 )
@@ -67,10 +72,10 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             if left[f] == 0 or queue.ready[f] == 0 or queue.flying[f] > turn:
                 continue
             cap_w = _cap_w(air, radio, links, queue, share_w, f)
-            best = _best_subband(air, links, queue, cap_w, f)
+            best = _best_subband(air, radio, links, queue, cap_w, f)
             if best < 0 and flights > 1 and queue.flying[f] == 0:  # one at a time, then
                 cap_w = _cap_w(air, radio, links, queue, whole_w, f)
-                best = _best_subband(air, links, queue, cap_w, f)
+                best = _best_subband(air, radio, links, queue, cap_w, f)
             if best < 0:
                 continue
             row[n], chunks[n], bits = next_run(queue, f, queue.lowest[f])
@@ -81,8 +86,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
             if same_ps > now_ps and not queue.bundled[f] and _alone(links, queue, f):
                 chunks[n], lasting_ps[n] = _train(queue, f, row[n], rate, same_ps - now_ps)
-            begin(air, links, queue, f, row[n], chunks[n], best, watt)
-            n += 1
+            n += begin(air, links, queue, f, row[n], chunks[n], best, watt)
     if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
         for f in range(len(left)):
@@ -257,14 +261,20 @@ def _cap_w(
 
 
 @inner_bare
-def _best_subband(air: Air, links: LinkTable, queue: ReadyQueue, cap_w: float, flow: int) -> int:
+def _best_subband(
+    air: Air, radio: Radio, links: LinkTable, queue: ReadyQueue, cap_w: float, flow: int
+) -> int:
     src, dst = queue.racks[links.sender[flow]], queue.racks[links.receiver[flow]]
     best, strongest = -1, 0.0
     if air.chains[src] == 0 or air.chains[dst] == 0:
         return best
     for c in range(queue.snr_per_w.shape[1]):
+        if air.busy[src, c] or air.busy[dst, c]:
+            continue
+        listen(air, links, queue, flow, c)
         snr = queue.snr_per_w[flow, c]
-        free = not (air.busy[src, c] or air.busy[dst, c])
-        if free and snr > strongest and snr * cap_w >= queue.needed_snr:
-            best, strongest = c, snr
+        if snr > strongest and strong(air, queue, flow, c, cap_w):
+            watt = used_power_w(radio, cap_w, snr)
+            if admits(air.beams, c, src, dst, watt, queue.promised_w[flow, c]):
+                best, strongest = c, snr
     return best
