@@ -46,7 +46,7 @@ class Beams(NamedTuple):
     begun: IntArray
     """One number: of the next beam."""
     refused: BoolArray
-    """One flag: whether something waits because of others' beams."""
+    """By subband: whether something waits for the end of others' beams there."""
 
 
 def no_beams(thz: Thz, racks: int, coupling: Coupling) -> Beams:
@@ -59,7 +59,7 @@ def no_beams(thz: Thz, racks: int, coupling: Coupling) -> Beams:
     return Beams(
         coupled, thz.noise_w, thz.headroom, coupling, np.zeros(thz.subbands, dtype=np.int64),
         src, dst, number, power_w, promised_w, heard_w,
-        np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.bool_),
+        np.zeros(1, dtype=np.int64), np.zeros(thz.subbands, dtype=np.bool_),
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def admits(beams: Beams, c: int, i: int, j: int, power_w: float, promised_w: flo
         fits = level <= beams.promised_w[c, b] * ROUNDING
         b += 1
     if not fits:
-        beams.refused[0] = True
+        beams.refused[c] = True
     return fits
 
 

@@ -118,7 +118,7 @@ def strong(air: Air, queue: ReadyQueue, flow: int, subband: int, power_w: float)
     if queue.snr_per_w[flow, subband] * power_w >= queue.needed_snr:
         return True
     if queue.clear_snr_per_w[flow, subband] * power_w >= queue.needed_snr:
-        air.beams.refused[0] = True
+        air.beams.refused[subband] = True
     return False
 
 

@@ -57,11 +57,14 @@ def free_slots(
     air: Air, links: LinkTable, queue: ReadyQueue, left: IntArray, cap_w: FloatArray
 ) -> Slots:
     """What a round of this group may still take."""
+    free = ~air.busy[queue.racks]
     usable = np.zeros(queue.snr_per_w.shape, dtype=np.bool_)
     for f in range(len(left)):
+        u, v = links.sender[f], links.receiver[f]
         for c in range(queue.snr_per_w.shape[1] if left[f] > 0 else 0):
-            usable[f, c] = strong(air, queue, f, c, cap_w[links.sender[f]])
-    return Slots(~air.busy[queue.racks], air.chains[queue.racks], left, usable)
+            if free[u, c] and free[v, c]:
+                usable[f, c] = strong(air, queue, f, c, cap_w[u])
+    return Slots(free, air.chains[queue.racks], left, usable)
 
 
 @inner

@@ -104,8 +104,9 @@ class FlowGroup:
         """When the transmission that it began last ends [ps]."""
         self.ready = 0
         """Chunks that are ready and unsent."""
-        self.refused = False
-        """Whether something waited for others' beams when a transmission was last attempted."""
+        self.refused = 0
+        """Subbands on which something waited for others' beams when a transmission was last
+        attempted, as bits."""
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1

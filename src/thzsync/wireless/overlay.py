@@ -25,7 +25,7 @@ from thzsync.wireless.beams import no_beams
 from thzsync.wireless.bookkeeping import listen_all, note_changes, release
 from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.group import FlowGroup, Stages
-from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
+from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, SUBBAND, Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Medium, Radio, empty_air, empty_log
 
 EVERYBODY = -1
@@ -119,6 +119,7 @@ class Overlay:
         self._faults_ps: list[int] = []
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
+        self._silenced = 0  # subbands on which a beam ended since then, as bits
         self._floor_wide = False  # whether a floor-wide discipline was ever used
 
     def _empty_medium(self) -> Medium:
@@ -194,9 +195,10 @@ class Overlay:
         """Form every round that can start now [ps], by rank, then older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
+        silenced, self._silenced = self._silenced, 0
         for group in self._live:
             stale = now_ps >= group.gains_until_ps
-            anywhere = group.floor_wide or group.refused
+            anywhere = group.floor_wide or group.refused & silenced
             released = freed if anywhere else freed & group.rack_mask
             if not (group.fresh or stale or released):
                 continue
@@ -224,6 +226,9 @@ class Overlay:
             self._freed |= group.rack_mask
         else:
             self._freed |= (1 << table.item(SRC)) | (1 << table.item(DST))
+        if self._coupled:
+            for subband in table[:, SUBBAND].tolist():
+                self._silenced |= 1 << subband
         self._drop_if_done(group)
 
     def withdraw(self, number: int, rows: IntArray) -> None:
@@ -325,13 +330,15 @@ class Overlay:
 
     def _start(self, group: FlowGroup, now_ps: int) -> list[Round]:
         discipline = find_discipline(group.discipline_name)
-        refused = self._beams.refused
-        refused[0] = False
         if self._coupled:
+            self._beams.refused.fill(False)
             listen_all(group.view)
         started, carried, group.blocked = discipline.start(group, now_ps)
         group.ready -= carried
-        group.refused = self._coupled and bool(refused[0])
+        if self._coupled:
+            group.refused = int.from_bytes(
+                np.packbits(self._beams.refused, bitorder="little"), "little"
+            )
         each = max(started, 1) if group.common else 1
         return [self._round(group, slice(a, a + each), now_ps) for a in range(0, started, each)]
 

@@ -216,7 +216,7 @@ def _leave_weak_out(
     for f in range(len(want_w)):
         watt = min(cap_w[links.sender[f]], want_w[f])
         for c in range(queue.snr_per_w.shape[1]):
-            if not strong(air, queue, f, c, watt):
+            if slots.usable[f, c] and not strong(air, queue, f, c, watt):
                 slots.usable[f, c] = False
 
 
