@@ -10,7 +10,6 @@ that would carry it. So an outage that the scenario does not name shows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -211,8 +210,7 @@ class _Air:
         """Ratio that brings a chunk across within the longest round (eq:a2a_required_power)."""
         thz = self.record.scenario.thz
         bits = 8.0 * self.record.flows.chunk_bytes[flows]
-        exponent = bits / (thz.longest_round_s * thz.subband_hz) * math.log(2)
-        return np.where(exponent < 700, np.expm1(np.minimum(exponent, 700)), np.inf)
+        return self.record.rates.needed(bits / (thz.longest_round_s * thz.subband_hz))
 
     def _usable(self, flows: IntArray, instant_ps: int) -> BoolArray:
         """By flow and subband, whether no fault stands in the way."""

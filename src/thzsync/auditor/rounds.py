@@ -43,10 +43,28 @@ def rate(record: Record, findings: Findings) -> None:
 
 def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
     """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
-    sent, subband_hz = record.transmissions, record.scenario.thz.subband_hz
-    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * _snr_per_w(record, row)
-    spectral: FloatArray = subband_hz * np.log1p(snr) / np.log(2)
-    return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
+    sent, per_hz = record.transmissions, record.rates.efficiency(snr_of(record, row))
+    bps = record.scenario.thz.subband_hz * per_hz
+    return bps * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
+
+
+def snr_of(record: Record, row: IntArray) -> FloatArray:
+    """Signal-to-noise ratio of transmissions at their recorded power and gain."""
+    sent = record.transmissions
+    snr: FloatArray = np.maximum(sent.power_w[row] * sent.gain[row], 0) * heard_per_w(record, row)
+    return snr
+
+
+def steps(record: Record, findings: Findings) -> None:
+    """The recorded step is the fastest one of the rate law that the power carries, if any."""
+    sent, steps = record.transmissions, record.rates.steps
+    used = record.rates.step(snr_of(record, np.arange(len(sent))))
+    names = np.array([*(step.name for step in steps), ""], dtype=object)[used]
+    losses = np.array([*(step.error_rate for step in steps), 0.0])[used]
+    wrong = (sent.step != names) | ~np.isclose(sent.error_rate, losses, rtol=TOLERANCE, atol=0)
+    for k in findings.broken(wrong):
+        told = f"{sent.step[k]!r} with {sent.error_rate[k]:g} lost"
+        findings.add(sent.name(k), f"step {told}, its power carries {names[k]!r}, {losses[k]:g}")
 
 
 def snr_per_w(record: Record) -> FloatArray:
@@ -59,7 +77,7 @@ def snr_per_w(record: Record) -> FloatArray:
     return antenna_gain(record) / noise_w(record) / 10 ** (headroom_db / 10)
 
 
-def _snr_per_w(record: Record, row: IntArray) -> FloatArray:
+def heard_per_w(record: Record, row: IntArray) -> FloatArray:
     """The same at the level that transmissions were promised."""
     sent, thz = record.transmissions, record.scenario.thz
     # a damaged record may hold anything

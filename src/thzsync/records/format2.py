@@ -13,8 +13,14 @@ from thzsync.records.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-_ADDED: Final = {"further_energy_j": 0.0, "further_bytes": 0, "noise_w": math.nan}
-"""Columns of format 3, as they are without any further carrier and without interference."""
+_ADDED: Final[dict[str, float | str]] = {
+    "further_energy_j": 0.0,
+    "further_bytes": 0,
+    "noise_w": math.nan,
+    "step": "",
+    "error_rate": 0.0,
+}
+"""Columns of format 3, as they are without further carriers, interference and steps."""
 
 
 def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:

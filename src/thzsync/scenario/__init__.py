@@ -33,9 +33,11 @@ from thzsync.scenario.network import (
     RailOptimised,
     RingNetwork,
 )
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Step, register_rate_law
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
+    "RATE_LAWS",
     "Antenna",
     "AnyFloor",
     "Background",
@@ -60,12 +62,14 @@ __all__ = [
     "Optical",
     "PairBlocked",
     "RailOptimised",
+    "RateLaw",
     "Reward",
     "RingNetwork",
     "RowFloor",
     "Scenario",
     "ScenarioLike",
     "SlowRack",
+    "Step",
     "Stragglers",
     "SubbandJammed",
     "TableFloor",
@@ -74,4 +78,5 @@ __all__ = [
     "TransceiverDown",
     "preset_names",
     "register_antenna",
+    "register_rate_law",
 ]

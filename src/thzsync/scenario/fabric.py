@@ -25,6 +25,7 @@ from thzsync.scenario.base import (
     Whole,
 )
 from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Shannon
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
 """Largest packet for which service times are exact in 64 bits [bytes]."""
@@ -135,6 +136,8 @@ class Thz(Model):
     """A link is used only if its budget is enough to finish within this time [s]."""
     fallback_timeout_s: Seconds = 0.2
     """THz chunks that cannot be sent for this long move to fibre [s]."""
+    rate: Annotated[RateLaw, OneOf(RATE_LAWS, "shannon")] = Shannon()
+    """Rate of a subband by its signal-to-noise ratio."""
     antenna: Annotated[Antenna, OneOf(ANTENNAS, "isotropic")] = Isotropic()
     """Pattern of the antennas, and how well they point."""
 

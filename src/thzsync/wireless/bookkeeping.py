@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel.rate import saving_power_w
 from thzsync.jit import bare, inner, inner_bare
 from thzsync.wireless.beams import enter, leave, level_w, number_of
 from thzsync.wireless.round import (
@@ -83,6 +84,12 @@ def next_run(queue: ReadyQueue, flow: int, row: int) -> tuple[int, int, float]:
         size_bytes += queue.size_bytes[row + count]
         count += 1
     return row, count, 8.0 * size_bytes
+
+
+@inner_bare
+def used_power_w(radio: Radio, power_w: float, snr_per_w: float) -> float:
+    """What a transmission radiates of the power that it may [W]: no more than its step needs."""
+    return power_w if radio.whole_budget else saving_power_w(power_w, snr_per_w, radio.law)
 
 
 @inner_bare

@@ -116,7 +116,7 @@ def _deal(group: FlowGroup, active: BoolArray) -> BoolArray:
     orders = _orders(snr_per_w.shape[1])
     return pin(
         links.sender, links.receiver, snr_per_w, active, cap_w, queue.needed_snr, orders,
-        group.chains,
+        group.chains, group.radio.law,
     )  # fmt: skip
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import ChannelModel
+from thzsync.channel import ChannelModel, Law, needed_snr
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
@@ -121,7 +120,7 @@ class FlowGroup:
         self._stages = stages
         self._thz = thz
         self.links = link_table_of(graph, flows, thz.subbands)
-        self.queue = _ready_queue(graph, flows, budget_w, drawn_w, thz)
+        self.queue = _ready_queue(graph, flows, budget_w, drawn_w, thz, medium.radio.law)
         self.outstanding = int(self.queue.owned.sum())
         self.gains = np.zeros((len(flows), thz.subbands))
         self.until_ps = np.zeros(len(flows), dtype=np.int64)
@@ -261,15 +260,15 @@ def _sums(values: IntArray) -> IntArray:
 
 
 def _ready_queue(
-    graph: TransferGraph, flows: IntArray, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz
-) -> ReadyQueue:
+    graph: TransferGraph, flows: IntArray, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz,
+    law: Law,
+) -> ReadyQueue:  # fmt: skip
     count, first = len(flows), _sums(graph.chunks[flows])
     alone = count == graph.flows
     size_bytes = graph.chunk_sizes[slice(None) if alone else np.isin(graph.chunk_flow, flows)]
     ready, sent, flying, lands_ps = np.zeros((4, count), dtype=np.int64)
     snr_per_w = np.zeros((count, thz.subbands))
     coupled = thz.interference == "beams"
-    exponent = 8.0 * graph.chunk_bytes / (thz.longest_round_s * thz.subband_hz)
     return ReadyQueue(
         racks=graph.racks,
         budget_w=budget_w,
@@ -287,7 +286,7 @@ def _ready_queue(
         snr_per_w=snr_per_w,
         clear_snr_per_w=snr_per_w.copy() if coupled else snr_per_w,
         promised_w=np.full((count, thz.subbands), thz.noise_w * thz.headroom),
-        needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
+        needed_snr=needed_snr(8.0 * graph.chunk_bytes, thz.longest_round_s, law),
         blocked_ps=np.full(count, NOT_BLOCKED, dtype=np.int64),
         bundled=graph.bundled[flows],
         awaited=np.isin(flows, graph.after),

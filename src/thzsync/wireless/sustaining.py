@@ -33,6 +33,7 @@ from thzsync.wireless.bookkeeping import (
     note_blocked,
     startable,
     strong,
+    used_power_w,
     write_down,
 )
 from thzsync.wireless.forming import free_slots
@@ -115,6 +116,7 @@ def _start(
         listen(air, links, queue, f, c)  # others of this event may have begun since
         if watt < WORTHWHILE * want_w[f] or not strong(air, queue, f, c, watt):
             continue
+        watt = used_power_w(radio, watt, queue.snr_per_w[f, c])
         if not begin(air, links, queue, f, row[a], chunks[a], c, watt):
             continue
         cap_w[u] -= watt
@@ -238,12 +240,17 @@ def _spread_power(
 
 @inner
 def _rates(queue: ReadyQueue, want_w: FloatArray, law: Law) -> FloatArray:
-    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
+    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent.
+
+    A flow that reaches no step counts as if it had the lowest one on one subband.
+    """
     flows, subbands = queue.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
         for c in range(subbands if queue.owned[f] > 0 else 0):
             rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], law)
+        if len(law.step_bps) > 0 and queue.owned[f] > 0 and rate[f].max() == 0.0:
+            rate[f] = law.step_bps[0] / subbands
     return rate
 
 
