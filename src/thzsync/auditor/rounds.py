@@ -221,11 +221,16 @@ def steering(record: Record, findings: Findings) -> None:
 
 
 def _turned(record: Record) -> BoolArray:
-    """Whether an RF chain of a round points at another rack than it did last, in any event."""
+    """Whether an RF chain of a round points at another rack than it did last.
+
+    That was in any event, unless every event has chains of its own.
+    """
     sent, rounds = record.transmissions, record.rounds
     subbands = record.scenario.thz.subbands
     # Every transmission twice: as its sender's chain sees it, and as its receiver's does.
     chain = np.concatenate((sent.src, sent.dst)) * subbands + np.tile(sent.subband, 2)
+    if record.scenario.thz.sharing == "event":
+        chain += np.tile(sent.number, 2) * record.racks * subbands
     faces = np.concatenate((sent.dst, sent.src))
     row = np.tile(np.arange(len(sent)), 2)
     order = np.lexsort((sent.taken_ps[row], chain))
