@@ -35,8 +35,7 @@ def begin_one_per_rack(view: GroupView, stage: int, now_ps: int) -> tuple[int, i
             first, count, bits = next_run(queue, f, queue.lowest[f])
             flow[n], row[n], chunks[n], subband[n], power_w[n] = f, first, count, best, watts
             lasting_ps[n] = np.ceil(bits / rate_bps(watts, snr, radio.law) * 1e12)
-            begin(air, links, queue, f, first, count, best, watts)
-            n += 1
+            n += begin(air, links, queue, f, first, count, best, watts)
     sent = flow[:n], row[:n], chunks[:n], subband[:n], power_w[:n], lasting_ps[:n]
     return write_down(view, sent, now_ps)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from thzsync.display import number, with_unit
 from thzsync.network import Network, network_of, oversubscription, tiers
-from thzsync.scenario import RingNetwork, Scenario
+from thzsync.scenario import RateLaw, RingNetwork, Scenario
 
 
 def assumptions(*scenarios: Scenario) -> dict[str, str]:
@@ -49,7 +49,7 @@ def _access(network: Network) -> str:
 
 def _radio(scenario: Scenario) -> str:
     thz = scenario.thz
-    law = "gains from a file" if scenario.channel.gains_file else "rate by Shannon's law"
+    law = f"{'gains from a file, ' if scenario.channel.gains_file else ''}rate by {_law(thz.rate)}"
     law += _propagation(scenario)
     away = f"transmit antenna {thz.transmit_gain_db:g} dBi, " if thz.transmit_gain_db else ""
     pattern = f" ({thz.antenna.kind} pattern)" if thz.antenna.kind != "isotropic" else ""
@@ -68,6 +68,12 @@ def _propagation(scenario: Scenario) -> str:
         return ""
     law = "" if channel.path_loss.kind == "measured" else f", {channel.path_loss.kind} path loss"
     return law + ("" if channel.absorption == "none" else ", absorption by ITU-R P.676")
+
+
+def _law(rate: RateLaw) -> str:
+    """What the rate of a THz link follows."""
+    law = "Shannon's law" if rate.kind == "shannon" else f"the steps of {rate.kind}"
+    return law if rate.sndr_db is None else f"{law} with an SNDR of {rate.sndr_db:g} dB"
 
 
 def _background(scenario: Scenario) -> str:

@@ -60,6 +60,7 @@ SCENARIO = Scenario.model_validate(
     }
 )
 THZ, OPTICAL = SCENARIO.thz, SCENARIO.optical
+NOISE_W = 1e-3 * 10 ** ((-174.0 + THZ.noise_figure_db) / 10) * THZ.subband_hz
 RACKS, LANES, RINGS = 6, 3, 2
 OVERHEAD = 10 * US
 CARRIERS = {"bus": CarrierFacts(one_at_a_time=True, rate_bps=80e9, energy_j_per_bit=3e-12)}
@@ -76,9 +77,8 @@ def gain_at(src: int, dst: int, subband: int, time_ps: int) -> float:
 
 
 def rate_bps(power_w: float, gain: float) -> float:
-    noise_w = 1e-3 * 10 ** ((-174.0 + THZ.noise_figure_db) / 10) * THZ.subband_hz
     return THZ.subband_hz * math.log2(
-        1 + power_w * gain * 10 ** (THZ.receive_gain_db / 10) / noise_w
+        1 + power_w * gain * 10 ** (THZ.receive_gain_db / 10) / NOISE_W
     )
 
 
@@ -220,6 +220,7 @@ class Writer:
                     "number": number, "round": index, "flow": flow, "first_chunk": first,
                     "chunks": chunks, "src": row["src"], "dst": row["dst"], "subband": subband,
                     "start_ps": begin, "power_w": power_w, "gain": gain, "bytes": size,
+                    "step": "", "error_rate": 0.0, "noise_w": NOISE_W,
                 }
             )  # fmt: skip
         end = begin + max(

@@ -105,6 +105,14 @@ ODD: dict[str, tuple[dict[str, Any], str]] = {
         {"optical": {"background": {"load": 0.5, "burst_bytes": 1}}},
         r"optical\.background: .* 2e\+09 bursts",
     ),
+    "a radio that reaches no step of its rate law": (
+        {"thz": {"rate": "802.15.3d", "max_power_w": 1e-6}},
+        r"thz\.rate: .* 2\.2 dB",
+    ),
+    "distortion below the first step": (
+        {"thz": {"rate": {"kind": "802.15.3d", "sndr_db": 1}}},
+        r"thz\.rate: .* distortion",
+    ),
     "a rack that is hours late": (
         {"stragglers": {"slow_racks": [{"rack": 0, "delay_s": 1e4}]}},
         r"optical\.background: .* bursts",

@@ -15,7 +15,7 @@ from thzsync.records.folder import write_record
 from thzsync.records.run import MARKER, SCENARIO, Run, frame_bytes
 from thzsync.simulation import simulate
 
-ADDED = ("further_energy_j", "further_bytes")
+ADDED = ("further_energy_j", "further_bytes", "noise_w", "step", "error_rate")
 
 
 @pytest.fixture(scope="module")

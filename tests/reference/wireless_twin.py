@@ -105,6 +105,7 @@ def shortest_duration_s(
     snr_per_w: Sequence[float],
     cap_w: Sequence[float],
     hz: float,
+    distortion: float = 0.0,
 ) -> float:
     """eq:a2a_power_allocation as the paper solves it: expand, then bisect."""
 
@@ -112,7 +113,9 @@ def shortest_duration_s(
         need_w = [0.0] * len(cap_w)
         for v, b, s in zip(senders, bits, snr_per_w, strict=True):
             exponent = math.log(2) * b / (hz * duration_s)
-            need_w[v] += math.inf if exponent > 700 else math.expm1(exponent) / s
+            ratio = math.inf if exponent > 700 else math.expm1(exponent)
+            room = 1 - ratio * distortion if distortion else 1.0
+            need_w[v] += ratio / room / s if room > 0 else math.inf
         return all(need <= cap for need, cap in zip(need_w, cap_w, strict=True))
 
     high = 1e-9

@@ -10,14 +10,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.transfers.build import play, random_parent, ring_plan, transfers, tree_plan
+from tests.wireless.worlds import admit, channel_of, demand_of, random_gains
+from tests.wireless.worlds import play as play_all
 from thzsync.channel import link_budget_per_w
 from thzsync.collectives import Tensor, Transfer
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
 from thzsync.scenario import Scenario, Thz
+from thzsync.synthesis import find_method, method_names
 from thzsync.synthesis import program as program_module
 from thzsync.synthesis.bounds import a2a_bound_s, allreduce_bound_s, bound_s, turns
 from thzsync.synthesis.program import AirtimeProgram, Links, Span
+from thzsync.wireless import Overlay
 
 GAIN = 1e-9
 MEGABYTE = 10**6
@@ -30,7 +34,7 @@ def flat(n, subbands, gain=GAIN):
 
 
 def rate_bps(thz, power_w, gain=GAIN):
-    return thz.subband_hz * math.log2(1 + power_w * link_budget_per_w(thz) * gain)
+    return thz.subband_hz * math.log2(1 + power_w * link_budget_per_w(thz)[0] * gain)
 
 
 def transfer_of(matrix):
@@ -265,16 +269,61 @@ def test_two_clusters_joined_by_weak_links_must_use_them():
     assert bound > 3 * allreduce_s(MEGABYTE, 4, thz, flat(4, 1, 1e-7))
 
 
-def test_corners_lie_above_the_rate_curve_everywhere():
+RATES = ({}, {"sndr_db": 18}, {"sndr_db": 200}, {"kind": "802.15.3d", "sndr_db": 18})
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_corners_lie_above_the_rate_curve_everywhere(rate):
     snr = np.logspace(-12, 8, 41)
-    thz = Thz()
+    thz = Thz(rate=rate)
     links = Links(2, thz, *(np.zeros(41, dtype=np.int64) for _ in range(3)), snr)
     power, rate = links.corners()
     for p in np.linspace(0, 1, 101):
-        envelope = [
-            np.interp(p, np.append(0, power[k]), np.append(0, rate[k])) for k in range(len(snr))
-        ]
+        envelope = [hull_at(p, power[k], rate[k]) for k in range(len(snr))]
         assert (np.array(envelope) >= links.rate_bps(p) * (1 - 1e-12)).all()
+
+
+def hull_at(p, power, rate):
+    """The highest mix of two corners, or of one and silence, with this power or less."""
+    power, rate = np.append(0, power), np.append(0, rate)
+    low, high = power[:, None] <= p, power[None, :] > p
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (p - power[:, None]) / (power[None, :] - power[:, None])
+        mixed = rate[:, None] * (1 - share) + rate[None, :] * share
+    return max(rate[power <= p].max(), np.where(low & high, mixed, 0).max())
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_multipliers_are_checked_at_every_power(rate):
+    rng = np.random.default_rng(1)
+    snr = np.logspace(-3, 6, 60)
+    thz = Thz(rate=rate)
+    ends = np.zeros(60, dtype=np.int64)
+    program = AirtimeProgram(Links(2, thz, ends, ends + 1, ends, snr))
+    for _ in range(20):
+        worth, energy = rng.random(60) * 1e-9, rng.random(60) * rng.choice([0, 0.1, 1, 10, 1e3])
+        earned, paid = program._worst(worth, energy)
+        for p in np.linspace(0, 1, 301):
+            excess = worth * program.links.rate_bps(p) - energy * p
+            assert (excess <= np.maximum(earned - paid, 0) + 1e-12 * (1 + np.abs(earned))).all()
+
+
+@given(n=st.integers(2, 5), rate=st.sampled_from(RATES[1:]), seed=st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None)
+def test_no_simulated_schedule_beats_its_bound_under_any_rate_law(n, rate, seed):
+    rng = np.random.default_rng(seed)
+    thz = Thz(subbands=int(rng.integers(1, 4)), rate=rate)
+    gains = random_gains(rng, thz, n)
+    for kind in ("a2a", "allreduce", "p2p"):
+        demand = demand_of(kind, n, rng)
+        for name in method_names(kind):
+            overlay = Overlay(thz, channel_of(gains), n)
+            admit(overlay, 0, demand, n, find_method(kind, name), thz)
+            end_s = max((r.end_ps for r in play_all(overlay)), default=0) * 1e-12
+            if overlay.outstanding(0):
+                continue  # some link reaches no step, and the fibre would take over
+            bound = bound_s(kind, demand, np.arange(n), gains, thz, np.zeros(n), forwarding=True)
+            assert bound <= end_s * (1 + 1e-9) + 1e-10
 
 
 @given(

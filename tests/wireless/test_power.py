@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference import wireless_twin as twin
-from thzsync.channel import Law
+from thzsync.channel import Law, law_of, rate_bps
+from thzsync.scenario import Thz
 from thzsync.wireless.power import allocate, radiate_all
 
 HZ = 5e9
@@ -115,3 +118,80 @@ def test_all_that_a_sender_may_is_radiated_in_proportion() -> None:
     radiate_all(sender, keep, cap_w, power_w)
     assert power_w == pytest.approx([0.02, 0.06, 0.02, 9.0])
     assert power_w[:2].sum() <= 0.08
+
+
+few = st.lists(
+    st.tuples(st.integers(0, 1), st.floats(1e5, 1e7), st.floats(5, 50)), min_size=1, max_size=5
+)
+STEPPED = {
+    "modes": law_of(Thz(rate="802.15.3d")),
+    "distorted": law_of(Thz(rate={"kind": "802.15.3d", "sndr_db": 18})),
+    "errors": law_of(Thz(rate={"kind": "802.15.3d", "sndr_db": 25, "error_rate": 0.3})),
+}
+SMALL = {name: Law(law.hz, 0.0, law.step_snr[1::2][:4], law.step_bps[1::2][:4])
+         for name, law in STEPPED.items()}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+@given(rows=few, cap=st.floats(0.02, 1.0))
+@settings(max_examples=300, deadline=None)
+def test_on_steps_no_assignment_of_steps_is_shorter_or_needs_less_power(
+    name: str, rows: list[tuple[int, float, float]], cap: float
+) -> None:
+    law = SMALL[name]
+    sender, bits, snr = columns(rows)
+    keep, power_w, duration_ps = allocate(sender, bits, snr, np.full(2, cap), law, LONG_S, True)
+    sender, bits, snr, power_w = sender[keep], bits[keep], snr[keep], power_w[keep]
+    best_s, best_w = np.inf, {}
+    for chosen in product(range(len(law.step_bps)), repeat=len(bits)):
+        k = np.array(chosen, dtype=np.int64)
+        watts = law.step_snr[k] / snr
+        if (np.bincount(sender, watts, minlength=2) <= cap * (1 + 1e-12)).all():
+            lasts_s = (bits / law.step_bps[k]).max(initial=0.0)
+            best_s = min(best_s, lasts_s)
+            best_w[chosen] = lasts_s, watts
+    assert duration_ps == pytest.approx(best_s * 1e12, rel=1e-12, abs=1)
+    assert (np.bincount(sender, power_w, minlength=2) <= cap).all()
+    served = [rate_bps(p, s, law) * duration_ps / 1e12 for p, s in zip(power_w, snr, strict=True)]
+    assert (np.array(served) >= bits * (1 - 1e-12)).all()
+    least = min(w.sum() for t, w in best_w.values() if t <= duration_ps / 1e12 * (1 + 1e-12))
+    assert power_w.sum() == pytest.approx(least)
+
+
+@given(rows=few, cap=st.floats(0.02, 1.0))
+@settings(max_examples=100, deadline=None)
+def test_a_transmission_is_left_out_only_if_no_step_fits_beside_the_others(
+    rows: list[tuple[int, float, float]], cap: float
+) -> None:
+    law = STEPPED["distorted"]
+    sender, bits, snr = columns(rows)
+    keep, _, _ = allocate(sender, bits, snr, np.full(2, cap), law, LONG_S, True)
+    first_w = law.step_snr[0] / snr
+    for who in (0, 1):
+        mine = sender == who
+        left_w = cap - first_w[mine & keep].sum()
+        assert (first_w[mine & ~keep] > left_w * (1 - 1e-12)).all()
+
+
+@given(transmissions, st.floats(1e-3, 1.0), st.sampled_from([3.0, 18.0, 60.0, 150.0]))
+@settings(deadline=None)
+def test_below_a_ceiling_the_duration_is_that_of_bisection(
+    rows: list[tuple[int, float, float]], cap: float, sndr_db: float
+) -> None:
+    sender, bits, snr = columns(rows)
+    law = Law(HZ, 10 ** (-sndr_db / 10))
+    _, power_w, duration_ps = allocate(sender, bits, snr, np.full(4, cap), law, LONG_S, True)
+    wanted_s = twin.shortest_duration_s(sender, bits, snr, np.full(4, cap), HZ, law.distortion)
+    assert duration_ps == pytest.approx(wanted_s * 1e12, rel=1e-9, abs=2)
+    assert (np.bincount(sender, power_w, minlength=4) <= cap).all()
+    served = [rate_bps(p, s, law) * duration_ps / 1e12 for p, s in zip(power_w, snr, strict=True)]
+    assert (np.array(served) >= bits * (1 - 1e-12)).all()
+
+
+def test_with_equal_powers_who_reaches_no_step_waits() -> None:
+    law = STEPPED["modes"]
+    snr = np.array([1e4, 1.2 * law.step_snr[0] / 0.1, 1e4])  # the second one alone reaches a step
+    sender, bits = np.array([0, 0, 1], dtype=np.int64), np.full(3, 4e6)
+    keep, power_w, _ = allocate(sender, bits, snr, np.full(2, 0.1), law, LONG_S, False)
+    assert keep.tolist() == [True, False, True]
+    assert power_w == pytest.approx([0.1, 0, 0.1])

@@ -7,7 +7,7 @@ import numpy as np
 from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
-from thzsync.auditor.rounds import capacity_bits
+from thzsync.auditor.rounds import capacity_bits, heard_per_w, snr_of
 from thzsync.auditor.tables import real_sum_by
 from thzsync.carriers import THZ
 
@@ -122,18 +122,28 @@ def power_needed(record: Record, findings: Findings) -> None:
     least = capacity_bits(record, row, shorten_ps=sent.chunks[row] + 1) / (8.0 * sent.bytes[row])
     slowest = np.full(len(rounds), np.inf)
     np.minimum.at(slowest, sent.round[row], least)
+    if record.rates.steps:  # the power of the lowest step that is fast enough
+        least = snr_of(record, row) / _needed_snr(record, row, 0)
     exact = record.declares(declared, lambda told: told.power == "least")
     exact &= record.scenario.thz.radiation == "needed"
     bounded = record.declares(declared, lambda told: told.power != "budget")
     excess = np.where(exact, least, slowest[sent.round[row]])
     for k in findings.broken(bounded & (excess > 1 + TOLERANCE)):
-        findings.add(sent.name(row[k]), f"its power carries {excess[k]:.9g} times its bytes")
+        findings.add(sent.name(row[k]), f"its power is for {excess[k]:.9g} times its bytes")
+
+
+def _needed_snr(record: Record, row: IntArray, shorten_ps: int) -> FloatArray:
+    """Signal-to-noise ratio that transmissions need, or would need in a little less time."""
+    sent, hz = record.transmissions, record.scenario.thz.subband_hz
+    lasts_ps = np.maximum(sent.end_ps[row] - sent.start_ps[row] - shorten_ps, 1)
+    return record.rates.needed(8e12 * sent.bytes[row] / (hz * lasts_ps))
 
 
 def budget_used(record: Record, findings: Findings) -> None:
     """Where it is declared, the sender that sets a round's length uses all the power it may.
 
-    That is its budget, or what other events leave of the rack's maximum.
+    That is its budget, or what other events leave of the rack's maximum. On steps, it uses so much
+    that a shorter round would need more than this.
     """
     events, sent, rounds = record.events, record.transmissions, record.rounds
     most = record.scenario.thz.max_power_w
@@ -146,6 +156,10 @@ def budget_used(record: Record, findings: Findings) -> None:
     first = np.zeros(pair.shape[1], dtype=np.int64)
     first[group.ravel()] = row
     allowed_w = np.minimum(events.power[member[first]] * most, left_w)
+    if record.rates.steps:
+        per_w = sent.gain[row] * heard_per_w(record, row)
+        shorter_w = _needed_snr(record, row, _ROUNDING_PS) / per_w
+        own_w = np.maximum(own_w, real_sum_by(group.ravel(), shorter_w, pair.shape[1]))
     share = own_w / np.maximum(allowed_w, 1e-300)
     best = np.zeros(len(rounds))
     np.maximum.at(best, pair[0], share)
@@ -158,15 +172,17 @@ def budget_used(record: Record, findings: Findings) -> None:
 def _unused(record: Record) -> FloatArray:
     """Share of the power that whole picoseconds leave unused; it is large in a short round.
 
-    A transmission of b bits in T needs power in proportion to exp(x) - 1, x = ln2 b / (B T).
+    A transmission of b bits in T needs power in proportion to exp(x) - 1, x = ln2 b / (B T), and
+    near the ratio of signal to distortion still more.
     """
     sent, rounds = record.transmissions, record.rounds
     lasts_ps = np.maximum(rounds.end_ps - rounds.start_ps - rounds.overhead_ps, 1)
     steepest = np.zeros(len(rounds))
     row = np.flatnonzero(sent.round >= 0)
     bits_per_hz = np.log(2) * 8e12 * sent.bytes[row] / record.scenario.thz.subband_hz
-    np.maximum.at(steepest, sent.round[row], bits_per_hz / lasts_ps[sent.round[row]])
-    share: FloatArray = 1e-6 + _ROUNDING_PS * (1 + steepest) / lasts_ps
+    steep = 1 + bits_per_hz / lasts_ps[sent.round[row]]
+    np.maximum.at(steepest, sent.round[row], steep * (1 + snr_of(record, row) / record.rates.sndr))
+    share: FloatArray = 1e-6 + _ROUNDING_PS * steepest / lasts_ps
     return share
 
 

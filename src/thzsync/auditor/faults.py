@@ -10,7 +10,6 @@ that would carry it. So an outage that the scenario does not name shows.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -169,12 +168,13 @@ class _Air:
         return sorted(set(found))
 
     def idle(self, flows: IntArray, first_ps: int, until_ps: int) -> Iterator[int]:
-        """Instants of a span at which nobody uses the racks of these flows."""
+        """Instants of a span at which nobody uses the racks of these flows, or disturbs them."""
         sent, record = self.record.transmissions, self.record
         racks = np.union1d(record.flows.src[flows], record.flows.dst[flows])
         last = np.searchsorted(sent.taken_ps[self._order], until_ps)
         near = self._order[np.searchsorted(self._ended, first_ps, side="right") : last]
-        near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
+        if record.scenario.thz.interference == "constant":  # otherwise anybody may be in the way
+            near = near[np.isin(sent.src[near], racks) | np.isin(sent.dst[near], racks)]
         begin, end = sent.taken_ps[near], sent.end_ps[near]
         freed = [t for t in end.tolist() if first_ps <= t < until_ps]
         for instant in sorted({*freed, *(self.instants(first_ps, until_ps - 1) or [first_ps])}):
@@ -210,8 +210,7 @@ class _Air:
         """Ratio that brings a chunk across within the longest round (eq:a2a_required_power)."""
         thz = self.record.scenario.thz
         bits = 8.0 * self.record.flows.chunk_bytes[flows]
-        exponent = bits / (thz.longest_round_s * thz.subband_hz) * math.log(2)
-        return np.where(exponent < 700, np.expm1(np.minimum(exponent, 700)), np.inf)
+        return self.record.rates.needed(bits / (thz.longest_round_s * thz.subband_hz))
 
     def _usable(self, flows: IntArray, instant_ps: int) -> BoolArray:
         """By flow and subband, whether no fault stands in the way."""

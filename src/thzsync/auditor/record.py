@@ -18,6 +18,7 @@ from thzsync.arrays import AnyArray, BoolArray, IntArray
 from thzsync.auditor import rows
 from thzsync.auditor.format2 import DISCIPLINES
 from thzsync.auditor.paths import Paths
+from thzsync.auditor.rates import Rates
 from thzsync.auditor.tables import complete, runs_of, spread, sum_by
 from thzsync.network import network_of
 from thzsync.records.declaration import Declaration
@@ -112,6 +113,11 @@ class Record:
     def paths(self) -> Paths:
         """The fibres of the run, as its scenario makes them."""
         return Paths(network_of(self.scenario))
+
+    @cached_property
+    def rates(self) -> Rates:
+        """The rate law of the THz links."""
+        return Rates(self.scenario.thz)
 
     @cached_property
     def channel(self) -> ChannelModel:

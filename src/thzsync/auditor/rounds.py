@@ -43,15 +43,48 @@ def rate(record: Record, findings: Findings) -> None:
 
 def capacity_bits(record: Record, row: IntArray, shorten_ps: IntArray | int = 0) -> FloatArray:
     """What transmissions could have carried in their time, or in a little less (eq:thz_rate)."""
-    sent, subband_hz = record.transmissions, record.scenario.thz.subband_hz
-    snr = np.maximum(sent.power_w[row] * sent.gain[row], 0) * snr_per_w(record)[sent.subband[row]]
-    spectral: FloatArray = subband_hz * np.log1p(snr) / np.log(2)
-    return spectral * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
+    sent, per_hz = record.transmissions, record.rates.efficiency(snr_of(record, row))
+    bps = record.scenario.thz.subband_hz * per_hz
+    return bps * (sent.end_ps[row] - sent.start_ps[row] - shorten_ps) * 1e-12
+
+
+def snr_of(record: Record, row: IntArray) -> FloatArray:
+    """Signal-to-noise ratio of transmissions at their recorded power and gain."""
+    sent = record.transmissions
+    snr: FloatArray = np.maximum(sent.power_w[row] * sent.gain[row], 0) * heard_per_w(record, row)
+    return snr
+
+
+def steps(record: Record, findings: Findings) -> None:
+    """The recorded step is the fastest one of the rate law that the power carries, if any."""
+    sent, steps = record.transmissions, record.rates.steps
+    used = record.rates.step(snr_of(record, np.arange(len(sent))))
+    names = np.array([*(step.name for step in steps), ""], dtype=object)[used]
+    losses = np.array([*(step.error_rate for step in steps), 0.0])[used]
+    wrong = (sent.step != names) | ~np.isclose(sent.error_rate, losses, rtol=TOLERANCE, atol=0)
+    for k in findings.broken(wrong):
+        told = f"{sent.step[k]!r} with {sent.error_rate[k]:g} lost"
+        findings.add(sent.name(k), f"step {told}, its power carries {names[k]!r}, {losses[k]:g}")
 
 
 def snr_per_w(record: Record) -> FloatArray:
-    """Signal-to-noise ratio per watt that arrives through a channel of gain 1, by subband [1/W]."""
-    return antenna_gain(record) / noise_w(record)
+    """Signal-to-noise ratio per watt that a channel of gain 1 can have, by subband [1/W].
+
+    Between beams that disturb each other it is less by the headroom, even on a silent air.
+    """
+    thz = record.scenario.thz
+    headroom_db = thz.interference_headroom_db if thz.interference == "beams" else 0.0
+    return antenna_gain(record) / noise_w(record) / 10 ** (headroom_db / 10)
+
+
+def heard_per_w(record: Record, row: IntArray) -> FloatArray:
+    """The same at the level that transmissions were promised."""
+    sent, thz = record.transmissions, record.scenario.thz
+    # a damaged record may hold anything
+    promised_w = sent.noise_w[row] if thz.interference == "beams" else noise_w(record)
+    subband = np.clip(sent.subband[row], 0, thz.subbands - 1)
+    found: FloatArray = antenna_gain(record)[subband] / np.maximum(promised_w, 1e-300)
+    return found
 
 
 def noise_w(record: Record) -> float:

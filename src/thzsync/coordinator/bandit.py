@@ -50,7 +50,8 @@ class NeuralLinearUCB:
         self.decisions = 0
         self.encoder = self.view.new_encoder(settings, generator)
         self.head = LinearHead(self.encoder.size, settings.ridge)
-        self.replay = Replay(settings.replay, self.view.columns, mode.levels, self.view.actions)
+        sizes = settings.replay, self.view.columns
+        self.replay = Replay(*sizes, mode.levels, self.view.actions, mode.law)
 
     def prepare(self, situation: Situation, explores: bool) -> Action | None:
         """Count a decision and make room for its flows; the first decisions are spread actions."""

@@ -62,11 +62,12 @@ class DdqnPolicy(LearningPolicy):
         self.settings = settings
         self.shape = shape_of(scenario, settings)
         self.generator = model_generator(streams, self.name)
-        self.view, self.levels, self.how, self.raw = mode_of(scenario, settings)
+        self.view, self.levels, self.how, self.raw, law = mode_of(scenario, settings)
         encoder = self.view.new_encoder(settings, self.generator)
         self.online = QNetwork(encoder, np.zeros(encoder.size))
         self.target = self.online
-        self.replay = Replay(settings.replay, self.view.columns, self.levels, self.view.actions)
+        sizes = settings.replay, self.view.columns
+        self.replay = Replay(*sizes, self.levels, self.view.actions, law)
         self.rewarded = 0
         self.trainings = 0
         self._waiting: dict[int, int] = {}

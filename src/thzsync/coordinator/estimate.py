@@ -15,8 +15,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel import efficiency, law_of
 from thzsync.coordinator.interface import Action, Situation, Terms
-from thzsync.elementary import log2, product, ten_to
+from thzsync.elementary import product, ten_to
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.synthesis import Offer
@@ -167,7 +168,7 @@ def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArr
     subbands = np.maximum(thz.subbands * product(out, sending) / np.maximum(sent, 1.0), 1.0)
     power_w = situation.power_levels[:, None] * thz.max_power_w
     snr = ten_to(situation.snr_db_per_w / 10)
-    per_hz = log2(1 + snr * (power_w / subbands)[:, :, None]).mean(axis=2)
+    per_hz = efficiency(snr * (power_w / subbands)[:, :, None], law_of(thz)).mean(axis=2)
     bps = thz.subband_hz * np.maximum(per_hz, SLOWEST)
     return (out + into) / (thz.subbands * bps[:, :, None]), power_w * sent / (subbands * bps)
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel import Law, efficiency, law_of
 from thzsync.coordinator.interface import Situation
 from thzsync.elementary import log2, ten_to
 
@@ -32,6 +33,8 @@ REFERENCE_EFFICIENCY: Final = 6.0
 """Spectral efficiency at which a whole flow's air time counts as 1 [bit/s/Hz]."""
 FULL_POWER_DB: Final = -10.0
 """A rack's full power of 0.1 W, over one watt [dB]."""
+SHANNON: Final = Law(1.0)
+"""The rate law where none is given; its bandwidth does not count."""
 LONGEST_AIR: Final = 8.0
 """Air times of links that are nearly dead are clipped here."""
 
@@ -110,17 +113,18 @@ def featurise(situation: Situation, best_gain_first: bool = True) -> Features:
         gains = -np.sort(-gains, axis=1)
     scaled = (gains - GAIN_CENTRE_DB) / GAIN_SPREAD_DB
     rows[:, FIXED_COLUMNS:] = np.clip(scaled, -GAIN_LIMIT, GAIN_LIMIT)
-    return group_flows(rows, offer.group, offer.chunks, situation.power_levels)
+    law = SHANNON if situation.terms is None else law_of(situation.terms.scenario.thz)
+    return group_flows(rows, offer.group, offer.chunks, situation.power_levels, law)
 
 
 def group_flows(
-    rows: FloatArray, group: IntArray, chunks: IntArray, levels: FloatArray
+    rows: FloatArray, group: IntArray, chunks: IntArray, levels: FloatArray, law: Law = SHANNON
 ) -> Features:
     """Features from rows and the sender position of every flow."""
-    return Features(rows, group, chunks, air_time(rows, levels))
+    return Features(rows, group, chunks, air_time(rows, levels, law))
 
 
-def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
+def air_time(rows: FloatArray, power: FloatArray, law: Law = SHANNON) -> FloatArray:
     """Relative time that a whole flow would take on its best subband (eq:thz_rate).
 
     A THz completion time follows from products of share and air time, which a network of
@@ -130,5 +134,4 @@ def air_time(rows: FloatArray, power: FloatArray) -> FloatArray:
     gain_db = GAIN_CENTRE_DB + GAIN_SPREAD_DB * best[:, None]
     snr = power * ten_to((gain_db + FULL_POWER_DB) / 10)
     shortest = REFERENCE_EFFICIENCY / LONGEST_AIR
-    efficiency = np.maximum(log2(1 + snr), shortest)
-    return REFERENCE_EFFICIENCY / efficiency
+    return REFERENCE_EFFICIENCY / np.maximum(efficiency(snr, law), shortest)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel import Law, law_of
 from thzsync.coordinator.beam import Head
 from thzsync.coordinator.encoder import Encoder, grown, random_encoder, random_flat_encoder
 from thzsync.coordinator.features import (
@@ -138,6 +139,8 @@ class Mode(NamedTuple):
     how: Search
     raw: bool
     """Whether rewards are learnt uncompressed."""
+    law: Law
+    """Rate of a THz link."""
 
 
 def mode_of(scenario: Scenario, settings: Learner) -> Mode:
@@ -146,7 +149,8 @@ def mode_of(scenario: Scenario, settings: Learner) -> Mode:
     kind = Flat if keys.encoder == "flat" else View
     view = kind(scenario.thz.subbands, keys.gains == "sorted")
     how = search_settings(settings, keys.search == "partial")
-    return Mode(view, np.array(keys.power_levels), how, keys.reward == "raw")
+    levels, law = np.array(keys.power_levels), law_of(scenario.thz)
+    return Mode(view, levels, how, keys.reward == "raw", law)
 
 
 def search_settings(settings: Learner, partial: bool = False) -> Search:

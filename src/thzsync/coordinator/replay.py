@@ -7,18 +7,24 @@ from collections.abc import Mapping
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from thzsync.channel import Law
 from thzsync.coordinator.encoder import Batch
-from thzsync.coordinator.features import ACTION_COLUMNS, Events, Features, air_time
+from thzsync.coordinator.features import ACTION_COLUMNS, SHANNON, Events, Features, air_time
 
 
 class Replay:
     """A ring buffer whose arrays grow with the number and the width of the samples."""
 
     def __init__(
-        self, capacity: int, inputs: int, levels: FloatArray, actions: int = ACTION_COLUMNS
+        self,
+        capacity: int,
+        inputs: int,
+        levels: FloatArray,
+        actions: int = ACTION_COLUMNS,
+        law: Law = SHANNON,
     ) -> None:
         self.capacity = capacity
-        self.levels = levels
+        self.levels, self.law = levels, law
         self.contexts = inputs - actions
         self.added = 0
         self.rows: FloatArray = np.zeros((0, 0, inputs))
@@ -81,7 +87,8 @@ class Replay:
         self.chunks, self.reward = state["chunks"], state["reward"]
         self.added = int(state["added"][0])
         contexts = self.rows[..., : self.contexts].reshape(-1, self.contexts)
-        self.air = air_time(contexts, self.levels).reshape(*self.group.shape, len(self.levels))
+        air = air_time(contexts, self.levels, self.law)
+        self.air = air.reshape(*self.group.shape, len(self.levels))
 
     def _make_room(self, samples: int, width: int, levels: int) -> None:
         old_samples, old_width = self.group.shape

@@ -45,7 +45,8 @@ def run_collective(
     setting = Setting(partial(channel.gain_matrix, members, 0), delay_s, scenario.thz)
     offer = method.offer(demand, members, scenario.collectives.chunk_bytes, setting)
     release_ps = np.array([to_ps(s) for s in delay_s], dtype=np.int64)
-    return run_graph(offer.lower(offer.chunks), scenario.thz, channel, topology.racks, release_ps)
+    graph = offer.lower(offer.chunks)
+    return run_graph(graph, scenario.thz, channel, topology.racks, release_ps, topology)
 
 
 def run_on_fibre(
@@ -67,12 +68,13 @@ def run_on_fibre(
 
 
 def run_graph(
-    graph: TransferGraph, thz: Thz, channel: ChannelModel, racks: int, release_ps: IntArray
-) -> Schedule:
+    graph: TransferGraph, thz: Thz, channel: ChannelModel, racks: int, release_ps: IntArray,
+    topology: Topology | None = None,
+) -> Schedule:  # fmt: skip
     """Carry out a graph that is wholly on THz; return the checked schedule."""
     if not graph.on_thz.all():
         raise ThzSyncError(f"{graph.kind} {graph.method!r}: some chunks have no THz flow")
-    executor = _Alone(graph, thz, Overlay(thz, channel, racks))
+    executor = _Alone(graph, thz, Overlay(thz, channel, racks, topology=topology))
     rounds = executor.run(release_ps, np.full(len(graph.racks), thz.max_power_w))
     schedule = _schedule(graph, release_ps, rounds)
     check_schedule(schedule, thz)
@@ -130,6 +132,7 @@ def _schedule(graph: TransferGraph, release_ps: IntArray, rounds: list[Round]) -
         end_ps=repeated("end_ps"),
         power_w=joined("power_w", np.float64),
         gain=joined("gain", np.float64),
+        noise_w=joined("noise_w", np.float64),
         overhead_ps=repeated("overhead_ps"),
     )
 

@@ -15,6 +15,7 @@ from thzsync.records.declaration import CarrierFacts
 from thzsync.registry import Registry
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows
+from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay, Round, Stuck
 
@@ -90,7 +91,8 @@ class CarrierKind:
 
 def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
     racks, lookahead = scenario.floor.racks, in_flows(scenario)
-    return Overlay(scenario.thz, channel, racks, lookahead=lookahead)
+    floor = Topology(scenario.floor)
+    return Overlay(scenario.thz, channel, racks, lookahead=lookahead, topology=floor)
 
 
 _THZ: Final = CarrierKind("thz", _overlay)

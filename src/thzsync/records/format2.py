@@ -5,6 +5,7 @@ Until then there were two carriers: a chunk was on THz or on fibre.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from thzsync.records.schema import polars_schema
@@ -12,8 +13,14 @@ from thzsync.records.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-_ADDED: Final = {"further_energy_j": 0.0, "further_bytes": 0}
-"""Columns of format 3 without any further carrier."""
+_ADDED: Final[dict[str, float | str]] = {
+    "further_energy_j": 0.0,
+    "further_bytes": 0,
+    "noise_w": math.nan,
+    "step": "",
+    "error_rate": 0.0,
+}
+"""Columns of format 3, as they are without further carriers, interference and steps."""
 
 
 def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -134,6 +134,9 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "power_w": "f64",
         "gain": "f64",  # linear channel power gain at the round's start
         "bytes": "i64",
+        "noise_w": "f64",  # noise and interference that it was promised at its start
+        "step": "str",  # fastest step of the rate law that its power carries; "" without steps
+        "error_rate": "f64",  # share of what is sent that is lost and sent again
     },
     "links": {
         "start_ps": "i64",

@@ -41,9 +41,11 @@ from thzsync.scenario.path_loss import (
     PathLoss,
     register_path_loss,
 )
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Step, register_rate_law
 from thzsync.scenario.scenario import Scenario, ScenarioLike
 
 __all__ = [
+    "RATE_LAWS",
     "Antenna",
     "AnyFloor",
     "Background",
@@ -73,12 +75,14 @@ __all__ = [
     "Pairs",
     "PathLoss",
     "RailOptimised",
+    "RateLaw",
     "Reward",
     "RingNetwork",
     "RowFloor",
     "Scenario",
     "ScenarioLike",
     "SlowRack",
+    "Step",
     "Stragglers",
     "SubbandJammed",
     "TableFloor",
@@ -88,4 +92,5 @@ __all__ = [
     "preset_names",
     "register_antenna",
     "register_path_loss",
+    "register_rate_law",
 ]

@@ -26,6 +26,7 @@ from thzsync.scenario.base import (
 )
 from thzsync.scenario.kinds import OneOf
 from thzsync.scenario.path_loss import PATH_LOSSES, Measured, PathLoss
+from thzsync.scenario.rates import RATE_LAWS, RateLaw, Shannon
 from thzsync.scenario.units import Quantity
 
 LARGEST_PACKET_BYTES: Final = 1 << 20
@@ -117,6 +118,13 @@ class Thz(Model):
     """Receiver noise figure, added to N_0 [dB]."""
     interference_w: Watts = 0.0
     """I, residual interference, added to the noise of a subband [W]."""
+    interference: Literal["constant", "beams"] = "constant"
+    """Between beams: none but `interference_w`; or what follows from positions and patterns. Then
+    every transmission is promised a level of noise at its start, and no beam begins that would
+    break a promise."""
+    interference_headroom_db: Annotated[Loss, Field(le=30)] = 1.0
+    """With `interference = "beams"`: how far a promise is above the noise and interference at the
+    start [dB]."""
     rf_chains: Count | None = None
     """N_RF, transmissions of a rack at the same time; as many as subbands when absent."""
     sharing: Literal["rack", "event"] = "rack"
@@ -134,6 +142,8 @@ class Thz(Model):
     """A link is used only if its budget is enough to finish within this time [s]."""
     fallback_timeout_s: Seconds = 0.2
     """THz chunks that cannot be sent for this long move to fibre [s]."""
+    rate: Annotated[RateLaw, OneOf(RATE_LAWS, "shannon")] = Shannon()
+    """Rate of a subband by its signal-to-noise ratio."""
     antenna: Annotated[Antenna, OneOf(ANTENNAS, "isotropic")] = Isotropic()
     """Pattern of the antennas, and how well they point."""
 
@@ -149,6 +159,12 @@ class Thz(Model):
         detunings = [(centre_hz - middle_hz) / middle_hz for centre_hz in self.centres_hz]
         gains = self.receive_gain_db, self.transmit_gain_db
         return [sum(gains) - loss for loss in self.antenna.mispointed_db(gains, detunings)]
+
+    @property
+    def headroom(self) -> float:
+        """What a transmission is promised, beside what it hears at its start."""
+        told: float = 10 ** (self.interference_headroom_db / 10)
+        return told if self.interference == "beams" else 1.0
 
     @property
     def chains(self) -> int:

@@ -26,23 +26,12 @@ from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Re
 from thzsync.scenario.network import NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
-_NEW: Final[dict[str, dict[str, Any]]] = {
-    "thz": {
-        "transmit_gain_db": 0.0,
-        "antenna": {
-            "kind": "isotropic",
-            "pointing_error_deg": 0.0,
-            "scan_angle_deg": 0.0,
-            "steering_s": 0.0,
-        },
-    },
-    "channel": {
-        "path_loss": {"kind": "measured"},
-        "absorption": "none",
-        "vary_gains_file": False,
-    },
+_NEW: Final = {
+    "": ("network", "carriers"),
+    "thz": ("rate", "transmit_gain_db", "antenna", "interference", "interference_headroom_db"),
+    "channel": ("path_loss", "absorption", "vary_gains_file"),
 }
-"""Keys that version 0.3 did not have, by table, with their defaults."""
+"""Keys that version 0.2 did not have, by table."""
 
 
 class Scenario(Model):
@@ -144,7 +133,7 @@ class Scenario(Model):
     def digest(self) -> str:
         """SHA-256 of all that determines a result: every key, and the content of named files."""
         values = self.model_dump(mode="json")
-        _leave_out_what_was_not_there(values)
+        _leave_out_what_was_not_there(self, values)
         for table, key in (
             (values["channel"], "gains_file"),
             (values.get("network", {}), "file"),
@@ -167,18 +156,16 @@ class Scenario(Model):
         return self
 
 
-def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
-    """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
-    if values["network"] == {"kind": "rings"}:
-        del values["network"]
-    if values["carriers"] == ["thz"]:
-        del values["carriers"]
+def _leave_out_what_was_not_there(scenario: Scenario, values: dict[str, Any]) -> None:
+    """Scenarios that version 0.2 could say keep their digest: studies begun with it go on."""
+    for name, keys in _NEW.items():
+        model, table = (getattr(scenario, name), values[name]) if name else (scenario, values)
+        for key in keys:
+            default = type(model).model_fields[key].default
+            if getattr(model, key) == default:
+                del table[key]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
-    for table, keys in _NEW.items():
-        for key, default in keys.items():
-            if values[table][key] == default:
-                del values[table][key]
     for fault in values["faults"]:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]

@@ -243,7 +243,7 @@ class Engine:
         reference = self.references.get(event.kind)
         cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
         run.costs.append(cost)
-        write_event(run.recorder, run.iteration, event, action, done, cost)
+        write_event(run.recorder, run.iteration, event, action, done, cost, world.scenario.thz)
         number = pending.situation.decision
         fibre_s, thz_s, *further_s = last_arrivals_s(done, 1 + len(world.carriers))
         self.outcomes.append(

@@ -8,11 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import to_ps
+from thzsync.arrays import FloatArray, IntArray, to_ps
+from thzsync.channel import law_of, link_budget_per_w, step_of
 from thzsync.coordinator import Action
 from thzsync.execution import Agenda, Finished, Priority, Work
 from thzsync.optical import Fabric
 from thzsync.records import Lists, Recorder
+from thzsync.scenario import Thz
+from thzsync.scenario.rates import fastest
 from thzsync.simulation.jobs import JobRun
 from thzsync.simulation.metrics import EventCost, Progress, bubble
 from thzsync.simulation.world import World
@@ -46,7 +49,13 @@ def _named(of: object, *names: str) -> dict[str, Any]:
 
 
 def write_event(
-    to: Recorder, iteration: int, event: Event, action: Action, done: Finished, cost: EventCost
+    to: Recorder,
+    iteration: int,
+    event: Event,
+    action: Action,
+    done: Finished,
+    cost: EventCost,
+    thz: Thz,
 ) -> None:
     """Add the rows of an event that has ended: blocks, flows, chunks, rounds, transmissions."""
     work, graph = done.work, done.work.graph
@@ -75,7 +84,7 @@ def write_event(
         return
     _write_flows(to, done)
     if work.rounds:
-        _write_rounds(to, work)
+        _write_rounds(to, work, thz)
     for carrier, sent in work.sendings:
         to.add(
             "sendings",
@@ -125,7 +134,7 @@ def _write_flows(to: Recorder, done: Finished) -> None:
     )
 
 
-def _write_rounds(to: Recorder, work: Work) -> None:
+def _write_rounds(to: Recorder, work: Work, thz: Thz) -> None:
     rounds = work.rounds
 
     def each(name: str) -> list[Any]:
@@ -148,6 +157,7 @@ def _write_rounds(to: Recorder, work: Work) -> None:
         common=np.array(each("common")),
         transmissions=counts,
     )
+    power_w, gain, noise_w = (np.concatenate(each(name)) for name in ("power_w", "gain", "noise_w"))
     to.add(
         "transmissions",
         int(counts.sum()),
@@ -161,10 +171,26 @@ def _write_rounds(to: Recorder, work: Work) -> None:
         subband=sent[:, c.SUBBAND],
         start_ps=np.repeat(start_ps + overhead_ps, counts),
         end_ps=np.repeat(end_ps, counts),
-        power_w=np.concatenate(each("power_w")),
-        gain=np.concatenate(each("gain")),
+        power_w=power_w,
+        gain=gain,
         bytes=sent[:, c.BYTES],
+        noise_w=noise_w,
+        **_steps_used(thz, sent[:, c.SUBBAND], power_w, gain, noise_w),
     )
+
+
+def _steps_used(
+    thz: Thz, subband: IntArray, power_w: FloatArray, gain: FloatArray, noise_w: FloatArray
+) -> dict[str, Any]:
+    """The fastest step that every transmission's power carries, and its error rate."""
+    if not (steps := fastest(thz.rate.steps())):
+        return {"step": "", "error_rate": 0.0}
+    snr = power_w * gain * link_budget_per_w(thz)[subband] * (thz.noise_w / noise_w)
+    used = step_of(snr, law_of(thz)).tolist()
+    return {
+        "step": [steps[k].name for k in used],
+        "error_rate": np.array([steps[k].error_rate for k in used]),
+    }
 
 
 def exposed_ms(makespan_ms: float, computing_s: float) -> float:

@@ -74,7 +74,13 @@ class Session:
         """An independent copy that records nothing; what never changes is shared."""
         engine = self._engine
         world = engine.world
-        shared = (world.scenario, world.streams, world.topology, world.channel)
+        shared = (
+            world.scenario,
+            world.streams,
+            world.topology,
+            world.channel,
+            world.overlay.coupling,
+        )
         graphs = (run.graph for run in engine.jobs if run.iteration >= 0)
         memo: dict[int, object] = {id(part): part for part in (*shared, *graphs)}
         memo[id(engine.recorder)] = Recorder(keep=())

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import link_budget_per_w
+from thzsync.channel import efficiency, law_of, link_budget_per_w
 from thzsync.collectives import Blocks, Demand, Tensor, Transfer, find_collective
-from thzsync.elementary import log2, product
+from thzsync.elementary import product
 from thzsync.scenario import Thz
 from thzsync.synthesis.program import AirtimeProgram, Links, Span, proper_sets
 
@@ -127,7 +127,7 @@ def _latest_source_s(
     """Every source sends its bits after its release, on every subband to whom it hears best [s]."""
     snr = thz.max_power_w * link_budget_per_w(thz) * gains
     snr[np.arange(len(snr)), np.arange(len(snr))] = 0.0
-    best_bps = thz.subband_hz * log2(1 + snr.max(axis=1)).sum(axis=1)
+    best_bps = thz.subband_hz * efficiency(snr.max(axis=1), law_of(thz)).sum(axis=1)
     senders = np.flatnonzero(sends)
     return float((release_s[senders] + sends[senders] / best_bps[senders]).max(initial=0.0))
 
@@ -183,7 +183,7 @@ def a2a_bound_s(
 def _slowest_pair_s(bits: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray) -> float:
     """Every pair needs its bits at the rate of all subbands with all power on each [s]."""
     snr = thz.max_power_w * link_budget_per_w(thz) * gains
-    rate_bps = thz.subband_hz * log2(1 + snr).sum(axis=2)
+    rate_bps = thz.subband_hz * efficiency(snr, law_of(thz)).sum(axis=2)
     i, j = np.nonzero(bits)
     return float((release_s[i] + bits[i, j] / rate_bps[i, j]).max())
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand
-from thzsync.elementary import log2
 from thzsync.scenario import Thz
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
@@ -63,10 +62,12 @@ class Setting:
     @cached_property
     def link_rates(self) -> FloatArray:
         """Bits per second and hertz between racks, the slower way, on half a rack's power."""
-        from thzsync.channel import link_budget_per_w  # compiled: not for who only asks names
+        # compiled: not for who only asks names
+        from thzsync.channel import efficiency, law_of, link_budget_per_w
 
         snr = self.gains * (link_budget_per_w(self.thz) * self.thz.max_power_w / 2)
-        rates: FloatArray = log2(1 + np.minimum(snr, snr.transpose(1, 0, 2))).mean(axis=2)
+        weaker: FloatArray = np.minimum(snr, snr.transpose(1, 0, 2))
+        rates: FloatArray = efficiency(weaker, law_of(self.thz)).mean(axis=2)
         return rates
 
     @staticmethod

@@ -10,16 +10,17 @@ Rows, for a span of time that ends at T, or before it:
 - demand: some links together carry at least so many bits (eq:thz_rate).
 
 A link may use any power, and its rate is concave in it. The solver gets tangents instead, which
-lie above the curve: a column per link, subband and corner where two tangents meet. So the solved T
-is below the true one already; but nothing rests on the solver. Its multipliers w >= 0 of the
-limits (scaled to one in T) and u >= 0 of the demands prove T >= sum w K + sum theta u D, where K is
-what a limit takes away from its window. A link's theta is the largest number for which it has at no
-power theta u rate(p) above its share of the limits, u being summed over the demands that it serves;
-a demand's theta is the least of its links'. So for every link the sum over its demands of theta u
-rate(p) stays within its share. Any multipliers prove something; this is checked here for all
-powers in closed form and with the true rates. A link that the solver got wrong costs its own
-demands only. With one theta for all, the least, less is proven: so it was in the first edition,
-whose bounds are on record.
+lie above the curve: a column per link, subband and corner where two tangents meet. Where the rate
+law has steps, it gets a column per step: shares of time on them are the upper concave hull of the
+staircase. So the solved T is below the true one already; but nothing rests on the solver. Its
+multipliers w >= 0 of the limits (scaled to one in T) and u >= 0 of the demands prove
+T >= sum w K + sum theta u D, where K is what a limit takes away from its window. A link's theta is
+the largest number for which it has at no power theta u rate(p) above its share of the limits, u
+being summed over the demands that it serves; a demand's theta is the least of its links'. So for
+every link the sum over its demands of theta u rate(p) stays within its share. Any multipliers prove
+something; this is checked here for all powers in closed form and with the true rates. A link that
+the solver got wrong costs its own demands only. With one theta for all, the least, less is proven:
+so it was in the first edition, whose bounds are on record.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import link_budget_per_w
+from thzsync.channel import Law, law_of, link_budget_per_w, rates_bps
+from thzsync.channel.rate import REACHED
 from thzsync.elementary import log1p, product
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
@@ -76,12 +78,17 @@ class Links:
     snr: FloatArray
     """Signal-to-noise ratio at the largest power."""
 
+    @cached_property
+    def law(self) -> Law:
+        """The rate law."""
+        return law_of(self.thz)
+
     @staticmethod
     def of(gains: FloatArray, thz: Thz, wanted: BoolArray) -> Links:
         """The wanted links, by positions, from linear gains of shape (N, N, N_c)."""
-        src, dst, subband = np.nonzero(wanted[:, :, None] & (gains > 0))
-        snr = thz.max_power_w * link_budget_per_w(thz)[subband] * gains[src, dst, subband]
-        return Links(len(gains), thz, src, dst, subband, snr)
+        law, snr = law_of(thz), thz.max_power_w * link_budget_per_w(thz) * gains
+        src, dst, subband = np.nonzero(wanted[:, :, None] & (rates_bps(snr, law) > 0))
+        return Links(len(gains), thz, src, dst, subband, snr[src, dst, subband])
 
     def repeated(self, times: int) -> Links:
         """The same links several times over: once for every span of time."""
@@ -90,21 +97,32 @@ class Links:
 
     def rate_bps(self, power: FloatArray | float) -> FloatArray:
         """Rate of every link [bit/s] at a share of the largest power (eq:thz_rate)."""
-        rate: FloatArray = self.thz.subband_hz / math.log(2) * log1p(self.snr * power)
-        return rate
+        return rates_bps(self.snr * power, self.law)
+
+    def step_powers(self) -> FloatArray:
+        """Least power of every step of a law that has some, by (link, step), as a share."""
+        power: FloatArray = self.law.step_snr * REACHED / self.snr[:, None]
+        return power
 
     def corners(self) -> tuple[FloatArray, FloatArray]:
         """Corners (power share, rate [bit/s]) of tangents above each link's rate curve.
 
         Tangents touch where racks work when the air is full: half of the subbands sending, all
-        at the same power; and at both ends.
+        at the same power; and at both ends. Where the law has steps, the corners are these.
         """
+        if len(self.law.step_snr):
+            power = self.step_powers()
+            rate = np.where(power <= 1.0, self.law.step_bps, 0.0)
+            return np.minimum(power, 1.0), rate
         usual = min(1.0, 2.0 / self.thz.subbands)
         touch = np.unique([0.0, usual / 3, usual, 1.0])
         s = self.snr[:, None]
-        slope = s / (1 + s * touch)
-        height = log1p(s * touch) - slope * touch
-        bend = s**2 * np.diff(touch) / ((1 + s * touch[1:]) * (1 + s * touch[:-1]))
+        d = self.law.distortion
+        steep = (1 + s * touch * (1 + d)) * (1 + s * touch * d)
+        slope = s / steep
+        height = log1p(s * touch / (1 + s * touch * d)) - slope * touch
+        bent = 1 + 2 * d + s * d * (1 + d) * (touch[1:] + touch[:-1])
+        bend = s**2 * np.diff(touch) * bent / (steep[:, 1:] * steep[:, :-1])
         # A nearly straight curve has its corners half way, as far as rounding can tell. A
         # misplaced corner does no harm, since the higher of its two tangents is taken there.
         power = np.broadcast_to((touch[1:] + touch[:-1]) / 2, bend.shape).copy()
@@ -116,7 +134,7 @@ class Links:
                     height[:, :-1] + slope[:, :-1] * power[:, :-1],
                     height[:, 1:] + slope[:, 1:] * power[:, :-1],
                 ),
-                log1p(s),
+                log1p(s / (1 + s * d)),
             )
         )
         return power, self.thz.subband_hz / math.log(2) * nats
@@ -293,9 +311,8 @@ class AirtimeProgram:
         A gap in a link that is worth next to nothing would cost all links of its demand.
         """
         occupancy, energy, worth = self._prices(w, u)
-        slope = self._slope(worth)
-        power = self._worst_power(slope, energy)
-        missing = slope * log1p(self.links.snr * power) - energy * power - occupancy
+        earned, paid = self._worst(worth, energy)
+        missing = earned - paid - occupancy
         first_row = np.full(len(worth), len(w))
         for row, links in enumerate(self._member):
             if not self._is_energy[row]:
@@ -335,21 +352,22 @@ class AirtimeProgram:
 
     def _covered(self, worth: FloatArray, occupancy: FloatArray, energy: FloatArray) -> BoolArray:
         """For which links worth * rate(p) <= occupancy + energy * p for every p in [0, 1]."""
-        slope = self._slope(worth)
-        power = self._worst_power(slope, energy)
-        covered: BoolArray = slope * log1p(self.links.snr * power) <= occupancy + energy * power
+        earned, paid = self._worst(worth, energy)
+        covered: BoolArray = earned <= occupancy + paid
         return covered
 
-    def _slope(self, worth: FloatArray) -> FloatArray:
-        """What a link's rate is worth per nat of its logarithm."""
-        slope: FloatArray = worth * self.links.thz.subband_hz / math.log(2)
-        return slope
-
-    def _worst_power(self, slope: FloatArray, energy: FloatArray) -> FloatArray:
-        """Where the concave difference of worth and price is largest, as a share in [0, 1]."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            power = np.where(energy > 0, slope / energy - 1 / self.links.snr, 1.0)
-        return np.clip(power, 0.0, 1.0)
+    def _worst(self, worth: FloatArray, energy: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a link's rate is worth and what its power costs, where it earns most."""
+        snr, law = self.links.snr, self.links.law
+        if len(law.step_snr):
+            earned = worth[:, None] * self._column_rate_bps.reshape(len(snr), -1)
+            paid = energy[:, None] * self._column_power.reshape(len(snr), -1)
+            best = np.arange(len(snr)), (earned - paid).argmax(axis=1)
+            return earned[best], paid[best]
+        slope = worth * law.hz / math.log(2)  # per nat of the rate's logarithm
+        power = _best_power(slope, energy, snr, law.distortion)
+        received = snr * power
+        return slope * log1p(received / (1 + received * law.distortion)), energy * power
 
     def cut_odd_sets(
         self, members: BoolArray, airtime_s: FloatArray, span: Span, end_s: float
@@ -371,6 +389,24 @@ class AirtimeProgram:
                 self._limit_odd_set(on_subband, sets[worst] > 0, span)
                 found = True
         return found
+
+
+def _best_power(
+    slope: FloatArray, energy: FloatArray, snr: FloatArray, distortion: float
+) -> FloatArray:
+    """Where the concave difference of worth and price is largest, as a share in [0, 1].
+
+    There (1 + y d) (1 + y (1 + d)) = slope * snr / energy, with y the received signal to noise and
+    d the distortion.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if distortion == 0:
+            power = slope / energy - 1 / snr
+        else:
+            square, linear = distortion * (1 + distortion), 1 + 2 * distortion
+            over = np.clip(slope * snr / energy - 1, 0.0, 1e200)
+            power = 2 * over / (linear + np.sqrt(linear**2 + 4 * square * over)) / snr
+        return np.clip(np.where(energy > 0, power, 1.0), 0.0, 1.0)
 
 
 def _sparse(rows: list[IntArray], columns: int, entries: list[FloatArray] | None = None) -> Any:

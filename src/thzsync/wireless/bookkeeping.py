@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
+from thzsync.channel.rate import saving_power_w
 from thzsync.jit import bare, inner, inner_bare
+from thzsync.wireless.beams import enter, leave, level_w, number_of
 from thzsync.wireless.round import (
+    BEAM,
     BYTES,
     CHUNKS,
     DST,
@@ -58,7 +61,7 @@ def note_blocked(
         cap_w = min(queue.budget_w[links.sender[f]], radio.max_power_w)
         blocked = left[f] > 0
         if blocked:
-            for snr in queue.snr_per_w[f]:
+            for snr in queue.clear_snr_per_w[f]:
                 if snr * cap_w >= queue.needed_snr:
                     blocked = False
         if not blocked:
@@ -84,7 +87,60 @@ def next_run(queue: ReadyQueue, flow: int, row: int) -> tuple[int, int, float]:
 
 
 @inner_bare
+def used_power_w(radio: Radio, power_w: float, snr_per_w: float) -> float:
+    """What a transmission radiates of the power that it may [W]: no more than its step needs."""
+    return power_w if radio.whole_budget else saving_power_w(power_w, snr_per_w, radio.law)
+
+
+@inner_bare
+def listen(air: Air, links: LinkTable, queue: ReadyQueue, flow: int, subband: int) -> None:
+    """Note what a transmission would be promised if it began now; of busy racks, nothing."""
+    beams, clear = air.beams, queue.clear_snr_per_w[flow, subband]
+    i, j = queue.racks[links.sender[flow]], queue.racks[links.receiver[flow]]
+    if beams.coupled and clear > 0.0 and not (air.busy[i, subband] or air.busy[j, subband]):
+        promised_w = level_w(beams, subband, i, j)
+        queue.promised_w[flow, subband] = promised_w
+        queue.snr_per_w[flow, subband] = clear * (beams.noise_w * beams.headroom / promised_w)
+
+
+@bare
+def listen_all(view: GroupView) -> None:
+    """The same for all flows that have something to send."""
+    queue = view.queue
+    for f in range(len(queue.ready)):
+        for c in range(queue.snr_per_w.shape[1] if queue.ready[f] > 0 else 0):
+            listen(view.air, view.links, queue, f, c)
+
+
+@inner_bare
+def strong(air: Air, queue: ReadyQueue, flow: int, subband: int, power_w: float) -> bool:
+    """Whether a link carries a chunk in time at this power; notes if others' beams forbid it."""
+    if queue.snr_per_w[flow, subband] * power_w >= queue.needed_snr:
+        return True
+    if queue.clear_snr_per_w[flow, subband] * power_w >= queue.needed_snr:
+        air.beams.refused[subband] = True
+    return False
+
+
+@inner_bare
 def begin(
+    air: Air, links: LinkTable, queue: ReadyQueue, flow: int, row: int, chunks: int, subband: int,
+    power_w: float,
+) -> bool:  # fmt: skip
+    """Begin a transmission, unless it would disturb others or they it; whether it begins.
+
+    It is promised the level of noise that :func:`listen` noted last.
+    """
+    i, j = queue.racks[links.sender[flow]], queue.racks[links.receiver[flow]]
+    promised_w = queue.promised_w[flow, subband]
+    if not enter(air.beams, subband, i, j, power_w, promised_w):
+        return False
+    take_resources(air, links, queue, flow, row, chunks, subband, power_w)
+    return True
+
+
+@inner_bare
+def take_resources(
     air: Air, links: LinkTable, queue: ReadyQueue, flow: int, row: int, chunks: int, subband: int,
     power_w: float,
 ) -> None:  # fmt: skip
@@ -117,6 +173,8 @@ def release(view: GroupView, table: IntArray, power_w: FloatArray) -> None:
         flow, subband = table[a, LOCAL_FLOW], table[a, SUBBAND]
         i, j, u = table[a, SRC], table[a, DST], view.links.sender[flow]
         air.busy[i, subband] = air.busy[j, subband] = False
+        if air.beams.coupled:
+            leave(air.beams, subband, table[a, BEAM])
         air.chains[i] += 1
         air.chains[j] += 1
         air.sending[i] -= 1
@@ -154,6 +212,7 @@ def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
     """Point the chains of new transmissions at each other, note when they end, and look up more."""
     flow, row, chunks, subband, power_w, lasting_ps = sent
     table, facing, first = view.log.table, view.air.facing, view.queue.first
+    queue, beams = view.queue, view.air.beams
     n, carried, any_guarded = len(flow), 0, False
     if n > len(table):
         raise ValueError("more transmissions at once than racks have subbands")
@@ -170,7 +229,8 @@ def write_down(view: GroupView, sent: Sent, now_ps: int) -> Started:
         table[a, SRC], table[a, DST], table[a, SUBBAND] = i, j, c
         table[a, BYTES] = view.bytes_before[row[a] + chunks[a]] - view.bytes_before[row[a]]
         table[a, GUARD] = view.radio.guard_ps if guarded else 0
-        view.log.gain[a] = view.gains[flow[a], c]
+        view.log.gain[a], view.log.noise_w[a] = view.gains[flow[a], c], queue.promised_w[flow[a], c]
+        table[a, BEAM] = number_of(beams, c, i, j) if beams.coupled else 0
         view.log.power_w[a], view.log.lasting_ps[a] = power_w[a], lasting_ps[a]
     for a in range(n):
         if view.common and any_guarded:

@@ -64,7 +64,8 @@ class Discipline(Protocol):
         It is called when chunks of the group became ready, when a rack of its event got something
         back, and when the channel changed. A kernel is given ``group.view``. It calls
         ``bookkeeping.begin`` for every transmission, which takes subband, RF chains and power and
-        marks the chunks as sent, and returns what ``bookkeeping.write_down`` returns.
+        marks the chunks as sent, and returns what ``bookkeeping.write_down`` returns. Where beams
+        disturb each other, ``begin`` returns False for a transmission that must wait.
 
         Before ``until_ps`` of a flow, neither the channel nor what earlier events begin changes
         what the flow may do; other events may still release resources.

@@ -115,11 +115,11 @@ def _deal(group: FlowGroup, active: BoolArray) -> BoolArray:
     """Subbands by (link, subband)."""
     queue, links = group.queue, group.directed_links
     cap_w = np.minimum(queue.budget_w, group.radio.max_power_w)
-    snr_per_w = queue.snr_per_w[links.first]
+    snr_per_w = queue.clear_snr_per_w[links.first]  # pins outlast the beams of this instant
     orders = _orders(snr_per_w.shape[1])
     return pin(
         links.sender, links.receiver, snr_per_w, active, cap_w, queue.needed_snr, orders,
-        group.chains,
+        group.chains, group.radio.law,
     )  # fmt: skip
 
 

@@ -6,13 +6,15 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import inner, kernel
+from thzsync.wireless.beams import enter_together
 from thzsync.wireless.bookkeeping import (
     Sent,
     Started,
-    begin,
     next_run,
     note_blocked,
     startable,
+    strong,
+    take_resources,
     write_down,
 )
 from thzsync.wireless.matching import assign, match
@@ -55,9 +57,14 @@ def free_slots(
     air: Air, links: LinkTable, queue: ReadyQueue, left: IntArray, cap_w: FloatArray
 ) -> Slots:
     """What a round of this group may still take."""
-    enough = queue.snr_per_w * cap_w[links.sender].reshape((-1, 1)) >= queue.needed_snr
-    usable = enough & (left > 0).reshape((-1, 1))
-    return Slots(~air.busy[queue.racks], air.chains[queue.racks], left, usable)
+    free = ~air.busy[queue.racks]
+    usable = np.zeros(queue.snr_per_w.shape, dtype=np.bool_)
+    for f in range(len(left)):
+        u, v = links.sender[f], links.receiver[f]
+        for c in range(queue.snr_per_w.shape[1] if left[f] > 0 else 0):
+            if free[u, c] and free[v, c]:
+                usable[f, c] = strong(air, queue, f, c, cap_w[u])
+    return Slots(free, air.chains[queue.racks], left, usable)
 
 
 @inner
@@ -80,16 +87,34 @@ def send(
         next_row[f] = row[a] + chunks[a]
         most_chunks = max(most_chunks, chunks[a])
         snr[a] = queue.snr_per_w[f, subband[a]]
-    sender, limit_s = links.sender[flow], radio.longest_s * most_chunks
-    keep, power_w, duration_ps = np.ones(n, dtype=np.bool_), np.empty(n), 0
-    if n > 0:
-        keep, power_w, duration_ps = allocate(sender, bits, snr, cap_w, radio.law, limit_s, optimal)
+    chosen, power_w, duration_ps = np.arange(n), np.empty(0), 0
+    while len(chosen) > 0:  # a pass that admits some leaves at least one of them out
+        power_w, duration_ps, chosen = _powers(radio, links, flow, bits, snr, chosen, cap_w,
+                                               radio.longest_s * most_chunks, optimal)  # fmt: skip
+        f, c = flow[chosen], subband[chosen]
+        i, j = queue.racks[links.sender[f]], queue.racks[links.receiver[f]]
+        promised_w = np.array([queue.promised_w[f[a], c[a]] for a in range(len(f))])
+        admitted = enter_together(air.beams, c, i, j, power_w, promised_w)
+        if admitted.all():
+            break
+        chosen = chosen[admitted]
+    for a in range(len(chosen)):
+        k = chosen[a]
+        take_resources(air, links, queue, flow[k], row[k], chunks[k], subband[k], power_w[a])
+    lasting_ps = np.full(len(chosen), duration_ps)
+    return flow[chosen], row[chosen], chunks[chosen], subband[chosen], power_w, lasting_ps
+
+
+@inner
+def _powers(
+    radio: Radio, links: LinkTable, flow: IntArray, bits: FloatArray, snr: FloatArray,
+    chosen: IntArray, cap_w: FloatArray, limit_s: float, optimal: bool,
+) -> tuple[FloatArray, int, IntArray]:  # fmt: skip
+    """Powers and duration of chosen transmissions, and which of them stay."""
+    sender = links.sender[flow[chosen]]
+    keep, power_w, duration_ps = allocate(
+        sender, bits[chosen], snr[chosen], cap_w, radio.law, limit_s, optimal
+    )
     if radio.whole_budget:
         radiate_all(sender, keep, cap_w, power_w)
-    for a in range(n):
-        if keep[a]:
-            begin(air, links, queue, flow[a], row[a], chunks[a], subband[a], power_w[a])
-    lasting_ps = np.full(n, duration_ps)
-    return (
-        flow[keep], row[keep], chunks[keep], subband[keep], power_w[keep], lasting_ps[keep],
-    )  # fmt: skip
+    return power_w[keep], duration_ps, chosen[keep]

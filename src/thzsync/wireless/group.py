@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import ChannelModel, link_budget_per_w
+from thzsync.channel import ChannelModel, Law, needed_snr
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
 from thzsync.transfers import TransferGraph
@@ -105,6 +104,9 @@ class FlowGroup:
         """When the transmission that it began last ends [ps]."""
         self.ready = 0
         """Chunks that are ready and unsent."""
+        self.refused = 0
+        """Subbands on which something waited for others' beams when a transmission was last
+        attempted, as bits."""
         self.blocked = False
         """Whether any flow was blocked when a transmission was last attempted."""
         self.gains_until_ps = -1
@@ -118,7 +120,7 @@ class FlowGroup:
         self._stages = stages
         self._thz = thz
         self.links = link_table_of(graph, flows, thz.subbands)
-        self.queue = _ready_queue(graph, flows, budget_w, drawn_w, thz)
+        self.queue = _ready_queue(graph, flows, budget_w, drawn_w, thz, medium.radio.law)
         self.outstanding = int(self.queue.owned.sum())
         self.gains = np.zeros((len(flows), thz.subbands))
         self.until_ps = np.zeros(len(flows), dtype=np.int64)
@@ -182,9 +184,14 @@ class FlowGroup:
         self.gains[:] = channel.gains(self.src, self.dst, now_ps)
         self.gains_until_ps = channel.next_change_ps(now_ps)
         snr_per_w = self.queue.snr_per_w
-        np.multiply(self.gains, link_budget_per_w(self._thz), out=snr_per_w)
+        np.multiply(self.gains, self.radio.budget_per_w, out=snr_per_w)
         if usable is not None:
             snr_per_w *= usable
+
+    def keep_clear(self) -> None:
+        """The ratios of the queue are those without other beams."""
+        if self.queue.clear_snr_per_w is not self.queue.snr_per_w:
+            self.queue.clear_snr_per_w[:] = self.queue.snr_per_w
 
     def mark_ready(self, rows: IntArray) -> None:
         """The precedence of chunks is satisfied."""
@@ -253,13 +260,15 @@ def _sums(values: IntArray) -> IntArray:
 
 
 def _ready_queue(
-    graph: TransferGraph, flows: IntArray, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz
-) -> ReadyQueue:
+    graph: TransferGraph, flows: IntArray, budget_w: FloatArray, drawn_w: FloatArray, thz: Thz,
+    law: Law,
+) -> ReadyQueue:  # fmt: skip
     count, first = len(flows), _sums(graph.chunks[flows])
     alone = count == graph.flows
     size_bytes = graph.chunk_sizes[slice(None) if alone else np.isin(graph.chunk_flow, flows)]
     ready, sent, flying, lands_ps = np.zeros((4, count), dtype=np.int64)
-    exponent = 8.0 * graph.chunk_bytes / (thz.longest_round_s * thz.subband_hz)
+    snr_per_w = np.zeros((count, thz.subbands))
+    coupled = thz.interference == "beams"
     return ReadyQueue(
         racks=graph.racks,
         budget_w=budget_w,
@@ -274,8 +283,10 @@ def _ready_queue(
         flying=flying,
         lands_ps=lands_ps,
         drawn_w=drawn_w,
-        snr_per_w=np.zeros((count, thz.subbands)),
-        needed_snr=math.expm1(exponent * math.log(2)) if exponent < 1000 else math.inf,
+        snr_per_w=snr_per_w,
+        clear_snr_per_w=snr_per_w.copy() if coupled else snr_per_w,
+        promised_w=np.full((count, thz.subbands), thz.noise_w * thz.headroom),
+        needed_snr=needed_snr(8.0 * graph.chunk_bytes, thz.longest_round_s, law),
         blocked_ps=np.full(count, NOT_BLOCKED, dtype=np.int64),
         bundled=graph.bundled[flows],
         awaited=np.isin(flows, graph.after),

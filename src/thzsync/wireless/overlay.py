@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
-from thzsync.channel import ChannelModel, law_of
+from thzsync.channel import ChannelModel, law_of, link_budget_per_w
+from thzsync.channel.interference import Coupling
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
+from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
-from thzsync.wireless.bookkeeping import note_changes, release
+from thzsync.wireless.beams import no_beams
+from thzsync.wireless.bookkeeping import listen_all, note_changes, release
 from thzsync.wireless.discipline import find_discipline
 from thzsync.wireless.group import FlowGroup, Stages
-from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, Round, Stuck
+from thzsync.wireless.round import CHUNKS, DST, GUARD, LOCAL_FLOW, SRC, SUBBAND, Round, Stuck
 from thzsync.wireless.state import NOT_BLOCKED, Medium, Radio, empty_air, empty_log
 
 EVERYBODY = -1
@@ -72,6 +75,7 @@ class Overlay:
     ``trains=False`` asks streamed flows again after every chunk; it changes no event's result.
     ``lookahead``, flows beside other events are sent in trains, too, until one of these could
     begin or end something there. Times stay as they are; sums of energy are rounded otherwise.
+    Interference between beams needs the ``topology``.
     """
 
     def __init__(
@@ -82,15 +86,24 @@ class Overlay:
         *,
         trains: bool = True,
         lookahead: bool = False,
+        topology: Topology | None = None,
     ) -> None:
         self._thz = thz
         self._trains = trains
         self._lookahead = lookahead
         self._channel = channel
         whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.guard_s)
-        self._radio = hold(
-            Radio(law_of(thz), thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps)
-        )
+        budget_per_w = link_budget_per_w(thz) / thz.headroom
+        self._radio = hold(Radio(
+            law_of(thz), thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps, budget_per_w
+        ))  # fmt: skip
+        self._coupled, self._topology = thz.interference == "beams", topology
+        if self._coupled and topology is None:
+            raise ValueError("interference between beams follows from positions: give a topology")
+        self.coupling = hold(Coupling.of(thz, racks if self._coupled else 0))
+        """What beams send into each other's receivers."""
+        self._beams = hold(no_beams(thz, racks, self.coupling))
+        self._known = np.zeros(racks, dtype=np.bool_)  # racks whose couplings are worked out
         self._racks = racks
         self._alone = thz.sharing == "event"
         self._log = hold(empty_log(racks * thz.subbands))
@@ -106,10 +119,11 @@ class Overlay:
         self._faults_ps: list[int] = []
         self._limits_ps = np.zeros(racks, dtype=np.int64)  # scratch
         self._freed = 0  # racks that got something back since the last dispatch, as bits
+        self._silenced = 0  # subbands on which a beam ended since then, as bits
         self._floor_wide = False  # whether a floor-wide discipline was ever used
 
     def _empty_medium(self) -> Medium:
-        return Medium(hold(empty_air(self._racks, self._thz)), self._radio, self._log)
+        return Medium(hold(empty_air(self._racks, self._thz, self._beams)), self._radio, self._log)
 
     @property
     def power_w(self) -> FloatArray:
@@ -151,6 +165,7 @@ class Overlay:
     def _admit_groups(
         self, number: int, graph: TransferGraph, budget_w: FloatArray, rank: int
     ) -> None:
+        self._locate(graph.racks)
         budget = np.array(budget_w, dtype=np.float64)
         medium = self._media[number if self._alone else EVERYBODY]
         common = (Stages(graph), budget, np.zeros(len(graph.racks)), self._thz, medium)
@@ -163,6 +178,14 @@ class Overlay:
             if group.outstanding:
                 insort(self._live, group, key=_turn)
 
+    def _locate(self, racks: IntArray) -> None:
+        """Work out what beams from and to these racks do to others."""
+        if self._coupled and not self._known[racks].all():
+            assert self._topology is not None
+            new = racks[~self._known[racks]]
+            self.coupling.fill(self._thz, self._channel, self._topology.position_m, new)
+            self._known[new] = True
+
     def ready(self, number: int, rows: IntArray) -> None:
         """The precedence of THz chunks is satisfied; ``rows`` count all chunks of the graph."""
         for group, mine in self._split(number, rows):
@@ -172,9 +195,11 @@ class Overlay:
         """Form every round that can start now [ps], by rank, then older events first."""
         rounds: list[Round] = []
         freed, self._freed = self._freed, 0
+        silenced, self._silenced = self._silenced, 0
         for group in self._live:
             stale = now_ps >= group.gains_until_ps
-            released = freed if group.floor_wide else freed & group.rack_mask
+            anywhere = group.floor_wide or group.refused & silenced
+            released = freed if anywhere else freed & group.rack_mask
             if not (group.fresh or stale or released):
                 continue
             if (group.in_flight and group.common) or not (group.ready or group.blocked):
@@ -184,6 +209,7 @@ class Overlay:
                 group.refresh(self._channel, usable, now_ps)
                 group.gains_until_ps = min(group.gains_until_ps, self._next_fault_ps(now_ps))
                 find_discipline(group.discipline_name).tune(group)
+                group.keep_clear()
             group.fresh = False
             self._look_ahead(group, now_ps)
             rounds += self._start(group, now_ps)
@@ -200,6 +226,9 @@ class Overlay:
             self._freed |= group.rack_mask
         else:
             self._freed |= (1 << table.item(SRC)) | (1 << table.item(DST))
+        if self._coupled:
+            for subband in table[:, SUBBAND].tolist():
+                self._silenced |= 1 << subband
         self._drop_if_done(group)
 
     def withdraw(self, number: int, rows: IntArray) -> None:
@@ -301,8 +330,15 @@ class Overlay:
 
     def _start(self, group: FlowGroup, now_ps: int) -> list[Round]:
         discipline = find_discipline(group.discipline_name)
+        if self._coupled:
+            self._beams.refused.fill(False)
+            listen_all(group.view)
         started, carried, group.blocked = discipline.start(group, now_ps)
         group.ready -= carried
+        if self._coupled:
+            group.refused = int.from_bytes(
+                np.packbits(self._beams.refused, bitorder="little"), "little"
+            )
         each = max(started, 1) if group.common else 1
         return [self._round(group, slice(a, a + each), now_ps) for a in range(0, started, each)]
 
@@ -318,6 +354,7 @@ class Overlay:
         return Round(
             number, group.index, group.discipline_name, group.common, index, now_ps, end_ps,
             guard_ps, delivers, table, log.power_w[rows].copy(), log.gain[rows].copy(),
+            log.noise_w[rows].copy(),
         )  # fmt: skip
 
     def _split(self, number: int, rows: IntArray) -> list[tuple[FlowGroup, IntArray]]:

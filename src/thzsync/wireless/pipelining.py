@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
+from thzsync.channel.rate import Law, efficiency_at
 from thzsync.jit import kernel
 from thzsync.wireless.bookkeeping import Started, note_blocked, startable, write_down
 from thzsync.wireless.forming import free_slots, power_caps_w, send
@@ -23,14 +24,14 @@ from thzsync.wireless.state import GroupView
 @kernel
 def pin(
     sender: IntArray, receiver: IntArray, snr_per_w: FloatArray, active: BoolArray,
-    cap_w: FloatArray, needed_snr: float, orders: IntArray, chains: int,
+    cap_w: FloatArray, needed_snr: float, orders: IntArray, chains: int, law: Law,
 ) -> BoolArray:  # fmt: skip
     """Which subbands every active link keeps, by (link, subband)."""
     best = np.zeros(snr_per_w.shape, dtype=np.bool_)
     best_score = -1.0
     for k in range(len(orders)):
         pins = _deal(sender, receiver, snr_per_w, active, cap_w, needed_snr, orders[k], chains)
-        score = _slowest(sender, snr_per_w, active, cap_w, pins)
+        score = _slowest(sender, snr_per_w, active, cap_w, pins, law)
         if score > best_score:
             best, best_score = pins, score
     return best
@@ -66,8 +67,9 @@ def _deal(
 
 @kernel
 def _slowest(
-    sender: IntArray, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, pins: BoolArray
-) -> float:
+    sender: IntArray, snr_per_w: FloatArray, active: BoolArray, cap_w: FloatArray, pins: BoolArray,
+    law: Law,
+) -> float:  # fmt: skip
     """Spectral efficiency of the slowest link with every budget split evenly over its subbands."""
     shares = np.zeros(len(cap_w), dtype=np.int64)
     for f in range(len(pins)):
@@ -79,7 +81,7 @@ def _slowest(
         total, u = 0.0, sender[f]
         for c in range(pins.shape[1]):
             if pins[f, c]:
-                total += math.log2(1.0 + snr_per_w[f, c] * cap_w[u] / shares[u])
+                total += efficiency_at(snr_per_w[f, c] * cap_w[u] / shares[u], law)
         slowest = min(slowest, total)
     return slowest
 

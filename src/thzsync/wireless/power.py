@@ -4,6 +4,9 @@ With the rate 1/duration as the unknown, the power a sender needs is a convex ri
 The rate that its weakest link could have alone bounds the answer from above, and from there
 Newton's steps fall monotonically onto it, so every step is a valid bracket: the same result as
 expanding and bisecting, in four or five steps instead of forty.
+
+Where a law has steps, a sender's shortest duration is that of one of its transmissions at one of
+the steps: a little less time changes nothing else. So the shortest of those that fit is the answer.
 """
 
 from __future__ import annotations
@@ -27,6 +30,13 @@ _PS = 1e12
 
 
 @inner_bare
+def needed_w(bits: float, span_s: float, snr_per_w: float, law: Law) -> float:
+    """Least power [W] of one transmission, above rounding; steps are compared with slack."""
+    nudge = NUDGE if len(law.step_snr) == 0 else 1.0
+    return nudge * required_power_w(bits, span_s, snr_per_w, law)
+
+
+@inner_bare
 def sender_power_w(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, span_s: float,
     law: Law,
@@ -35,7 +45,7 @@ def sender_power_w(
     total = 0.0
     for a in range(len(sender)):
         if keep[a] and sender[a] == who:
-            total += NUDGE * required_power_w(bits[a], span_s, snr[a], law)
+            total += needed_w(bits[a], span_s, snr[a], law)
     return total
 
 
@@ -44,7 +54,9 @@ def fastest_rate(
     who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: float,
     law: Law,
 ) -> float:  # fmt: skip
-    """1 / duration [1/s] at which one sender uses exactly its power cap [W]."""
+    """Largest 1 / duration [1/s] within one sender's power cap [W]."""
+    if len(law.step_snr) > 0:
+        return fastest_step_rate(who, sender, keep, bits, snr, cap_w, law)
     x = math.inf
     for a in range(len(sender)):
         if keep[a] and sender[a] == who:
@@ -66,6 +78,25 @@ def fastest_rate(
 
 
 @inner_bare
+def fastest_step_rate(
+    who: int, sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: float,
+    law: Law,
+) -> float:  # fmt: skip
+    """The same on steps: every rate of every transmission is tried that may still be the one."""
+    fits, fails = 0.0, math.inf
+    for a in range(len(sender)):
+        if keep[a] and sender[a] == who:
+            for bps in law.step_bps:
+                x = bps / bits[a]
+                if fits < x < fails:
+                    if sender_power_w(who, sender, keep, bits, snr, 1.0 / x, law) <= cap_w:
+                        fits = x
+                    else:
+                        fails = x
+    return fits
+
+
+@inner_bare
 def trim(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray,
     law: Law, limit_s: float,
@@ -80,7 +111,7 @@ def trim(
                     need_w = required_power_w(bits[a], limit_s, snr[a], law)
                     if need_w > most_w:
                         worst, most_w = a, need_w
-            if count == 1:  # alone it fits, but for rounding: candidates were tested
+            if count == 1 and len(law.step_snr) == 0:  # alone it fits, but for rounding
                 break
             keep[worst] = False
 
@@ -114,6 +145,31 @@ def optimal_duration_ps(
     return duration_ps
 
 
+@inner
+def equal_powers_w(
+    sender: IntArray, keep: BoolArray, snr: FloatArray, cap_w: FloatArray, law: Law
+) -> FloatArray:
+    """Every sender's cap [W], split equally over its transmissions.
+
+    One that its share would not bring to the first step is left out, the weakest first.
+    """
+    while True:
+        count = np.zeros(len(cap_w), dtype=np.int64)
+        for a in range(len(sender)):
+            count[sender[a]] += keep[a]
+        # A hair below, so that the sum stays within the cap.
+        share_w = cap_w / np.maximum(count, 1) * (1.0 - 1e-12)
+        power_w = np.where(keep, share_w[sender], 0.0)
+        weakest = -1
+        for a in range(len(sender)):
+            silent = keep[a] and rate_bps(power_w[a], snr[a], law) == 0.0
+            if silent and (weakest < 0 or snr[a] < snr[weakest]):
+                weakest = a
+        if weakest < 0:
+            return power_w
+        keep[weakest] = False
+
+
 @inner_bare
 def equal_duration_ps(
     sender: IntArray, keep: BoolArray, bits: FloatArray, snr: FloatArray, power_w: FloatArray,
@@ -127,17 +183,6 @@ def equal_duration_ps(
     return math.ceil(longest_s * _PS * (1.0 + 1e-15))
 
 
-@inner
-def equal_powers_w(sender: IntArray, keep: BoolArray, cap_w: FloatArray) -> FloatArray:
-    """Every sender's cap [W], split equally over its transmissions."""
-    count = np.zeros(len(cap_w), dtype=np.int64)
-    for a in range(len(sender)):
-        count[sender[a]] += keep[a]
-    # A hair below, so that the sum stays within the cap.
-    share_w = cap_w / np.maximum(count, 1) * (1.0 - 1e-12)
-    return np.where(keep, share_w[sender], 0.0)
-
-
 @kernel
 def allocate(
     sender: IntArray, bits: FloatArray, snr: FloatArray, cap_w: FloatArray, law: Law,
@@ -147,13 +192,13 @@ def allocate(
     keep = np.ones(len(sender), dtype=np.bool_)
     trim(sender, keep, bits, snr, cap_w, law, limit_s)
     if not optimal:
-        power_w = equal_powers_w(sender, keep, cap_w)
+        power_w = equal_powers_w(sender, keep, snr, cap_w, law)
         return keep, power_w, equal_duration_ps(sender, keep, bits, snr, power_w, law)
     duration_ps = optimal_duration_ps(sender, keep, bits, snr, cap_w, law)
     power_w = np.zeros(len(sender))
     for a in range(len(sender)):
         if keep[a]:
-            power_w[a] = NUDGE * required_power_w(bits[a], duration_ps / _PS, snr[a], law)
+            power_w[a] = needed_w(bits[a], duration_ps / _PS, snr[a], law)
     return keep, power_w, duration_ps
 
 

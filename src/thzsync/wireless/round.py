@@ -9,7 +9,7 @@ import numpy as np
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.jit import kernel
 
-FLOW, FIRST_CHUNK, CHUNKS, SRC, DST, SUBBAND, BYTES, LOCAL_FLOW, GUARD, COLUMNS = range(10)
+FLOW, FIRST_CHUNK, CHUNKS, SRC, DST, SUBBAND, BYTES, LOCAL_FLOW, GUARD, BEAM, COLUMNS = range(11)
 """Columns of a round's table, one row per transmission."""
 
 
@@ -55,6 +55,8 @@ class Round:
     power_w: FloatArray
     gain: FloatArray
     """Channel power gain g_ij^c, linear, at the round's start."""
+    noise_w: FloatArray
+    """Noise and interference that every transmission was promised [W]."""
 
     def delivered(self, first: IntArray, base: int) -> IntArray:
         """Numbers of its chunks, where those of flow f begin at ``base + first[f]``."""

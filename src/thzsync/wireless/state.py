@@ -12,6 +12,7 @@ import numpy as np
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.channel import Law
 from thzsync.scenario import Thz
+from thzsync.wireless.beams import Beams
 from thzsync.wireless.round import COLUMNS
 
 IDLE: Final = 0
@@ -43,6 +44,9 @@ class Radio(NamedTuple):
     """Whether senders of a common round radiate all they may."""
     guard_ps: int
     """Guard time at the start of a transmission that has one [ps]."""
+    budget_per_w: FloatArray
+    """Signal-to-noise ratio per watt at unit channel gain, as promised without other beams, by
+    subband [1/W]."""
 
 
 class Air(NamedTuple):
@@ -60,6 +64,8 @@ class Air(NamedTuple):
     """By (rack, subband): when the transmission that was last begun there ends [ps]."""
     facing: IntArray
     """By (rack, subband): the rack that the chain points at, or -1."""
+    beams: Beams
+    """Who disturbs whom, over all events."""
 
 
 class ReadyQueue(NamedTuple):
@@ -94,7 +100,12 @@ class ReadyQueue(NamedTuple):
     drawn_w: FloatArray
     """Power that the event draws now, by position [W]."""
     snr_per_w: FloatArray
-    """Signal-to-noise ratio per watt by (flow, subband); 0 where the link may not be used."""
+    """Signal-to-noise ratio per watt by (flow, subband); 0 where the link may not be used. It is
+    for the promised level."""
+    clear_snr_per_w: FloatArray
+    """The same if there were no other beams; the same array where they do not matter."""
+    promised_w: FloatArray
+    """Level of noise and interference for a transmission that begins now, by (flow, subband) [W]"""
     needed_snr: float
     """What one full chunk within the longest time needs."""
     blocked_ps: IntArray
@@ -136,6 +147,8 @@ class StartLog(NamedTuple):
     gain: FloatArray
     lasting_ps: IntArray
     """Time in which data is sent [ps]."""
+    noise_w: FloatArray
+    """Promised level of noise and interference [W]."""
 
 
 class Medium(NamedTuple):
@@ -186,7 +199,7 @@ class Slots(NamedTuple):
     """Whether the power at hand carries a chunk in time, by (flow, subband)."""
 
 
-def empty_air(racks: int, thz: Thz) -> Air:
+def empty_air(racks: int, thz: Thz, beams: Beams) -> Air:
     """Transceivers of which nothing is taken."""
     return Air(
         busy=np.zeros((racks, thz.subbands), dtype=np.bool_),
@@ -195,6 +208,7 @@ def empty_air(racks: int, thz: Thz) -> Air:
         sending=np.zeros(racks, dtype=np.int64),
         free_ps=np.zeros((racks, thz.subbands), dtype=np.int64),
         facing=np.full((racks, thz.subbands), -1, dtype=np.int64),
+        beams=beams,
     )
 
 
@@ -205,6 +219,7 @@ def empty_log(rows: int) -> StartLog:
         power_w=np.zeros(rows),
         gain=np.zeros(rows),
         lasting_ps=np.zeros(rows, dtype=np.int64),
+        noise_w=np.zeros(rows),
     )
 
 

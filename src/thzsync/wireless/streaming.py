@@ -6,7 +6,9 @@ and no other flow of its own meets the two racks (nobody could step in between),
 the strongest of all and its power the rack's whole budget (nothing better can become free), and it
 starts no chunk after the channel has changed. With lookahead it may run where older events and
 better subbands or power that others hold are in sight, too, until the first of them ends. A flow on
-several subbands at once has a train on each, if it has begun on all that are of use to it.
+several subbands at once has a train on each, if it has begun on all that are of use to it. Where
+beams disturb each other, a train is one transmission that keeps its promise: asked again after
+every chunk, a flow might be promised another level.
 """
 
 from __future__ import annotations
@@ -18,13 +20,17 @@ import numpy as np
 from thzsync.arrays import NEVER_PS, FloatArray, IntArray
 from thzsync.channel.rate import rate_bps
 from thzsync.jit import inner, inner_bare, kernel
+from thzsync.wireless.beams import admits
 from thzsync.wireless.bookkeeping import (
     Started,
     begin,
     least_served_first,
+    listen,
     next_run,
     note_blocked,
     startable,
+    strong,
+    used_power_w,
     write_down,
 )
 from thzsync.wireless.state import (
@@ -66,21 +72,21 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             if left[f] == 0 or queue.ready[f] == 0 or queue.flying[f] > turn:
                 continue
             cap_w = _cap_w(air, radio, links, queue, share_w, f)
-            best = _best_subband(air, links, queue, cap_w, f)
+            best = _best_subband(air, radio, links, queue, cap_w, f)
             if best < 0 and flights > 1 and queue.flying[f] == 0:  # one at a time, then
                 cap_w = _cap_w(air, radio, links, queue, whole_w, f)
-                best = _best_subband(air, links, queue, cap_w, f)
+                best = _best_subband(air, radio, links, queue, cap_w, f)
             if best < 0:
                 continue
             row[n], chunks[n], bits = next_run(queue, f, queue.lowest[f])
             rate = rate_bps(cap_w, queue.snr_per_w[f, best], radio.law)
-            flow[n], subband[n], power_w[n] = f, best, cap_w
+            watt = used_power_w(radio, cap_w, queue.snr_per_w[f, best])
+            flow[n], subband[n], power_w[n] = f, best, watt
             lasting_ps[n] = _lasting_ps(bits, rate)
             same_ps = min(until_ps[f], _better_ps(air, far, links, queue, f, best, cap_w))
             if same_ps > now_ps and not queue.bundled[f] and _alone(links, queue, f):
                 chunks[n], lasting_ps[n] = _train(queue, f, row[n], rate, same_ps - now_ps)
-            begin(air, links, queue, f, row[n], chunks[n], best, cap_w)
-            n += 1
+            n += begin(air, links, queue, f, row[n], chunks[n], best, watt)
     if flights > 1:
         mine = np.empty(flights, dtype=np.int64)
         for f in range(len(left)):
@@ -92,7 +98,7 @@ def stream(view: GroupView, stage: int, flights: int, far: bool, now_ps: int) ->
             if (
                 count > 0
                 and until_ps[f] > now_ps
-                and _undisturbed(links, queue, share_w, f, subband, power_w, mine[:count])
+                and _undisturbed(radio, links, queue, share_w, f, subband, power_w, mine[:count])
             ):
                 _couple(radio, queue, f, mine[:count], row, chunks, subband, power_w,
                         lasting_ps, until_ps[f] - now_ps)  # fmt: skip
@@ -162,8 +168,8 @@ def _train(queue: ReadyQueue, flow: int, row: int, rate: float, until_ps: int) -
 
 @inner_bare
 def _undisturbed(
-    links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int, subband: IntArray,
-    power_w: FloatArray, mine: IntArray,
+    radio: Radio, links: LinkTable, queue: ReadyQueue, share_w: FloatArray, flow: int,
+    subband: IntArray, power_w: FloatArray, mine: IntArray,
 ) -> bool:  # fmt: skip
     """Whether a flow has its share on every subband that is of use to it, and meets nobody there.
 
@@ -173,7 +179,8 @@ def _undisturbed(
     if len(mine) != queue.flying[flow] or queue.bundled[flow]:
         return False
     for a in mine:
-        if abs(power_w[a] - own_w) > 1e-12 * own_w:
+        share = used_power_w(radio, own_w, queue.snr_per_w[flow, subband[a]])
+        if abs(power_w[a] - share) > 1e-12 * share:
             return False
     for c in range(queue.snr_per_w.shape[1]):
         idle = queue.snr_per_w[flow, c] * own_w >= queue.needed_snr
@@ -254,14 +261,20 @@ def _cap_w(
 
 
 @inner_bare
-def _best_subband(air: Air, links: LinkTable, queue: ReadyQueue, cap_w: float, flow: int) -> int:
+def _best_subband(
+    air: Air, radio: Radio, links: LinkTable, queue: ReadyQueue, cap_w: float, flow: int
+) -> int:
     src, dst = queue.racks[links.sender[flow]], queue.racks[links.receiver[flow]]
     best, strongest = -1, 0.0
     if air.chains[src] == 0 or air.chains[dst] == 0:
         return best
     for c in range(queue.snr_per_w.shape[1]):
+        if air.busy[src, c] or air.busy[dst, c]:
+            continue
+        listen(air, links, queue, flow, c)
         snr = queue.snr_per_w[flow, c]
-        free = not (air.busy[src, c] or air.busy[dst, c])
-        if free and snr > strongest and snr * cap_w >= queue.needed_snr:
-            best, strongest = c, snr
+        if snr > strongest and strong(air, queue, flow, c, cap_w):
+            watt = used_power_w(radio, cap_w, snr)
+            if admits(air.beams, c, src, dst, watt, queue.promised_w[flow, c]):
+                best, strongest = c, snr
     return best

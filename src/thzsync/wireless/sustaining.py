@@ -25,7 +25,17 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.channel.rate import Law
 from thzsync.channel.rate import rate_bps as rate_bps_of
 from thzsync.jit import inner, inner_bare, kernel
-from thzsync.wireless.bookkeeping import Sent, Started, begin, note_blocked, startable, write_down
+from thzsync.wireless.bookkeeping import (
+    Sent,
+    Started,
+    begin,
+    listen,
+    note_blocked,
+    startable,
+    strong,
+    used_power_w,
+    write_down,
+)
 from thzsync.wireless.forming import free_slots
 from thzsync.wireless.matching import fits, take
 from thzsync.wireless.state import (
@@ -74,7 +84,7 @@ def sustain(
         _favour(links, queue, rate_bps, share_w, want_w)
         rate_bps = _rates(queue, want_w, radio.law)
     slots = free_slots(air, links, queue, left, cap_w)
-    _leave_weak_out(links, queue, slots, cap_w, want_w)
+    _leave_weak_out(air, links, queue, slots, cap_w, want_w)
     if relayed:
         value = _keeping_up(queue, rate_bps, lead)
         worth = _worth(links, queue, rate_bps, value, RELAYED_URGENCY)
@@ -103,12 +113,14 @@ def _start(
     for a in range(n):
         f, c, u = flow[a], subband[a], links.sender[flow[a]]
         watt = min(cap_w[u], want_w[f])
-        snr = queue.snr_per_w[f, c]
-        if watt < WORTHWHILE * want_w[f] or watt * snr < queue.needed_snr:
+        listen(air, links, queue, f, c)  # others of this event may have begun since
+        if watt < WORTHWHILE * want_w[f] or not strong(air, queue, f, c, watt):
+            continue
+        watt = used_power_w(radio, watt, queue.snr_per_w[f, c])
+        if not begin(air, links, queue, f, row[a], chunks[a], c, watt):
             continue
         cap_w[u] -= watt
-        rate = rate_bps_of(watt, snr, radio.law)
-        begin(air, links, queue, f, row[a], chunks[a], c, watt)
+        rate = rate_bps_of(watt, queue.snr_per_w[f, c], radio.law)
         power_w[a], kept[a] = watt, True
         lasting_ps[a] = math.ceil(bits[a] / rate * 1e12 * (1.0 + 1e-15))
     return (
@@ -197,13 +209,14 @@ def _favour(
 
 @inner_bare
 def _leave_weak_out(
-    links: LinkTable, queue: ReadyQueue, slots: Slots, cap_w: FloatArray, want_w: FloatArray
-) -> None:
+    air: Air, links: LinkTable, queue: ReadyQueue, slots: Slots, cap_w: FloatArray,
+    want_w: FloatArray,
+) -> None:  # fmt: skip
     """No link is used on a subband on which its power would not carry a chunk in time."""
     for f in range(len(want_w)):
         watt = min(cap_w[links.sender[f]], want_w[f])
         for c in range(queue.snr_per_w.shape[1]):
-            if queue.snr_per_w[f, c] * watt < queue.needed_snr:
+            if slots.usable[f, c] and not strong(air, queue, f, c, watt):
                 slots.usable[f, c] = False
 
 
@@ -227,12 +240,17 @@ def _spread_power(
 
 @inner
 def _rates(queue: ReadyQueue, want_w: FloatArray, law: Law) -> FloatArray:
-    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent."""
+    """Rate of every (flow, subband) at the power that it wants [bit/s]; 0 where all is sent.
+
+    A flow that reaches no step counts as if it had the lowest one on one subband.
+    """
     flows, subbands = queue.snr_per_w.shape
     rate = np.zeros((flows, subbands))
     for f in range(flows):
         for c in range(subbands if queue.owned[f] > 0 else 0):
             rate[f, c] = rate_bps_of(want_w[f], queue.snr_per_w[f, c], law)
+        if len(law.step_bps) > 0 and queue.owned[f] > 0 and rate[f].max() == 0.0:
+            rate[f] = law.step_bps[0] / subbands
     return rate
 
 
