@@ -147,11 +147,11 @@ def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     for metric, one in zip(SWEPT, members, strict=True):
         series[metric.key] = {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
         crossovers[metric.key] = [_crossover(found, one.axis) for found in one.crossovers]
-    for one in (one for one in sweep.break_evens if one.held == first.held):
-        key, scale = f"{one.metric.key}_diff", one.metric.scale
-        curve = Curve(one.policy, one.x.tolist(), one.mean.tolist(), one.half.tolist())
-        series[key] = {one.policy: _curve(curve, drawn, scale)}
-        crossovers[key] = [_crossover(turn, first.axis) for turn in one.turns]
+    for found in (found for found in sweep.break_evens if found.held == first.held):
+        key, scale = f"{found.metric.key}_diff", found.metric.scale
+        curve = Curve(found.policy, found.x.tolist(), found.mean.tolist(), found.half.tolist())
+        series[key] = {found.policy: _curve(curve, drawn, scale)}
+        crossovers[key] = [_crossover(turn, first.axis) for turn in found.turns]
     if len(sweep.policies) > 1:
         series[DIFFERENCE] = {
             c.policy: _curve(_difference(sweep, c.policy, first), drawn)

@@ -12,7 +12,7 @@ from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.display.numbers import DASH
 from thzsync.experiments.statistics import undecided
 from thzsync.studies.axes import heading, held_name, key_name, value_name
-from thzsync.studies.break_even import NONE, OPEN, SEVERAL, TURN, UNDECIDED, Finding
+from thzsync.studies.break_evens import NONE, OPEN, SEVERAL, TURN, UNDECIDED, Finding
 
 if TYPE_CHECKING:
     from thzsync.display.table import Value
@@ -56,16 +56,17 @@ def headline(found: Sequence[Finding]) -> str:
 def _turned(one: Finding) -> str:
     first, *others = _by_quality(one)
     key = one.sought.key
-    told = (
-        f"{_better(one, first.before)} up to {key_name(key)} = {value_name(first.x, key)} "
-        f"({_interval(one, first)}), {_name(first.behind)} beyond"
+    places = [f"{value_name(t.x, key)} ({_interval(one, t)})" for t in (first, *others)]
+    lead = f"Break-even at {key_name(key)} = {places[0]}: {_better(one, first.before)} below"
+    if not others:
+        return f"{lead}, {_name(first.behind)} above."
+    names = [
+        f"{_name(t.behind)} above {place}" for t, place in zip(others, places[1:], strict=True)
+    ]
+    return (
+        f"The order turns {len(one.turns)} times. {lead}, {_name(first.behind)} above, "
+        f"{', '.join(names)}."
     )
-    further = (
-        f"{_name(turn.behind)} again from {value_name(turn.x, key)} on ({_interval(one, turn)})"
-        for turn in others
-    )
-    lead = f"The order turns {len(one.turns)} times: " if others else ""
-    return f"{lead}{'; '.join((told, *further))}."
 
 
 def _none(one: Finding) -> str:

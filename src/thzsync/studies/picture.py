@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from thzsync.studies.break_even import Finding
+    from thzsync.studies.break_evens import Finding
     from thzsync.studies.result import Row, Sweep
 
 SAVED: Final = ("completion_ms", "energy_j")
@@ -88,11 +88,12 @@ def _draw_difference(axes: Axes, one: Finding) -> None:
     axes.plot(one.x, mean, **style)
     axes.fill_between(one.x, mean - half, mean + half, color=style["color"], alpha=0.15, lw=0)
     known = Curve(one.policy, one.x.tolist(), mean.tolist(), half.tolist())
-    panel = Panel(one.sought.key, one.held, [known], one.turns)
-    if is_wide(known.x, one.sought.key):
-        axes.set_xscale("log", base=2)
-        axes.minorticks_off()
-        axes.xaxis.set_major_formatter(lambda x, _: value_name(x, one.sought.key))
+    key = one.sought.key
+    panel, wide = Panel(key, one.held, [known], one.turns), is_wide(known.x, key)
+    places = (np.geomspace if wide else np.linspace)(known.x[0], known.x[-1], 4).tolist()
+    axes.set_xscale("log" if wide else "linear")
+    axes.minorticks_off()
+    axes.set_xticks(places, [value_name(place, key) for place in places])
     for turn in one.turns:
         _mark(axes, panel, turn)
 

@@ -28,7 +28,7 @@ from thzsync.workers.call import in_one_line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from thzsync.studies.break_even import Finding
+    from thzsync.studies.break_evens import Finding
 
 Row = dict[str, Any]
 
@@ -103,7 +103,7 @@ class Sweep:
     @cached_property
     def break_evens(self) -> list[Finding]:
         """Where the two policies are equal, per combination of the other axes' values."""
-        from thzsync.studies.break_even import findings
+        from thzsync.studies.break_evens import findings
 
         return findings(self)
 
@@ -149,7 +149,7 @@ class Sweep:
 
     def document(self) -> Row:
         """The sweep as plain values."""
-        from thzsync.studies.break_even import document
+        from thzsync.studies.break_evens import document
         from thzsync.studies.curves import crossovers
 
         return {

@@ -79,7 +79,7 @@ class BreakEven(Model):
     @property
     def values(self) -> int:
         """How many values are evaluated, about: both ends, then halvings."""
-        return 2 + 2 * ceil(log2(1 / self.tolerance))
+        return 3 + 2 * ceil(log2(1 / self.tolerance))
 
 
 class Specification(Model):
@@ -134,8 +134,8 @@ class Specification(Model):
         if len(set(self.seeds)) < len(self.seeds):
             yield "seeds: one stands there twice; name each once"
         if self.break_even is not None and len(self.all) != 2:
-            names = ", ".join(contender.name for contender in self.all)
-            yield f"policies: a break-even is that of two; found {names}"
+            found = ", ".join(contender.name for contender in self.all)
+            yield f"policies: found {found}; name two for a break-even"
         if self.first >= self.iterations:
             yield f"first: found {self.first}; use less than iterations ({self.iterations})"
 
