@@ -85,7 +85,10 @@ def test_a_known_root_and_a_known_interval_are_found() -> None:
     assert found.verdict == TURN
     assert (turn.before, turn.behind) == ("thz-sync", "all-wired-best")
     assert turn.x == pytest.approx(7.3)
-    assert (turn.low, turn.high) == (pytest.approx(7.3 - half), pytest.approx(7.3 + half))
+    assert turn.low is not None
+    assert turn.high is not None
+    assert 7.3 - half - 0.02 * 20 <= turn.low <= 7.3 - half
+    assert 7.3 + half <= turn.high <= 7.3 + half + 0.02 * 20
     assert found.sign_changes == 1
 
 
@@ -94,12 +97,9 @@ def test_values_are_as_near_to_root_and_both_edges_as_the_tolerance() -> None:
         searched(lambda x, seed: (x - 12) ** 3 + x - 12 + 90 * spread(seed), tolerance=0.01)
     )
     (turn,) = found.turns
-    for place in (turn.x, turn.low, turn.high):
-        assert place is not None
-        gap = (
-            found.x[np.searchsorted(found.x, place)] - found.x[np.searchsorted(found.x, place) - 1]
-        )
-        assert gap <= 0.01 * 20
+    low, centre, high = np.searchsorted(found.x, [turn.low, turn.x, turn.high])  # type: ignore[list-item]
+    for left in (low, centre - 1, high - 1):
+        assert found.x[left + 1] - found.x[left] <= 0.01 * 20
     assert len(found.x) <= 3 + 3 * 7
 
 
@@ -156,7 +156,7 @@ def test_a_wiggle_inside_the_interval_is_one_turn_and_is_told() -> None:
     (turn,) = found.turns
     assert (turn.x, found.sign_changes, found.verdict) == (2.5, 3, TURN)
     assert (turn.before, turn.behind) == ("b", "a")
-    assert (turn.low, turn.high) == (pytest.approx(0.75), pytest.approx(5 + 1 / 7))
+    assert (turn.low, turn.high) == (0.0, 6.0)
     assert "3 times" in sentence(found)
 
 

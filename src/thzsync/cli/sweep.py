@@ -57,7 +57,7 @@ def sweep(
     ] = None,
     metric: Annotated[
         str | None,
-        Option(help="With --break-even: what to compare. Default: makespan_ms, iteration time."),
+        Option(help="With --break-even: what to compare, such as energy_j. Default: makespan_ms."),
     ] = None,
     tolerance: Annotated[
         float | None,
@@ -93,8 +93,8 @@ def sweep(
     Differences are paired by seed and have 95 % intervals. With --out every finished run is
     written at once, and --resume continues after an interruption.
 
-    --break-even searches a range of a key: it evaluates both ends, then the middle of every gap in
-    which the sign of the difference, or what its interval allows, changes. Several values after
+    --break-even searches a range of a key: it evaluates both ends, then halves the gaps between
+    values in which the better policy changes, or whether the seeds decide. Several values after
     --set give a break-even for each.
 
     Exit status 3 means that flow fidelity differs from packets by more than the tolerance.

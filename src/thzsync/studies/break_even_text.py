@@ -154,8 +154,9 @@ def break_even_table(found: Sequence[Finding]) -> Table:
     policy, against = map(_name, (found[0].policy, found[0].against))
     caption = (
         f"{found[0].metric.title} of {policy} minus that of {against} in the same seeds along "
-        f"{key_name(sought.key)}; from and to enclose the values at which the 95 % interval of "
-        "this difference spans zero. The search assumes one turn; only evaluated values are known."
+        f"{key_name(sought.key)}; from and to are the nearest evaluated values at which its "
+        "95 % interval leaves out zero. The search assumes one turn; only evaluated values are "
+        "known."
     )
     rows = [row for one in found for row in _rows(one)]
     return Table("Break-even", columns, rows, caption)

@@ -2,8 +2,8 @@
 
 The sign of the mean paired difference is bisected, and so are both edges of its 95 % interval: the
 values between the two edges are those at which the order is undecided. If the differences are
-normal, these values hold the true break-even in 95 of 100 repetitions, since there the true
-difference is zero, and the interval of a mean holds it so often.
+normal, these values hold the true break-even in 95 of 100 repetitions: the true difference is zero
+there, and the interval of a mean holds the true one so often.
 """
 
 from __future__ import annotations
@@ -72,26 +72,23 @@ class Finding:
     def turns(self) -> list[Crossover]:
         """Where the order turns: once in every part between decided values that differ.
 
-        Where the mean crosses zero several times in such a part, the median place stands for it.
+        Between the values the mean is taken as a straight line; where it crosses zero several
+        times in such a part, the median place stands for it. ``low`` and ``high`` are the nearest
+        evaluated values at which the order is decided.
         ``before`` and ``behind`` have the lower values.
         """
         place, back = (log, exp) if self._wide else (float, float)
-        names, x = (self.policy, self.against), np.array([place(value) for value in self.x])
-        crossings = list(find_crossovers(*names, x, self.mean, self.half))
-        known = [a for a, sign in zip(x, self.decided, strict=True) if sign is not None]
+        x = np.array([place(value) for value in self.x])
+        crossings = list(find_crossovers(self.policy, self.against, x, self.mean, self.half))
+        known = [k for k, sign in enumerate(self.decided) if sign is not None]
         found = []
-        for a, b in pairwise([-inf, *known, inf]):
-            inside = [one for one in crossings if a < one.x <= b]
+        for a, b in pairwise([None, *known, None]):
+            least, most = (-inf if a is None else x[a]), (inf if b is None else x[b])
+            inside = [one for one in crossings if least < one.x <= most]
             if len(inside) % 2:
-                low, high = inside[0].low, inside[0].high
-                found.append(
-                    replace(
-                        inside[0],
-                        x=back(inside[len(inside) // 2].x),
-                        low=None if low is None else back(low),
-                        high=None if high is None else back(high),
-                    )
-                )
+                low, high = (None if k is None else self.x[k].item() for k in (a, b))
+                median = back(inside[len(inside) // 2].x)
+                found.append(replace(inside[0], x=median, low=low, high=high))
         return found
 
     @property
