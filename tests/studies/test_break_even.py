@@ -281,6 +281,18 @@ def test_the_command_says_the_answer_first(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out)["runs"] == 4 / 2 * (3 + 2 * 6) * 2
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_warning_of_many_steps_is_told_once(
+    workers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", "tiny", "--set", "thz.subbands=16", "--break-even", f"{KEY}=0..9"]
+    command += ["--policies", "all-wired,all-wireless", "--seeds", "2", "--iterations", "1"]
+    assert main([*command, "--workers", workers]) == 0
+    error = capsys.readouterr().err
+    assert "290-370 GHz" in error
+    assert error.count("\n") == 1
+
+
 def test_a_file_may_ask_for_a_break_even_and_options_replace_it(tmp_path: Path) -> None:
     file = tmp_path / "question.toml"
     file.write_text(
