@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from thzsync.experiments.single_ring import synthesize
     from thzsync.scenario import Scenario
     from thzsync.simulation import Run, Session, simulate
-    from thzsync.studies import sweep
+    from thzsync.studies import break_even, sweep
 
 _HOMES = {
     "Answer": "thzsync.answer",
@@ -25,6 +25,7 @@ _HOMES = {
     "ThzSyncError": "thzsync.errors",
     "ask": "thzsync.answer",
     "audit": "thzsync.auditor",
+    "break_even": "thzsync.studies",
     "compare": "thzsync.experiments.compare",
     "simulate": "thzsync.simulation",
     "sweep": "thzsync.studies",
@@ -40,6 +41,7 @@ __all__ = [
     "__version__",
     "ask",
     "audit",
+    "break_even",
     "compare",
     "simulate",
     "sweep",

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.studies.sweeps import POLICIES, SMALL, environment, outcome, stored
-from thzsync import Scenario, compare
+from thzsync import Scenario, break_even, compare
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.runs import Tally
 from thzsync.studies import sweep
@@ -106,3 +106,11 @@ def test_an_address_where_nobody_answers_is_refused_in_one_line(
     with pytest.raises(ThzSyncError, match=r"tcp://127\.0\.0\.1:9") as error:
         sweep("tiny", **SMALL, scheduler="tcp://127.0.0.1:9")
     assert "\n" not in str(error.value)
+
+
+def test_a_break_even_goes_on_from_value_to_value(scheduler: str, tmp_path: Path) -> None:
+    asked = ("tiny", "optical.access_bps", "5 Gb/s", "800 Gb/s")
+    options = {"tolerance": 0.3, "policies": list(POLICIES), "seeds": 2, "iterations": 1}
+    with worker(scheduler, tmp_path / "scratch"):
+        there = break_even(*asked, **options, scheduler=scheduler)
+    assert there.frame.equals(break_even(*asked, **options, workers=1).frame)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 1000
 """Runs that a plan may have without --yes."""
+MOST_SENTENCES = 4
+"""Break-evens that are told in words; the table has all."""
 
 
 def sweep(
@@ -44,6 +46,22 @@ def sweep(
     zipped: Annotated[
         list[str] | None,
         Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
+    ] = None,
+    break_even: Annotated[
+        str | None,
+        Option(
+            metavar="KEY=LOW..HIGH",
+            help="Find the value of a key at which two policies are equal, such as "
+            "thz.noise_figure_db=0..20. Without --policies: THz-SynC and the best fibre-only one.",
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        Option(help="With --break-even: what to compare, such as energy_j. Default: makespan_ms."),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        Option(help="With --break-even: how exactly, as a share of the range. Default: 0.02."),
     ] = None,
     pipelined: output.PipelinedOption = False,
     overlay: output.OverlayOption = None,
@@ -75,13 +93,18 @@ def sweep(
 
     Differences are paired by seed and have 95 % intervals. With --out every finished run is
     written at once, and --resume continues after an interruption.
+
+    --break-even searches a range of a key: it evaluates both ends, then halves the gaps between
+    values in which the better policy changes, or whether the seeds decide. Several values after
+    --set give a break-even for each.
+
     Exit status 3 means that flow fidelity differs from packets by more than the tolerance.
     """
     from thzsync.experiments.store import Store
     from thzsync.scenario.overlays import with_overlays
     from thzsync.studies.result import gather
     from thzsync.studies.specification import read_assignments
-    from thzsync.studies.sweeping import finish, merge, plan_sweep, prepared
+    from thzsync.studies.sweeping import carried_out, finish, merge, plan_sweep, prepared
 
     if parts:
         found = merge(parts, _needed(out, "--merge"), resume, force)
@@ -95,6 +118,7 @@ def sweep(
         "seeds": seeds, "iterations": iterations, "first": first,
     }  # fmt: skip
     options |= {key: value for key, value in given.items() if value is not None}
+    options |= _sought(break_even, metric, tolerance)
     over = output.all_overlays(pipelined, overlay)
     plan = plan_sweep(what, options, lambda base: with_overlays(base, over))
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
@@ -105,21 +129,49 @@ def sweep(
         return
     if shard is not None:
         _needed(out, "--shard")
-    if len(plan.keys) > MOST_RUNS and not yes:
+        if plan.specification.break_even is not None:
+            raise ThzSyncError(
+                "--shard: a break-even cannot be cut, since its values follow from each other; "
+                "use --workers or --scheduler"
+            )
+    if plan.expected_runs > MOST_RUNS and not yes:
         raise ThzSyncError(
-            f"the plan has {len(plan.keys)} runs; look at it with --dry-run, then add --yes"
+            f"the plan has {plan.expected_runs} runs; look at it with --dry-run, then add --yes"
         )
     with prepared(plan, out, resume, force) as store:
+        keys = list(plan.keys)
 
         def rescue() -> None:
-            kept = f"{store.count(plan.keys)} of {len(plan.keys)} runs are kept in {out}"
+            kept = f"{store.count(keys)} of {len(keys)} runs are kept in {out}"
             lost = "nothing is kept; with --out DIR a sweep can be resumed"
             output.note(lost if out is None else f"{kept}; go on with --resume")
 
-        carry_out("sweep", runs, store, workers, scheduler, rescue)
-        found = gather(plan, store)
+        def do(part: Sequence[Task]) -> None:
+            keys[:] = dict.fromkeys([*keys, *(task.key for task in part)])
+            carry_out("sweep", part, store, workers, scheduler, rescue)
+
+        if shard is None:
+            found = carried_out(plan, store, do)
+        else:
+            do(runs)
+            found = gather(plan, store)
         finish(found, store)
     _show(found, out, json)
+
+
+def _sought(
+    text: str | None, metric: str | None, tolerance: float | None
+) -> dict[str, dict[str, object]]:
+    """The part of a specification that asks for a break-even."""
+    from thzsync.studies.specification import read_break_even
+
+    given = {"metric": metric, "tolerance": tolerance}
+    given = {name: value for name, value in given.items() if value is not None}
+    if text is None:
+        for name in given:
+            raise ThzSyncError(f"--{name}: belongs to --break-even KEY=LOW..HIGH; add that")
+        return {}
+    return {"break_even": read_break_even(text) | given}
 
 
 def _needed(out: str | None, option: str) -> str:
@@ -140,7 +192,7 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
 
     if out is not None:
         output.note(f"sweep written to {out}")
-    output.emit(found.document(), as_json, lambda: _table(found))
+    output.emit(found.document(), as_json, lambda: _answer(found))
     warn_beyond(found.fidelity)
     beyond = tell_fidelity(found.fidelity, found.scenario)
     for failure in found.failures[:3]:
@@ -156,6 +208,26 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
         output.note(f"not there yet: {counted(found.missing, 'run')}")
     if beyond:
         raise typer.Exit(BEYOND_TOLERANCE)
+
+
+def _answer(found: Sweep) -> TerminalTable:
+    """The table of every point; or what is known of break-evens, in words first."""
+    from thzsync.assumptions import assumptions
+    from thzsync.report.sweep import swept_scenarios
+    from thzsync.studies.break_even_text import break_even_table, headline, sentence
+
+    if not found.break_evens:
+        return _table(found)
+    told = [headline(found.break_evens), *map(sentence, found.break_evens[:MOST_SENTENCES])]
+    for line in dict.fromkeys(told):
+        output.tell(line)
+    typer.echo()
+    made = break_even_table(found.break_evens)
+    title = f"{found.scenario.name}: break-even, {found.seeds_text}"
+    columns = tuple(replace(c, priority=k if k > 3 else 0) for k, c in enumerate(made.columns))
+    fibre = assumptions(*swept_scenarios(found))["Fibre"]
+    caption = f"{found.specification.question} {made.caption} Fibre: {fibre}.".strip()
+    return TerminalTable(replace(made, title=title, columns=columns, caption=caption))
 
 
 def _table(found: Sweep) -> TerminalTable:
@@ -184,9 +256,13 @@ def _show_plan(
     from thzsync.workers import default_workers
 
     cost = estimate(runs, known)
-    cost = replace(cost, cpu_s=cost.cpu_s / pace(1))
+    more = plan.expected_runs / len(plan.keys)  # runs of a break-even follow from the first ones
+    cost = replace(
+        cost, cpu_s=more * cost.cpu_s / pace(1), disk_bytes=round(more * cost.disk_bytes)
+    )
     count = workers or default_workers()
-    total = len({run.key for run in runs})
+    total = round(more * len({run.key for run in runs}))
+    done = total - round(more * cost.runs)
     document = {
         "axes": {key: [p[key] for p in plan.points] for key in plan.specification.keys},
         "points": len(plan.points),
@@ -194,15 +270,16 @@ def _show_plan(
         "seeds": list(plan.specification.seeds),
         "iterations": plan.specification.iterations,
         "runs": total,
-        "done": total - cost.runs,
+        "done": done,
         "cpu_s": cost.cpu_s,
         "wall_s": cost.wall_s(count),
         "disk_bytes": cost.disk_bytes,
         "workers": count,
     }
-    done = f", {total - cost.runs} of them done" if total > cost.runs else ""
+    finished = f", {done} of them done" if done else ""
+    upto = "" if more == 1 else "about "
     caption = (
-        f"{counted(total, 'run')}{done}: about {span(cost.wall_s(count))} with "
+        f"{upto}{counted(total, 'run')}{finished}: about {span(cost.wall_s(count))} with "
         f"{counted(count, 'worker')} "
         f"({span(cost.cpu_s)} of CPU) and {cost.disk_bytes / 2**20:.1f} MiB"
     )
@@ -216,5 +293,7 @@ def _plan_table(plan: Plan, caption: str) -> TerminalTable:
     rows: list[list[object]] = [
         [name, len(values), ", ".join(map(str, values))] for name, values in axes.items()
     ]
+    if (sought := asked.break_even) is not None:
+        rows[0][1:] = [f"about {sought.values}", f"{sought.low}..{sought.high}, as they are found"]
     rows.append(["iterations", asked.iterations, ""])
     return output.table(f"Plan on {plan.base.name}", ["axis", "count", "values"], rows, caption)

@@ -234,7 +234,8 @@ def _percent(part: Any, whole: Any) -> str:
 
 
 def _of_sweep(sweep: Sweep) -> Answer:
-    least = {m: min(sweep.rows, key=lambda row: float(row[m.key])) for m in (MAKESPAN, ENERGY)}
+    metrics = () if sweep.break_evens else (MAKESPAN, ENERGY)
+    least = {m: min(sweep.rows, key=lambda row: float(row[m.key])) for m in metrics}
     return Answer(
         sweep_headline(sweep),
         [_figure(row, m, f"least {m.title.lower()} of any point") for m, row in least.items()],

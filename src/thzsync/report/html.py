@@ -99,6 +99,8 @@ def title_of(results: Results) -> str:
     if results.sweep is not None:
         axes = " and ".join(map(key_name, leading_axes(results.sweep)))
         question = results.sweep.specification.question
+        if sought := results.sweep.specification.break_even:
+            return question or f"Break-even along {key_name(sought.key)}"
         return question or (f"Sweep: {axes}" if axes else "A sweep")
     title = TITLES.get(results.kind, "Results")
     if results.kind == "run":

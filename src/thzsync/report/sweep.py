@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
@@ -23,8 +25,15 @@ Values = dict[str, list[Any]]
 """The values of every axis in the order of the page: numbers rise, others stand as given."""
 
 
+def break_even_metric(sweep: Sweep) -> Metric:
+    """The first picture of a break-even's page: the difference whose zero is sought."""
+    metric, against = sweep.break_evens[0].metric, label(POLICY_LABELS, sweep.policies[0])
+    title = f"{metric.title} against {against}"
+    return replace(metric, key=f"{metric.key}_diff", title=title)
+
+
 def difference_metric(sweep: Sweep) -> Metric:
-    """The first picture of the page; it needs a policy beside the reference."""
+    """The first picture of other pages; it needs a policy beside the reference."""
     against = label(POLICY_LABELS, sweep.policies[0])
     return Metric(DIFFERENCE, f"Iteration time against {against}", f"vs {against}", "%", 3, "low")
 
@@ -65,7 +74,9 @@ def _lead(sweep: Sweep, point: Row) -> Lead | None:
 def swept_scenarios(sweep: Sweep) -> list[Scenario]:
     """The scenarios of a sweep that differ in the floor, the fibre or the radio."""
     chosen = [axis for axis in sweep.axes if axis.startswith(_CONCERNED)]
-    places = {repr(p): p for point in sweep.points if (p := {a: point[a] for a in chosen})}
+    sought = sweep.specification.break_even
+    points = sweep.points if sought is None else sorted(sweep.points, key=itemgetter(sought.key))
+    places = {repr(p): p for point in points if (p := {a: point[a] for a in chosen})}
     return [changed(sweep.scenario, p, "sweep") for p in places.values()] or [sweep.scenario]
 
 
@@ -79,14 +90,29 @@ def sweep_data(sweep: Sweep) -> dict[str, Any]:
         "points": len(sweep.points),
     }
     if values:
-        first = [difference_metric(sweep)] if len(sweep.policies) > 1 else []
         data["sweep"] = {
             "against": sweep.policies[0],
-            "metrics": [metric.described() for metric in (*first, *SWEPT)],
+            "metrics": [*_paired(sweep), *(metric.described() for metric in SWEPT)],
             "axes": [_axis(sweep, axis, found) for axis, found in values.items()],
-            "panels": {axis: _panels(sweep, axis, values) for axis in values},
+            "panels": {axis: _panels(sweep, axis, values) for axis in _drawn(sweep)},
         }
     return data
+
+
+def _paired(sweep: Sweep) -> list[dict[str, Any]]:
+    """The first metric, with what is said of its sign: a paired difference."""
+    if sweep.break_evens:
+        metric = break_even_metric(sweep)
+        note = {"low": "below 0 is better", "high": "above 0 is better", "": ""}[metric.better]
+        return [metric.described() | {"paired": note}]
+    if len(sweep.policies) > 1:
+        return [difference_metric(sweep).described() | {"paired": "below 0 is faster"}]
+    return []
+
+
+def _drawn(sweep: Sweep) -> list[str]:
+    """The axes that pictures have: a break-even has few points in common along the others."""
+    return leading_axes(sweep)[: 1 if sweep.break_evens else None]
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
@@ -121,6 +147,11 @@ def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     for metric, one in zip(SWEPT, members, strict=True):
         series[metric.key] = {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
         crossovers[metric.key] = [_crossover(found, one.axis) for found in one.crossovers]
+    for found in (found for found in sweep.break_evens if found.held == first.held):
+        key, scale = f"{found.metric.key}_diff", found.metric.scale
+        curve = Curve(found.policy, found.x.tolist(), found.mean.tolist(), found.half.tolist())
+        series[key] = {found.policy: _curve(curve, drawn, scale)}
+        crossovers[key] = [_crossover(turn, first.axis) for turn in found.turns]
     if len(sweep.policies) > 1:
         series[DIFFERENCE] = {
             c.policy: _curve(_difference(sweep, c.policy, first), drawn)

@@ -14,6 +14,7 @@ from thzsync.report.story import Reason
 from thzsync.report.sweep import leads
 from thzsync.studies import Sweep
 from thzsync.studies.axes import held_name, key_name, leading_axes, value_name
+from thzsync.studies.break_even_text import headline, sentence
 from thzsync.studies.curves import Crossover, all_panels
 
 MOST_CROSSOVERS: Final = 4
@@ -22,6 +23,8 @@ MOST_CROSSOVERS: Final = 4
 
 def sweep_headline(sweep: Sweep) -> str:
     """Who has the shortest iteration, and at how many points; of one policy, the range."""
+    if sweep.break_evens:
+        return headline(sweep.break_evens)
     if len(sweep.policies) == 1:
         times = [row[MAKESPAN.key] for row in sweep.rows]
         least, most = (quantity(t, "ms", largest=max(times)) for t in (min(times), max(times)))
@@ -43,7 +46,10 @@ def sweep_headline(sweep: Sweep) -> str:
 
 def sweep_findings(sweep: Sweep, least: dict[Metric, Row]) -> Iterator[Reason]:
     """Where the fastest policy changes, the points with the least values, what is missing."""
-    yield from _crossovers(sweep)
+    if len(sweep.break_evens) != 1:  # whose sentence is the headline
+        yield from (Reason("Break-even", sentence(one)) for one in sweep.break_evens)
+    if not sweep.break_evens:
+        yield from _crossovers(sweep)
     for metric, row in least.items():
         yield _least(sweep, metric, row)
     yield from _gaps(sweep)

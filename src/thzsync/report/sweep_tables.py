@@ -13,6 +13,7 @@ from thzsync.display.table import Value
 from thzsync.report.sweep import difference_metric, difference_pct
 from thzsync.studies import Sweep
 from thzsync.studies.axes import heading, held_name, value_name
+from thzsync.studies.break_even_text import break_even_table, values_table
 from thzsync.studies.curves import crossovers
 
 Row = dict[str, Any]
@@ -21,7 +22,9 @@ Row = dict[str, Any]
 def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
     """Every table that the sweep can fill, by the section it belongs to."""
     found: dict[str, list[Table]] = {"sweep": [], "points": [point_table(sweep)]}
-    if changes := crossovers(sweep):
+    if sweep.break_evens:
+        found["sweep"] = [break_even_table(sweep.break_evens), values_table(sweep.break_evens)]
+    elif changes := crossovers(sweep):
         found["sweep"].append(crossover_table(changes))
     if sweep.failures:
         found["points"].append(failure_table(sweep))

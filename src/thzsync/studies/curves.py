@@ -113,10 +113,21 @@ def _combinations(sweep: Sweep, keys: Sequence[str]) -> list[Row]:
     return list({repr(values): values for values in held}.values())
 
 
-def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
+def panel_points(sweep: Sweep, axis: str, others: Sequence[str]) -> Iterator[tuple[Row, list[Row]]]:
+    """Every combination of the other axes' values, with its points along ``axis``."""
+    for held in _combinations(sweep, others):
+        yield held, _points(sweep, axis, held)
+
+
+def _points(sweep: Sweep, axis: str, held: Row) -> list[Row]:
     points = [p for p in sweep.points if all(p[key] == value for key, value in held.items())]
     if all(is_number(point[axis]) for point in points):
         points.sort(key=lambda point: point[axis])
+    return points
+
+
+def _panel(sweep: Sweep, metric: str, axis: str, held: Row) -> Panel:
+    points = _points(sweep, axis, held)
     curves = [c for p in sweep.policies if (c := _curve(sweep, metric, axis, points, p)).x]
     return Panel(axis, held, curves, list(_crossovers(sweep, metric, axis, points)))
 

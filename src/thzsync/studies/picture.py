@@ -6,16 +6,27 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from thzsync.display.labels import POLICY_LABELS, label
 from thzsync.drawing import legend_above, look, new_figure, save_picture, styled
 from thzsync.experiments.comparison import METRIC_TITLES
-from thzsync.studies.axes import axis_title, held_name, is_number, is_wide, leading_axes, value_name
-from thzsync.studies.curves import Crossover, Panel, panels
+from thzsync.studies.axes import (
+    axis_title,
+    heading,
+    held_name,
+    is_number,
+    is_wide,
+    leading_axes,
+    value_name,
+)
+from thzsync.studies.curves import Crossover, Curve, Panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from thzsync.studies.break_evens import Finding
     from thzsync.studies.result import Row, Sweep
 
 SAVED: Final = ("completion_ms", "energy_j")
@@ -51,11 +62,51 @@ def draw(
     return figure
 
 
+def draw_break_even(sweep: Sweep) -> Figure:
+    """The paired difference along the key with its 95 % band, and where it is zero; see there."""
+    found = sweep.break_evens
+    with styled():
+        figure, all_axes = new_figure(len(found))
+        for axes, one in zip(all_axes, found, strict=True):
+            _draw_difference(axes, one)
+            if len(found) > 1:
+                axes.set_title(held_name(one.held), fontsize=8, wrap=True)
+            axes.set_xlabel(heading(one.sought.key))
+            axes.label_outer()
+        metric = found[0].metric
+        unit = f" [{metric.unit}]" if metric.unit else ""
+        names = (label(POLICY_LABELS, p) for p in (found[0].policy, found[0].against))
+        all_axes[0].set_ylabel(f"{metric.title}{unit},\n{' minus '.join(names)}")
+    return figure
+
+
+def _draw_difference(axes: Axes, one: Finding) -> None:
+    scale = one.metric.scale
+    mean, half = scale * one.mean, scale * np.nan_to_num(one.half)
+    style = look(0)
+    axes.axhline(0, color="0.2", linewidth=1)
+    axes.plot(one.x, mean, **style)
+    axes.fill_between(one.x, mean - half, mean + half, color=style["color"], alpha=0.15, lw=0)
+    known = Curve(one.policy, one.x.tolist(), mean.tolist(), half.tolist())
+    key = one.sought.key
+    panel, wide = Panel(key, one.held, [known], one.turns), is_wide(known.x, key)
+    places = (np.geomspace if wide else np.linspace)(known.x[0], known.x[-1], 4).tolist()
+    axes.set_xscale("log" if wide else "linear")
+    axes.minorticks_off()
+    axes.set_xticks(places, [value_name(place, key) for place in places])
+    for turn in one.turns:
+        _mark(axes, panel, turn)
+
+
 def save_pictures(sweep: Sweep, folder: str | Path) -> list[Path]:
     """Draw the chief metrics against the first axis into a folder, as PNG and SVG."""
     groups = leading_axes(sweep)
     if not groups:
         return []
+    if sweep.break_evens:
+        figure = draw_break_even(sweep)
+        paths = [Path(folder) / f"figures/break_even_by_{groups[0]}.{s}" for s in ("png", "svg")]
+        return [save_picture(figure, path) for path in paths]
     # More than two axes do not fit a page: the others are fixed at their first value.
     at = {key: sweep.points[0][key] for key in groups[2:]}
     written = []

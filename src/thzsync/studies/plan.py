@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,10 @@ from thzsync.experiments.runs import Task
 from thzsync.feasibility import check_scenario
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import OVERLAY, changed, value_at
-from thzsync.studies.specification import Specification
+from thzsync.studies.axes import is_number
+from thzsync.studies.specification import BreakEven, Specification
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -24,14 +27,22 @@ class Plan:
 
     specification: Specification
     base: Scenario
-    points: tuple[dict[str, Any], ...]
+    points: tuple[Row, ...]
     """What the resolved scenario holds under the varied keys."""
     runs: tuple[Task, ...]
+    changes: tuple[Row, ...]
+    """What was asked of every point, as it was written."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """Results that are needed, each once: a contender that pins an axis repeats itself."""
         return tuple(dict.fromkeys(run.key for run in self.runs))
+
+    @property
+    def expected_runs(self) -> int:
+        """How many results will be needed, about: a break-even begins with two values."""
+        sought = self.specification.break_even
+        return len(self.keys) if sought is None else round(len(self.keys) * sought.values / 2)
 
     def shard(self, part: int, parts: int) -> Sequence[Task]:
         """The runs of one part of several; those that share a realisation stay together."""
@@ -40,21 +51,44 @@ class Plan:
         order = {key: k for k, key in enumerate(dict.fromkeys(r.realisation for r in self.runs))}
         return [run for run in self.runs if order[run.realisation] % parts == part - 1]
 
+    def joined(self, other: Plan, key: str) -> Plan:
+        """The plan with further points of the same sweep; along ``key`` all are in order."""
+        points = (*self.points, *other.points)
+        changes = (*self.changes, *other.changes)
+        panels = list(dict.fromkeys(repr(_without(point, key)) for point in points))
+        places = [(panels.index(repr(_without(point, key))), point[key]) for point in points]
+        order = sorted(range(len(points)), key=places.__getitem__)
+        rank = {old: new for new, old in enumerate(order)}
+        shifted = (replace(run, point=run.point + len(self.points)) for run in other.runs)
+        runs = [replace(run, point=rank[run.point]) for run in (*self.runs, *shifted)]
+        return replace(
+            self,
+            points=tuple(points[k] for k in order),
+            runs=tuple(sorted(runs, key=lambda run: run.point)),
+            changes=tuple(changes[k] for k in order),
+        )
+
     @cached_property
     def digest(self) -> str:
         """Names the plan: equal plans, equal name."""
         return digest(self.specification.model_dump(mode="json"), self.base.digest, self.keys)
 
 
-def make_plan(specification: Specification, base: Scenario | None = None) -> Plan:
-    """Build and validate the scenario of every point, before any work is done."""
+def make_plan(
+    specification: Specification, base: Scenario | None = None, asked: Sequence[Row] | None = None
+) -> Plan:
+    """Build and validate the scenario of every point, before any work is done.
+
+    ``asked`` are other points than those of the specification.
+    """
     start = base or Scenario.load(specification.base)
     start = changed(start, specification.set, "set") if specification.set else start
     known_policies(tuple(dict.fromkeys(c.policy for c in specification.all)))
     if not start.jobs:
         raise ThzSyncError(f"scenario {start.name!r} has no job; add a [[jobs]] table to sweep it")
+    changes = tuple(specification.points() if asked is None else asked)
     points, runs = [], []
-    for number, point in enumerate(specification.points()):
+    for number, point in enumerate(changes):
         setting = changed(start, point, _place(point))
         points.append({key: _cell(_value(setting, point, key)) for key in specification.keys})
         own = {c.name: changed(setting, c.set, f"contender {c.name}") for c in specification.all}
@@ -65,12 +99,32 @@ def make_plan(specification: Specification, base: Scenario | None = None) -> Pla
             for seed in specification.seeds
             for c in specification.all
         ]
-        if points[-1] in points[:-1]:
-            raise ThzSyncError(f"axes: {_place(point)} comes twice; give every value once")
-    return Plan(specification, start, tuple(points), tuple(runs))
+    if specification.break_even is not None and asked is None:
+        _check_range(specification.break_even, points)
+    for number, point in enumerate(points):
+        if point in points[:number]:
+            place = _place(changes[number])
+            raise ThzSyncError(f"axes: {place} comes twice; give every value once")
+    return Plan(specification, start, tuple(points), tuple(runs), changes)
 
 
-def _place(point: dict[str, Any]) -> str:
+def _check_range(sought: BreakEven, points: Sequence[Row]) -> None:
+    """Raise if the ends of a break-even's range, low ones first, are no numbers or do not rise."""
+    key, half = sought.key, len(points) // 2
+    for low, high in zip(points[:half], points[half:], strict=True):
+        if not (is_number(low[key]) and is_number(high[key])):
+            raise ThzSyncError(f"break-even: {key} is {low[key]!r}; name a key with numbers")
+        if low[key] >= high[key]:
+            raise ThzSyncError(
+                f"break-even: {key}: found {sought.low}..{sought.high}; give the lower end first"
+            )
+
+
+def _without(point: Row, key: str) -> Row:
+    return {name: value for name, value in point.items() if name != key}
+
+
+def _place(point: Row) -> str:
     return ", ".join(f"{key}={value}" for key, value in point.items()) or "base"
 
 

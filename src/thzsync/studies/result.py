@@ -28,6 +28,8 @@ from thzsync.workers.call import in_one_line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from thzsync.studies.break_evens import Finding
+
 Row = dict[str, Any]
 
 
@@ -98,6 +100,13 @@ class Sweep:
                 found.append({**point, "policy": policy, "seeds": means.height, **figures})
         return found
 
+    @cached_property
+    def break_evens(self) -> list[Finding]:
+        """Where the two policies are equal, per combination of the other axes' values."""
+        from thzsync.studies.break_evens import findings
+
+        return findings(self)
+
     @property
     def seeds_text(self) -> str:
         """How many seeds rows are means of, such as ``2 to 3 of 5 paired seeds``."""
@@ -140,6 +149,7 @@ class Sweep:
 
     def document(self) -> Row:
         """The sweep as plain values."""
+        from thzsync.studies.break_evens import document
         from thzsync.studies.curves import crossovers
 
         return {
@@ -157,6 +167,7 @@ class Sweep:
             "first_iteration": self.specification.first,
             "rows": self.rows,
             "crossovers": crossovers(self),
+            **document(self),
             "failures": list(self.failures),
             "missing": self.missing,
             "environment": environment(),

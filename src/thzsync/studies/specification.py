@@ -5,11 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import product
+from math import ceil, log2
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
+from thzsync.display.metrics import MAKESPAN, SWEPT
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.scenario.base import Count, Index, Model
 from thzsync.scenario.changes import parse_assignment, parse_value
@@ -35,8 +37,10 @@ Group = Annotated[dict[str, Values], BeforeValidator(_dotted)]
 Changes = Annotated[dict[str, Any], BeforeValidator(_dotted)]
 """Scenario keys and other values for them."""
 
-KEYS_OF_ITS_OWN: Final = ("base", "axes", "zipped", "contenders")
+KEYS_OF_ITS_OWN: Final = ("base", "axes", "zipped", "contenders", "break_even")
 """Keys that tell a specification from a scenario."""
+BREAKING_EVEN: Final = ("all-wired-best", "thz-sync")
+"""Policies of a break-even when nobody is named: the best fibre-only one, and the overlay's."""
 
 
 class Contender(Model):
@@ -48,6 +52,34 @@ class Contender(Model):
     """Who decides."""
     set: Changes = Field(default_factory=dict)
     """Changes for this contender; they come last, so they may also pin an axis."""
+
+
+class BreakEven(Model):
+    """A range of a key in which the place is sought where two policies are equal."""
+
+    key: str
+    """The scenario key."""
+    low: Any
+    """Its least value: a number, or a quantity such as ``50 Gb/s``."""
+    high: Any
+    """Its greatest value."""
+    metric: str = MAKESPAN.key
+    """What the policies are compared in."""
+    tolerance: Annotated[float, Field(gt=0, le=0.5)] = 0.02
+    """Values are evaluated until they are as near as this share of the range."""
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, metric: str) -> str:
+        known = [one.key for one in SWEPT]
+        if metric not in known:
+            raise ValueError(f"use one of {', '.join(known)}")
+        return metric
+
+    @property
+    def values(self) -> int:
+        """How many values are evaluated, about: both ends, then halvings."""
+        return 3 + 2 * ceil(log2(1 / self.tolerance))
 
 
 class Specification(Model):
@@ -63,6 +95,8 @@ class Specification(Model):
     """Scenario keys and their values; all combinations are run."""
     zipped: tuple[Group, ...] = ()
     """Groups of keys whose values go together, first with first; each group is one axis."""
+    break_even: BreakEven | None = None
+    """An axis whose values are not given but found: where two policies are equal."""
     policies: tuple[str, ...] = ()
     """Policies to compare; the first is the reference of paired differences."""
     contenders: tuple[Contender, ...] = ()
@@ -99,13 +133,18 @@ class Specification(Model):
                 yield f"{kind}: {twice[0]} stands there twice; name it once"
         if len(set(self.seeds)) < len(self.seeds):
             yield "seeds: one stands there twice; name each once"
+        if self.break_even is not None and len(self.all) != 2:
+            found = ", ".join(contender.name for contender in self.all)
+            yield f"policies: found {found}; name two for a break-even"
         if self.first >= self.iterations:
             yield f"first: found {self.first}; use less than iterations ({self.iterations})"
 
     @property
     def groups(self) -> list[Group]:
-        """The axes, each as a group of keys that change together."""
-        return [*({key: values} for key, values in self.axes.items()), *self.zipped]
+        """The axes, each as a group of keys that change together; a break-even has its ends."""
+        sought = self.break_even
+        ends = [] if sought is None else [{sought.key: (sought.low, sought.high)}]
+        return [*ends, *({key: values} for key, values in self.axes.items()), *self.zipped]
 
     @property
     def keys(self) -> list[str]:
@@ -116,7 +155,8 @@ class Specification(Model):
     def all(self) -> list[Contender]:
         """Every contender, plain policies first; THz-SynC when nobody is named."""
         plain = [Contender(name=policy, policy=policy) for policy in self.policies]
-        default = [Contender(name="thz-sync", policy="thz-sync")]
+        usual = ("thz-sync",) if self.break_even is None else BREAKING_EVEN
+        default = [Contender(name=policy, policy=policy) for policy in usual]
         return [*plain, *self.contenders] or default
 
     def overridden(self, options: Mapping[str, Any]) -> Specification:
@@ -186,6 +226,18 @@ def read_assignments(changes: Sequence[str], zipped: Sequence[str]) -> dict[str,
         "zipped": groups,
     }
     return {name: part for name, part in parts.items() if part}
+
+
+def read_break_even(text: str) -> dict[str, Any]:
+    """Key and range of ``KEY=LOW..HIGH``."""
+    key, _, values = (part.strip() for part in text.partition("="))
+    ends = [part.strip() for part in values.split("..")]
+    if not all(key.split(".")) or len(ends) != 2 or not all(ends):
+        raise ThzSyncError(
+            f"--break-even: found {text!r}; write KEY=LOW..HIGH, such as thz.noise_figure_db=0..20"
+        )
+    low, high = map(parse_value, ends)
+    return {"key": key, "low": low, "high": high}
 
 
 def split_values(text: str) -> Iterator[str]:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from thzsync.display.metrics import MAKESPAN
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.runs import Watch, execute
+from thzsync.experiments.runs import Task, Watch, execute
 from thzsync.experiments.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.files import write_atomically, write_document
 from thzsync.folders import SWEEP, claim_folder
@@ -17,7 +18,8 @@ from thzsync.records.run import environment
 from thzsync.scenario import Scenario
 from thzsync.studies.plan import Plan, make_plan
 from thzsync.studies.result import Sweep, gather, read_document
-from thzsync.studies.specification import Specification, read_specification, specify
+from thzsync.studies.specification import BreakEven, Specification, read_specification, specify
+from thzsync.workers import one_team
 
 
 def sweep(
@@ -43,11 +45,68 @@ def sweep(
     chosen = {"axes": dict(axes)} if axes is not None else {}
     plan = plan_sweep(what, chosen | options)
     with prepared(plan, out, resume, force) as store:
-        execute(plan.runs, store, workers, scheduler, watch)
-        found = gather(plan, store)
+
+        def do(runs: Sequence[Task]) -> None:
+            execute(runs, store, workers, scheduler, watch)
+
+        found = carried_out(plan, store, do)
         finish(found, store)
     warn_beyond(found.fidelity)
     return found
+
+
+def break_even(
+    what: str | Path | Scenario | Specification,
+    key: str,
+    low: float | str,
+    high: float | str,
+    axes: Mapping[str, Sequence[Any]] | None = None,
+    *,
+    metric: str = MAKESPAN.key,
+    tolerance: float = BreakEven.model_fields["tolerance"].default,
+    **options: Any,
+) -> Sweep:
+    """Find where two policies are equal along a key, per combination of values of other axes.
+
+    ``low`` and ``high`` are the ends of the range, numbers or quantities such as ``"50 Gb/s"``. The
+    policies are the best fibre-only one and THz-SynC unless ``options`` name two; the first is the
+    reference. Values are evaluated until they are as near to the break-even, and to both ends of
+    its 95 % interval, as the ``tolerance``, a share of the range. The result is the sweep over all
+    evaluated values, and its ``break_evens`` say where the order turns, if it does. Further
+    ``options`` are those of ``sweep``.
+    """
+    sought = {"key": key, "low": low, "high": high, "metric": metric, "tolerance": tolerance}
+    return sweep(what, axes, break_even=sought, **options)
+
+
+def carried_out(plan: Plan, store: Store, do: Callable[[Sequence[Task]], None]) -> Sweep:
+    """Have the runs of a plan done, and of a break-even those at the values that follow."""
+    sought = plan.specification.break_even
+    if sought is None:
+        do(plan.runs)
+        return gather(plan, store)
+    with one_team():
+        do(plan.runs)
+        found = gather(plan, store)
+        while asked := _further(plan, found, sought.key):
+            further = make_plan(plan.specification, plan.base, asked)
+            store.recall(further.runs)
+            do(further.runs)
+            plan = plan.joined(further, sought.key)
+            found = gather(plan, store)
+    return found
+
+
+def _further(plan: Plan, found: Sweep, key: str) -> list[dict[str, Any]]:
+    """The points to evaluate next; none that was tried already, as one where runs failed."""
+    points = list(zip(plan.points, plan.changes, strict=True))
+    asked = []
+    for finding in found.break_evens:
+        held = finding.held.items()
+        panel = [both for both in points if all(both[0][name] == value for name, value in held)]
+        tried = {point[key] for point, _ in panel}
+        asked += [panel[0][1] | {key: x} for x in finding.between() if x not in tried]
+    return asked
 
 
 def plan_sweep(
@@ -134,7 +193,7 @@ def merge(
                     write_atomically(store.folder / shelf / file.name, file.read_bytes())
         store.recall(plans[0].runs)
         store.recall_failures(plans[0].keys)
-        found = gather(plans[0], store)
+        found = carried_out(plans[0], store, lambda runs: None)
         finish(found, store)
     return found
 

@@ -36,7 +36,7 @@ class Executor:
 
     def __init__(self, backend: Here | Cluster | Processes) -> None:
         self._backend = backend
-        self._told: set[str] = set()
+        self._told: set[str] = _told[-1] if _told else set()
 
     def run(
         self, calls: Sequence[Call], watch: Callable[[float], object] = lambda done: None
@@ -104,12 +104,15 @@ def _make(count: int, scheduler: str | None) -> Here | Cluster | Processes:
 def one_team() -> Iterator[None]:
     """Executors that are opened inside share their processes, one after the other.
 
-    A worker spends a second or two before its first call, on imports and stored kernels.
+    They also pass on each distinct warning once in all. A worker spends a second or two before its
+    first call, on imports and stored kernels.
     """
     _teams.append([])
+    _told.append(set())
     try:
         yield
     finally:
+        _told.pop()
         for processes in _teams.pop():
             processes.close()
 
@@ -133,3 +136,5 @@ def _lent(team: list[Processes], count: int) -> Iterator[Processes]:
 
 
 _teams: list[list[Processes]] = []
+_told: list[set[str]] = []
+"""Warnings that were passed on within each team."""

@@ -13,7 +13,7 @@ function sweepCharts(box) {
 }
 
 function sweepControls(tools, chosen, refresh) {
-  const { metrics, axes } = DATA.sweep;
+  const { metrics, axes, panels } = DATA.sweep;
   const focused = tools.contains(document.activeElement) ? document.activeElement.name : null;
   tools.replaceChildren();
   const named = (list) => list.map(({ key, title }) => [key, title]);
@@ -28,7 +28,8 @@ function sweepControls(tools, chosen, refresh) {
   const others = axes.filter(({ key }) => key !== chosen.axis);
   if (!others.some(({ key }) => key === chosen.split)) chosen.split = others[0]?.key ?? null;
   choose("metric", "Metric", named(metrics), chosen.metric, (key) => (chosen.metric = key));
-  if (others.length) choose("axis", "against", named(axes), chosen.axis, (key) => (chosen.axis = key));
+  const drawn = axes.filter(({ key }) => key in panels);
+  if (drawn.length > 1) choose("axis", "against", named(drawn), chosen.axis, (key) => (chosen.axis = key));
   if (others.length < 2) return;
   choose("split", "a panel per", named(others), chosen.split, (key) => (chosen.split = key));
   for (const { key, title, names } of others.filter((other) => other.key !== chosen.split)) {
@@ -68,7 +69,7 @@ function sweepStage(stage, chosen) {
   if (!specs.length) make(stage, "p", { class: "lead" }, "No run is finished here.");
 }
 // The first metric of several policies: the difference to the reference policy in the same seeds.
-const isPaired = ({ key }) => key.endsWith("_diff_pct");
+const isPaired = ({ paired }) => paired !== undefined;
 const bothEnds = ({ y, half }) => [y - (half || 0), y + (half || 0)];
 
 function sweepSpec(one, metric, axis) {
@@ -77,7 +78,8 @@ function sweepSpec(one, metric, axis) {
     const { at, mean, half } = curves[policy.key];
     const points = at.map((k, n) => ({ x: axis.places[k], y: mean[n], half: half[n] }));
     const known = points.filter((p) => p.y !== null);
-    const between = isPaired(metric) && axis.numeric ? betweenPoints(known, one, axis) : null;
+    const bent = metric.key.endsWith("_diff_pct") && axis.numeric;
+    const between = bent ? betweenPoints(known, one, axis) : null;
     return { ...policy, whiskers: !isPaired(metric), points: known, between };
   });
   return {
@@ -109,7 +111,7 @@ function sweepPanel(grid, spec, metric) {
   const ends = { low: "lower is better", high: "higher is better" };
   const unit = spec.fit.unit ? `[${spec.fit.unit}]` : "";
   const band = spec.paired ? "band: 95 % of the paired difference" : null;
-  const note = [unit, spec.paired ? "below 0 is faster" : ends[metric.better], band].filter(Boolean).join(", ");
+  const note = [unit, metric.paired ?? ends[metric.better], band].filter(Boolean).join(", ");
   const holder = panel(grid, spec.title ? `${metric.title}, ${spec.title}` : metric.title, note);
   const below = make(holder.parentNode, "p", { class: "below crossings" });
   chart(holder, (target, width) => {
