@@ -15,9 +15,9 @@ from thzsync.gym.capacity import at_least, capacity_of
 from thzsync.gym.observations import Observation, Observations
 from thzsync.records import References, Run
 from thzsync.scenario import Scenario, ScenarioLike
+from thzsync.simulation.references import reference_costs
 from thzsync.simulation.results import refuse_not_finite
 from thzsync.simulation.session import Session
-from thzsync.simulation.simulator import reference_costs
 
 KEPT_REFERENCES: Final = 4096
 """Seeds whose references are cached."""
