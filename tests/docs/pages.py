@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
+    "docs/agents.md",
     "docs/api.md",
     "docs/architecture.md",
     "docs/environment.md",

@@ -31,6 +31,7 @@ SLOW = (
     "thzsync bench",
     "python -m thzsync.report",
     "python examples/traces",
+    "python examples/agents",
 )
 """What a block that is not run may consist of."""
 

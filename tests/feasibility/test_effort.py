@@ -12,7 +12,7 @@ from thzsync.feasibility import Asked, Effort, effort_of
 from thzsync.feasibility.effort import DECIDED_SHARE, REFERENCES
 from thzsync.scenario import Scenario
 from thzsync.scenario.changes import changed
-from thzsync.simulation.simulator import REFERENCE_ITERATIONS
+from thzsync.simulation.references import REFERENCE_ITERATIONS
 from thzsync.streams import Streams
 
 TINY, PAPER, POD = (Scenario.preset(name) for name in ("tiny", "paper", "pod-1024"))

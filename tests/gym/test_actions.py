@@ -92,6 +92,23 @@ def test_every_element_of_the_space_is_a_valid_action(situations: list[Situation
             FULL.action(situation, space.sample()).check(situation)
 
 
+def test_masks_leave_every_distinct_action_and_no_other(situations: list[Situation]) -> None:
+    """Absent units and senders have one number left; a present one has all shares or levels."""
+    for situation in situations:
+        parts = np.split(FULL.mask(situation), np.cumsum(FULL.space.nvec)[:-1])
+        free = [*(np.arange(20) < situation.units), *(np.arange(8) < situation.offer.groups)]
+        for part, size, present in zip(parts, FULL.space.nvec, free, strict=True):
+            assert part.tolist() == ([1] * size if present else [1] + [0] * (size - 1))
+        assert UNIFORM.mask(situation).tolist() == [1] * UNIFORM.space.n
+
+
+def test_gymnasium_draws_actions_under_a_mask(situations: list[Situation]) -> None:
+    for situation in situations:
+        parts = np.split(FULL.mask(situation), np.cumsum(FULL.space.nvec)[:-1])
+        FULL.action(situation, FULL.space.sample(mask=tuple(parts))).check(situation)
+        UNIFORM.action(situation, UNIFORM.space.sample(UNIFORM.mask(situation))).check(situation)
+
+
 @pytest.mark.parametrize(
     ("choice", "message"),
     [

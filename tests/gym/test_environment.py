@@ -139,6 +139,23 @@ def test_options_may_give_a_run_another_length() -> None:
     assert env.record().iterations.height == 3
 
 
+@pytest.mark.parametrize("actions", ["full", "uniform"])
+def test_the_mask_belongs_to_the_event_that_waits(actions: str) -> None:
+    env = tiny(actions=actions)
+    with pytest.raises(ThzSyncError, match="reset"):
+        env.action_masks()
+    (observation, info), over = env.reset(seed=0), False
+    while not over:
+        mask = info["action_mask"]
+        assert np.array_equal(mask, env.action_masks())
+        if actions == "full":
+            free = np.add.reduceat(mask, np.r_[0, np.cumsum(env.action_space.nvec)[:-1]]) > 1
+            exists = np.r_[observation["unit_mask"], observation["sender_mask"]]
+            assert np.array_equal(free, exists)
+        observation, _, over, _, info = env.step(env.action_space.sample())
+    assert "action_mask" not in info
+
+
 def test_a_wrapper_may_cut_an_episode_short() -> None:
     env = gymnasium.make(ID, max_episode_steps=3, references=REFERENCES)
     env.reset(seed=0)

@@ -33,6 +33,22 @@ MUTANTS = (
         "the first sender's level is everybody's",
     ),
     Mutant(
+        "thzsync.gym.actions",
+        "Full.mask",
+        "shares[: offer.units] = levels[: offer.groups] = 1",
+        "shares[: offer.units] = levels[: offer.units] = 1",
+        ("tests/gym/test_actions.py::test_masks_leave_every_distinct_action_and_no_other",),
+        "absent senders seem to have levels to choose from",
+    ),
+    Mutant(
+        "thzsync.simulation.references",
+        "_AllWired._record_iteration",
+        "self._of_iteration[run.index].clear()",
+        "pass",
+        ("tests/simulation/test_references.py",),
+        "the first iteration counts three times",
+    ),
+    Mutant(
         "thzsync.gym.capacity",
         "_largest_offer",
         "np.maximum(demand.size_bytes, 1)",

@@ -57,10 +57,10 @@ MUTANTS = (
         "queues of the way back are shown",
     ),
     Mutant(
-        "thzsync.simulation.simulator",
+        "thzsync.simulation.references",
         "reference_costs",
-        "simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)",
-        "simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, 0, {}, stop=go_on, detailed=False)",
+        "_AllWired(scenario, seed, step or (lambda: None))",
+        "_AllWired(scenario, 0, step or (lambda: None))",
         REFERENCES,
         "references are always those of seed 0",
     ),

@@ -41,7 +41,8 @@ from thzsync.records.parts import (
 from thzsync.records.run import frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, simulate
-from thzsync.simulation.simulator import first_policy, reference_costs, resume
+from thzsync.simulation.references import reference_costs
+from thzsync.simulation.simulator import first_policy, resume
 from thzsync.version import __version__
 
 POLICIES = ("thz-sync", "ddqn", "fixed-ratio")

@@ -147,7 +147,8 @@ def _begin(spec: RunSpec, policy: Policy, out: str | None) -> tuple[RunSpec, int
     from thzsync.coordinator import own_scenario
     from thzsync.feasibility import check_memory, effort_of, scarce_disk
     from thzsync.scenario.fidelity import needs_packets
-    from thzsync.simulation.simulator import REFERENCE_ITERATIONS, checked_references
+    from thzsync.simulation.references import REFERENCE_ITERATIONS
+    from thzsync.simulation.simulator import checked_references
 
     setting, asked = spec.scenario, _asked(spec, policy, kept=out is not None)
     effort = effort_of(asked)

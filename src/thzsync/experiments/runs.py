@@ -18,7 +18,7 @@ from thzsync.records import Fidelity, References
 from thzsync.records.certificate import judged_together
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
-from thzsync.simulation.simulator import REFERENCE_ITERATIONS
+from thzsync.simulation.references import REFERENCE_ITERATIONS
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import heard, tell
 

@@ -18,10 +18,15 @@ except ImportError:
     ) from None
 
 from thzsync.gym.environment import CollectivesEnv
+from thzsync.gym.vector import CollectivesVectorEnv
 
 ID: Final = "thzsync/Collectives-v0"
 """Name of the environment in Gymnasium."""
 
-gymnasium.register(ID, entry_point="thzsync.gym.environment:CollectivesEnv")
+gymnasium.register(
+    ID,
+    entry_point="thzsync.gym.environment:CollectivesEnv",
+    vector_entry_point="thzsync.gym.vector:CollectivesVectorEnv",
+)
 
-__all__ = ["ID", "CollectivesEnv"]
+__all__ = ["ID", "CollectivesEnv", "CollectivesVectorEnv"]

@@ -7,14 +7,19 @@ so is the level of a sender whose units all stay on fibre.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
 
 from thzsync.arrays import IntArray
 from thzsync.coordinator import Action, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.gym.capacity import Capacity, at_least
+
+MaskArray: TypeAlias = npt.NDArray[np.int8]
+"""1 for every value that a number may have: those of the first number, then of the next one."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,15 @@ class Full:
         level = choice[self.capacity.units :][offer.rack_group]
         return Action.of(offer, counts, situation.power_levels[level])
 
+    def mask(self, situation: Situation) -> MaskArray:
+        """Every share of the event's units and every level of its senders; 0 for absent ones."""
+        offer, capacity = situation.offer, self.capacity
+        shares = np.zeros((capacity.units, self.steps), dtype=np.int8)
+        levels = np.zeros((capacity.senders, self.levels), dtype=np.int8)
+        shares[: offer.units] = levels[: offer.groups] = 1
+        shares[:, 0] = levels[:, 0] = 1
+        return np.concatenate((shares.ravel(), levels.ravel()))
+
 
 @dataclass(frozen=True)
 class Uniform:
@@ -64,6 +78,10 @@ class Uniform:
         step, level = divmod(int(choice), self.levels)
         power = float(situation.power_levels[level])
         return Action.uniform(situation.offer, step / (self.steps - 1), power)
+
+    def mask(self, _: Situation) -> MaskArray:
+        """Every number is allowed in every event."""
+        return np.ones(self.steps * self.levels, dtype=np.int8)
 
 
 def coding_of(name: str, capacity: Capacity, steps: int, levels: int) -> Full | Uniform:

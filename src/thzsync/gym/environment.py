@@ -10,14 +10,14 @@ import gymnasium
 
 from thzsync.coordinator import Outcome, Situation
 from thzsync.errors import ThzSyncError
-from thzsync.gym.actions import coding_of
+from thzsync.gym.actions import MaskArray, coding_of
 from thzsync.gym.capacity import at_least, capacity_of
 from thzsync.gym.observations import Observation, Observations
 from thzsync.records import References, Run
 from thzsync.scenario import Scenario, ScenarioLike
+from thzsync.simulation.references import reference_costs
 from thzsync.simulation.results import refuse_not_finite
 from thzsync.simulation.session import Session
-from thzsync.simulation.simulator import reference_costs
 
 KEPT_REFERENCES: Final = 4096
 """Seeds whose references are cached."""
@@ -43,7 +43,8 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
     **Reward.** An event may end after later decisions. The reward of a step is the sum of the
     rewards of all events that ended during it, so an episode's rewards sum to those of its events.
     ``info["outcomes"]`` lists their outcomes, each with the number of its decision;
-    ``info["decision"]`` is the number of the decision that the observation asks for.
+    ``info["decision"]`` is the number of the decision that the observation asks for, and
+    ``info["action_mask"]`` has a 1 for every value that a number of the action may have.
 
     An event's reward is minus its weighted time and energy, relative to those of All-Wired in the
     same realisation. These ``references`` take three iterations of All-Wired per new seed; given
@@ -103,6 +104,15 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         observation = self._observations.of(self.situation)
         return observation, _reward(outcomes), over, False, self._info(outcomes)
 
+    def action_masks(self) -> MaskArray:
+        """Which values every number of the next action may have, one number after the other.
+
+        It is also in ``info["action_mask"]``. sb3-contrib's MaskablePPO calls this method.
+        """
+        if self.situation is None:
+            raise ThzSyncError("action_masks: no event waits for a decision; call reset() first")
+        return self._coding.mask(self.situation)
+
     def record(self, policy: str = "agent") -> Run:
         """All complete iterations of the present run, with ``policy`` as the agent's name."""
         if self.session is None:
@@ -122,6 +132,7 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
         info: dict[str, Any] = {"seed": self._seed, "outcomes": outcomes}
         if self.situation is not None:
             info |= {"decision": self.situation.decision, "collective": self.situation.kind}
+            info["action_mask"] = self.action_masks()
         return info
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from thzsync.records import Run
+from thzsync.simulation.references import reference_costs
 from thzsync.simulation.session import Session
-from thzsync.simulation.simulator import reference_costs, simulate
+from thzsync.simulation.simulator import simulate
 
 __all__ = ["Run", "Session", "reference_costs", "simulate"]

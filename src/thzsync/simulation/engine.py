@@ -134,20 +134,21 @@ class Engine:
         action.check(pending.situation)
         graph = pending.situation.offer.transfers(action.chunks)
         budget_w = action.power * world.scenario.thz.max_power_w
-        work = self.executor.start(graph, pending.delays_ps, budget_w, self._rank(pending))
+        rank = self._rank(pending.job, pending.event)
+        work = self.executor.start(graph, pending.delays_ps, budget_w, rank)
         self._decided[work.number] = (pending, action)
         if self.packet_check is not None:
             self.packet_check.started(work)
         self.pending = None
         self._faults.leave_dead_fibres(work)
 
-    def _rank(self, pending: Pending) -> int:
+    def _rank(self, run: JobRun, event: Event) -> int:
         """The event's rank on THz: events that no compute task waits for come last."""
         if self.world.scenario.thz.order == "age":
             return 0
-        return int(not pending.job.graph.gates_compute[pending.event.id])
+        return int(not run.graph.gates_compute[event.id])
 
-    def _activate(self, index: int, number: int) -> Pending:
+    def _activate(self, index: int, number: int) -> Pending | None:
         run, world, now = self.jobs[index], self.world, self.now_ps
         event = run.node(number)
         assert isinstance(event, Event)
@@ -200,16 +201,19 @@ class Engine:
             self._release(run, number)
 
     def _end_iteration(self, run: JobRun) -> None:
-        self.sampler.cut()
-        progress = run.progress(self.now_ps)
-        write_iteration(run, progress, self.now_ps, self.world)
-        self.recorder.extend(run.recorder)
-        self.finished.append(progress)
+        self._record_iteration(run)
         if run.over:
             self._running -= 1
             run.iteration = -1
         else:
             self._begin_iteration(run)
+
+    def _record_iteration(self, run: JobRun) -> None:
+        self.sampler.cut()
+        progress = run.progress(self.now_ps)
+        write_iteration(run, progress, self.now_ps, self.world)
+        self.recorder.extend(run.recorder)
+        self.finished.append(progress)
 
     def _release(self, run: JobRun, number: int) -> None:
         node = run.node(number)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from thzsync.errors import ThzSyncError
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
     from thzsync.records import References, Run
 
+Row: TypeAlias = tuple[str, float, float, float]
+"""Collective type, completion time [ms], optical and THz energy [J] of an event."""
 BANDWIDTHS: Final = ("algbw_gb_s", "busbw_gb_s")
 """Algorithm and bus bandwidth of recorded events as nccl-tests defines them [GB/s, 1e9 bytes]."""
 _CAUSES: Final = {
@@ -38,13 +41,28 @@ def by_collective(events: pl.DataFrame) -> list[dict[str, Any]]:
 
 def mean_costs(events: pl.DataFrame) -> References:
     """Mean completion time [s] and energy [J] per collective type."""
-    import polars as pl
+    names = ("kind", "completion_ms", "optical_energy_j", "thz_energy_j")
+    return mean_of_rows(zip(*(events[name].to_list() for name in names), strict=True))
 
-    grouped = events.group_by("kind", maintain_order=True).agg(
-        (pl.col("completion_ms") * 1e-3).mean().alias("time"),
-        (pl.col("optical_energy_j") + pl.col("thz_energy_j")).mean().alias("energy"),
-    )
-    return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
+
+def mean_of_rows(rows: Iterable[Row]) -> References:
+    """The same of events that are no table."""
+    costs: dict[str, tuple[list[float], list[float]]] = {}
+    for kind, time_ms, optical_j, thz_j in rows:
+        times, energies = costs.setdefault(kind, ([], []))
+        times.append(time_ms * 1e-3)
+        energies.append(optical_j + thz_j)
+    return {kind: (mean(times), mean(energies)) for kind, (times, energies) in costs.items()}
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean, summed in order with Kahan's compensation: the same digits on any machine."""
+    total = lost = 0.0
+    for value in values:
+        term = value - lost
+        total, before = total + term, total
+        lost = (total - before) - term
+    return total / len(values)
 
 
 def refuse_not_finite(run: Run) -> Run:
@@ -54,9 +72,13 @@ def refuse_not_finite(run: Run) -> Run:
     for noun, frame in (("event", run.events), ("iteration", run.iterations)):
         for column in frame.select(cs.float()).iter_columns():
             for row in (~column.is_finite()).arg_true().head(1).to_list():
-                causes = [text for word, text in _CAUSES.items() if word in column.name]
-                raise ThzSyncError(
-                    f"{noun} {row}: {column.name} is {column[row]:g}, not a finite number; "
-                    f"{(causes or [_OTHER_CAUSE])[0]}"
-                )
+                raise not_finite(f"{noun} {row}", column.name, column[row])
     return run
+
+
+def not_finite(place: str, name: str, value: float) -> ThzSyncError:
+    """What to look at when a result is not a finite number."""
+    causes = [text for word, text in _CAUSES.items() if word in name]
+    return ThzSyncError(
+        f"{place}: {name} is {value:g}, not a finite number; {(causes or [_OTHER_CAUSE])[0]}"
+    )

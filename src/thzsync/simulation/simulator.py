@@ -15,42 +15,21 @@ import numpy as np
 
 from thzsync.coordinator import Action, Policy, Situation, make_policy, own_scenario
 from thzsync.coordinator.saved import LearningPolicy, knowledge_of, load_policy
-from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.records import References, Run
 from thzsync.records.certificate import warn_beyond
 from thzsync.records.journal import Journal, RunSpec
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.simulation.metrics import Progress
-from thzsync.simulation.results import mean_costs, refuse_not_finite
+from thzsync.simulation.references import Step, reference_costs
+from thzsync.simulation.results import refuse_not_finite
 from thzsync.simulation.session import Driver, Session
 from thzsync.streams import Streams
 
 Tell = Callable[[Progress], None]
 """Called with every iteration that has ended."""
-Step = Callable[[], object]
-"""Called before every decision, for counting them."""
 Stop = Callable[[], bool]
 """Whether the run should end here."""
-REFERENCE_ITERATIONS = 3
-"""Iterations of All-Wired over which the reward's references are averaged."""
-
-
-def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> References:
-    """Mean time [s] and energy [J] per collective type of All-Wired in the same realisation.
-
-    ``step`` is called before every decision.
-    """
-
-    def go_on() -> bool:
-        if step is not None:
-            step()
-        return False
-
-    optical = scenario.optical.model_copy(update={"replayed_share": 0.0})
-    plain = scenario.model_copy(update={"optical": optical})  # the run itself has a certificate
-    run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
-    return mean_costs(run.events)
 
 
 def checked_references(
