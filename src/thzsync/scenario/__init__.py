@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thzsync.scenario.energy import Energy, FibreEnergy, RackEnergy, ThzEnergy
 from thzsync.scenario.fabric import Background, Blockage, Channel, Optical, Thz
 from thzsync.scenario.faults import (
     ComputeFrozen,
@@ -44,9 +45,11 @@ __all__ = [
     "ComputeFrozen",
     "Coordinator",
     "Ddqn",
+    "Energy",
     "FatTree",
     "Fault",
     "FibreDegraded",
+    "FibreEnergy",
     "Floor",
     "GridFloor",
     "Job",
@@ -57,6 +60,7 @@ __all__ = [
     "NetworkFunction",
     "Optical",
     "PairBlocked",
+    "RackEnergy",
     "RailOptimised",
     "Reward",
     "RingNetwork",
@@ -68,6 +72,7 @@ __all__ = [
     "SubbandJammed",
     "TableFloor",
     "Thz",
+    "ThzEnergy",
     "Training",
     "TransceiverDown",
     "preset_names",

@@ -14,6 +14,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.scenario.base import Model
 from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
+from thzsync.scenario.energy import Energy
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
@@ -38,6 +39,8 @@ class Scenario(Model):
     """The THz transceivers."""
     channel: Channel = Channel()
     """THz propagation."""
+    energy: Energy = Energy()
+    """Energy at the wall plug, and static power."""
     collectives: Collectives = Collectives()
     """Chunks, and the method of every collective."""
     stragglers: Stragglers = Stragglers()
@@ -146,6 +149,10 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         del values["carriers"]
     if values["floor"]["kind"] == "rings":
         del values["floor"]["kind"]
+    if values["energy"] == Energy().model_dump(mode="json"):
+        del values["energy"]
+    if values["reward"]["energy"] == "transmission":
+        del values["reward"]["energy"]
     for fault in values["faults"]:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]
