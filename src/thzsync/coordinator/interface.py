@@ -137,7 +137,7 @@ class Outcome:
     completion_s: float
     """T_e [s]."""
     energy_j: float
-    """E_e, optical and THz [J]."""
+    """The energy that the reward counts, of all carriers: E_e by default [J]."""
     reward: float
     """Minus the weighted, normalised cost."""
     fibre_s: float = 0.0

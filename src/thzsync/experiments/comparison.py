@@ -18,6 +18,7 @@ from thzsync.experiments.statistics import interval95, paired_row
 from thzsync.folders import COMPARISON, RUN, prepare_to_save
 from thzsync.records.certificate import Certificate
 from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.format2 import filled
 from thzsync.records.run import MARKER as RUN_MARKER
 from thzsync.records.run import SCENARIO, environment, frame_bytes, read_scenario
 from thzsync.scenario import Scenario
@@ -185,7 +186,8 @@ class Comparison:
             record = Record.at(source, MARKER, document)
             record.check_seal()
             iterations, events = (
-                pl.read_parquet(record.read(f"{name}.parquet")) for name in ("iterations", "events")
+                filled(name, pl.read_parquet(record.read(f"{name}.parquet")))
+                for name in ("iterations", "events")
             )
         except ThzSyncError:
             raise

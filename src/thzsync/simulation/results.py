@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 
 BANDWIDTHS: Final = ("algbw_gb_s", "busbw_gb_s")
 """Algorithm and bus bandwidth of recorded events as nccl-tests defines them [GB/s, 1e9 bytes]."""
+COUNTED: Final = {
+    "transmission": ["optical_energy_j", "thz_energy_j", "further_energy_j"],
+    "wall-plug": ["optical_wall_j", "thz_wall_j", "further_wall_j"],
+    "with-static": ["optical_wall_j", "thz_wall_j", "further_wall_j", "static_j"],
+}
+"""Columns of events of which every kind of energy that a reward may count is the sum."""
 _CAUSES: Final = {
+    "_wall": "look at the section energy, thz.max_power_w and the events' sizes",
+    "wall_": "look at the section energy, thz.max_power_w and the events' sizes",
+    "static": "look at the section energy",
     "energy": "look at optical.energy_j_per_bit_hop, thz.max_power_w and the events' sizes",
     "reward": "look at what the reference run cost, and at the reward's weights",
 }
@@ -36,13 +45,13 @@ def by_collective(events: pl.DataFrame) -> list[dict[str, Any]]:
     return grouped.agg(pl.len().alias("events"), time.mean(), *sums).to_dicts()
 
 
-def mean_costs(events: pl.DataFrame) -> References:
-    """Mean completion time [s] and energy [J] per collective type."""
+def mean_costs(events: pl.DataFrame, counts: str = "transmission") -> References:
+    """Mean completion time [s] and counted energy [J] per collective type."""
     import polars as pl
 
     grouped = events.group_by("kind", maintain_order=True).agg(
         (pl.col("completion_ms") * 1e-3).mean().alias("time"),
-        (pl.col("optical_energy_j") + pl.col("thz_energy_j")).mean().alias("energy"),
+        pl.sum_horizontal(COUNTED[counts]).mean().alias("energy"),
     )
     return {kind: (time, energy) for kind, time, energy in grouped.iter_rows()}
 

@@ -50,7 +50,7 @@ def reference_costs(scenario: Scenario, seed: int, step: Step | None = None) -> 
     optical = scenario.optical.model_copy(update={"replayed_share": 0.0})
     plain = scenario.model_copy(update={"optical": optical})  # the run itself has a certificate
     run = simulate(plain, ALL_WIRED, REFERENCE_ITERATIONS, seed, {}, stop=go_on, detailed=False)
-    return mean_costs(run.events)
+    return mean_costs(run.events, scenario.reward.energy)
 
 
 def checked_references(
