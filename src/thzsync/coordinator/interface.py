@@ -23,7 +23,7 @@ class Terms:
     scenario: Scenario
     network: Network
     per_s: float
-    """Reward lost per second [1/s]."""
+    """Reward lost per second, by static power too where the reward counts it [1/s]."""
     per_j: float
     """Reward lost per joule [1/J]."""
 

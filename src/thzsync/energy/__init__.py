@@ -7,7 +7,17 @@ Parameters are the scenario's section ``energy`` and what further carriers decla
 
 from __future__ import annotations
 
+from thzsync.energy.marginal import marginal_fibre_j, marginal_thz_j
 from thzsync.energy.static import Meter, Static
 from thzsync.energy.wall import counted_j, fibre_wall_j, further_wall_j, thz_wall_j
 
-__all__ = ["Meter", "Static", "counted_j", "fibre_wall_j", "further_wall_j", "thz_wall_j"]
+__all__ = [
+    "Meter",
+    "Static",
+    "counted_j",
+    "fibre_wall_j",
+    "further_wall_j",
+    "marginal_fibre_j",
+    "marginal_thz_j",
+    "thz_wall_j",
+]
