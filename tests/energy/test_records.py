@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ import polars as pl
 import pytest
 
 from tests.energy.settings import tiny
+from tests.registries import forgetting
 from thzsync.auditor import audit
+from thzsync.execution.carrier import CarrierKind, register_carrier
 from thzsync.records import Run
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
@@ -128,3 +132,29 @@ def test_modules_that_sleep_are_audited_where_a_hash_picks_the_path(kind: str) -
     assert audit(run).violations == []
     wrong = run.iterations.with_columns(pl.col("fibre_static_j") * (1 + 1e-6))
     assert not audit(replace(run, tables=run.tables | {"iterations": wrong})).ok
+
+
+def test_a_further_carrier_declares_its_wall_plug_and_its_static_power() -> None:
+    with forgetting():
+        bus = runpy.run_path(str(Path(__file__).parents[2] / "examples/extending/bus.py"))
+        facts = replace(bus["FACTS"], wall_j_per_bit=9e-12, idle_w=2.0)
+        register_carrier(CarrierKind("thirsty", bus["Bus"], facts))
+        scenario = tiny({"carriers": ["thz", "thirsty"]})
+        run = simulate(scenario, bus["ByBus"](1.0), iterations=1, references={})
+    assert audit(run).violations == []
+    row = run.iterations.row(0, named=True)
+    bits = 8 * run.tables["sendings"]["bytes"].sum()
+    assert row["further_energy_j"] == pytest.approx(5e-12 * bits)
+    assert row["further_wall_j"] == pytest.approx(9e-12 * bits)
+    assert row["further_static_j"] == pytest.approx(2.0 * row["makespan_ms"] / 1e3)
+    for other in (replace(facts, wall_j_per_bit=None), replace(facts, idle_w=2.1)):
+        assert not audit(replace(run, carriers={"thirsty": other})).ok
+
+
+def test_scenarios_without_the_new_keys_keep_their_digests() -> None:
+    """Those that version 0.3 computed before there were such keys."""
+    digests = {"paper": "47fee674db75", "tiny": "ab69e15fe110", "beyond": "cea4cf741dfe"}
+    assert {name: Scenario.preset(name).digest[:12] for name in digests} == digests
+    paper = Scenario.preset("paper")
+    assert paper.with_({"energy.racks.idle_w": 1.0}).digest != paper.digest
+    assert paper.with_({"reward.energy": "wall-plug"}).digest != paper.digest

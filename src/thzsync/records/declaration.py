@@ -69,7 +69,7 @@ class CarrierFacts:
     energy_j_per_bit: float | None = None
     """Every sending takes this energy per bit [J]."""
     wall_j_per_bit: float | None = None
-    """Energy per bit at the wall plug; that of transmission if absent [J]."""
+    """Energy per bit at the wall plug; what the sending took if absent [J]."""
     idle_w: float = 0.0
     """Static power of the carrier as a whole [W]."""
 
