@@ -7,7 +7,7 @@ from typing import Final
 
 from thzsync.display import number, with_unit
 from thzsync.network import Network, network_of, oversubscription, tiers
-from thzsync.scenario import RateLaw, RingNetwork, Scenario
+from thzsync.scenario import Energy, RateLaw, RingNetwork, Scenario
 
 
 def assumptions(*scenarios: Scenario) -> dict[str, str]:
@@ -83,10 +83,54 @@ def _background(scenario: Scenario) -> str:
 
 def _energy(scenario: Scenario) -> str:
     per_bit = with_unit(scenario.optical.energy_j_per_bit_hop, "J/bit/hop", 3)
+    sent = f"{per_bit} on fibre, radiated power on THz"
+    counts, given = scenario.reward.energy, scenario.energy
+    if given == Energy() and counts == "transmission":
+        return f"transmission only ({sent}), neither electronics at the wall plug nor static power"
     return (
-        f"transmission only ({per_bit} on fibre, radiated power on THz), neither electronics at "
-        "the wall plug nor static power"
+        f"the reward counts {_COUNTED[counts]}; transmission: {sent}; at the wall plug: "
+        f"{_wall(given)}; static: {_static(given)}"
     )
+
+
+def _wall(given: Energy) -> str:
+    """What is counted at the wall plug in addition to transmission, or instead of it."""
+    fibre, thz = given.fibre, given.thz
+    link, efficiency = fibre.link_j_per_bit, thz.amplifier_efficiency
+    powers = (
+        (link, "J/bit", "per link of fibre"),
+        (fibre.switch_j_per_bit, "J/bit", "per switch"),
+        (thz.front_end_w, "W", "per THz transmission"),
+        (thz.baseband_j_per_bit, "J/bit", "of baseband"),
+    )
+    told = [f"{with_unit(value, unit, 3)} {what}" for value, unit, what in powers if value]
+    told += [f"amplifiers {100 * efficiency:g} % efficient"] if efficiency < 1 else []
+    return ", ".join(told) or "the same"
+
+
+_COUNTED: Final = {
+    "transmission": "transmission only",
+    "wall-plug": "energy at the wall plug",
+    "with-static": "energy at the wall plug and static energy",
+}
+
+
+def _static(given: Energy) -> str:
+    """Static power of every kind of device."""
+    fibre, thz = given.fibre, given.thz
+    powers = (
+        (fibre.idle_w_per_port, "fibre module", fibre.sleep_share),
+        (fibre.idle_w_per_switch, "switch", 0.0),
+        (thz.idle_w, "RF chain", thz.sleep_share),
+        (given.racks.idle_w, "rack", 0.0),
+    )
+    told = [
+        f"{with_unit(watts, 'W', 3)} per {device}"
+        + (f" ({100 * saved:g} % less asleep)" if saved else "")
+        for watts, device, saved in powers
+        if watts
+    ]
+    return ", ".join(told) or "none"
 
 
 FACTS: Final[dict[str, Callable[[Scenario], str]]] = {

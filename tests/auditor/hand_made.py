@@ -48,6 +48,17 @@ SCENARIO = Scenario.model_validate(
         "floor": {"rings": 2, "slots_per_ring": 3},
         "thz": {"round_overhead_s": 10e-6},
         "channel": {"coherence_s": 5e-3},
+        "energy": {
+            "thz": {
+                "front_end_w": 0.8, "amplifier_efficiency": 0.05, "baseband_j_per_bit": 15e-12,
+                "idle_w": 0.1, "sleep_share": 0.25,
+            },
+            "fibre": {
+                "link_j_per_bit": 21e-12, "switch_j_per_bit": 9.8e-12, "idle_w_per_port": 4.0,
+                "idle_w_per_switch": 60.0, "sleep_share": 0.5,
+            },
+            "racks": {"idle_w": 1000.0},
+        },
         "collectives": {"chunk_bytes": 500_000},
         "jobs": [{"training": {"moe_stages": [0]}}],
         "faults": [
@@ -58,12 +69,16 @@ SCENARIO = Scenario.model_validate(
             {"kind": "fibre", "rack": 4, "start_s": 10.0, "end_s": 11.0},
         ],
     }
-)
+)  # fmt: skip
 THZ, OPTICAL = SCENARIO.thz, SCENARIO.optical
 NOISE_W = 1e-3 * 10 ** ((-174.0 + THZ.noise_figure_db) / 10) * THZ.subband_hz
 RACKS, LANES, RINGS = 6, 3, 2
 OVERHEAD = 10 * US
-CARRIERS = {"bus": CarrierFacts(one_at_a_time=True, rate_bps=80e9, energy_j_per_bit=3e-12)}
+CARRIERS = {
+    "bus": CarrierFacts(
+        one_at_a_time=True, rate_bps=80e9, energy_j_per_bit=3e-12, wall_j_per_bit=9e-12, idle_w=2.0
+    )
+}
 DISCIPLINES = {"p2p": "streaming", "a2a": "matching", "allreduce": "assignment"}
 
 
@@ -384,12 +399,49 @@ def _settle_event(event: Row, rows: Rows, flows: dict[tuple[int, int], Row]) -> 
         for t in rows["transmissions"]
         if t["number"] == event["number"]
     )
+    event["thz_wall_j"] = (
+        0.8 * _in_use_s(rows, {event["number"]})
+        + event["thz_energy_j"] / 0.05
+        + 15e-12 * 8 * event["thz_bytes"]
+    )
+    hops = [(8 * size_of(f, c["chunk"]), len(path(f["src"], f["dst"]))) for c, f in wired]
+    event["optical_wall_j"] = sum(bits * (21e-12 * n + 9.8e-12 * (n - 1)) for bits, n in hops)
+    event["link_s"] = sum(bits * n / 100e9 for bits, n in hops)
     event["further_bytes"] = sum(size_of(f, c["chunk"]) for c, f in bus)
     sent = (s for s in rows["sendings"] if s["number"] == event["number"])
     event["further_energy_j"] = sum(s["energy_j"] for s in sent)
+    event["further_wall_j"] = 9e-12 * 8 * event["further_bytes"]
+    lasts_s = event["completion_ms"] / 1e3
+    in_use_s = _in_use_s(rows, {event["number"]})
+    static = _static(len(event["racks"]), lasts_s, event.pop("link_s"), in_use_s)
+    event["static_j"] = sum(static.values())
     event["fallback_chunks"] = sum(c["decided"] > 0 for c, _ in wired)
     event["rerouted_chunks"] = sum(c["decided"] == 0 for c, _ in (*thz, *bus))
     event["decision_thz_share"] = sum(f["thz_chunks"] for f in own) / sum(f["chunks"] for f in own)
+
+
+def _in_use_s(rows: Rows, numbers: set[int]) -> float:
+    """Transmissions with their guard times."""
+    begin = {(r["number"], r["round"]): r["start_ps"] for r in rows["rounds"]}
+    mine = (t for t in rows["transmissions"] if t["number"] in numbers)
+    return sum(
+        (t["end_ps"] - begin.get((t["number"], t["round"]), t["start_ps"])) / 1e12 for t in mine
+    )
+
+
+def _static(racks: int, lasts_s: float, link_s: float, in_use_s: float) -> dict[str, float]:
+    """6 racks share 14 modules (12 at racks, 2 between rings), 2 switches and the bus."""
+    share = racks / 6
+    awake = {
+        "port": 0.5 * 14 * share * lasts_s + 0.5 * link_s,
+        "chain": 0.75 * 4 * racks * lasts_s + 0.25 * 2 * in_use_s,
+    }
+    return {
+        "fibre_static_j": 4.0 * awake["port"] + 60.0 * 2 * share * lasts_s,
+        "thz_static_j": 0.1 * awake["chain"],
+        "further_static_j": 2.0 * share * lasts_s,
+        "rack_static_j": 1000.0 * racks * lasts_s,
+    }
 
 
 def _measured(event: Row, own: list[Row]) -> tuple[float, float]:
@@ -418,6 +470,7 @@ def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration:
         name: sum(e[name] for e in events)
         for name in (
             "completion_ms", "optical_energy_j", "thz_energy_j", "further_energy_j",
+            "optical_wall_j", "thz_wall_j", "further_wall_j",
             "thz_bytes", "wired_bytes", "further_bytes", "fallback_chunks", "rerouted_chunks",
         )
     }  # fmt: skip
@@ -432,9 +485,17 @@ def _settled_iteration(rows: Rows, flows: dict[tuple[int, int], Row], iteration:
     racks = {rack for t in tasks for rack in t["racks"]}
     busy_ps = sum((t["end_ps"] - t["start_ps"]) * len(t["racks"]) for t in tasks)
     nodes = {n["node"]: n for n in (*tasks, *events)}
+    link_s = sum(load.values()) * 8 / 100e9
+    static = _static(RACKS, (end - start) / 1e12, link_s, _in_use_s(rows, numbers))
+    wall_j = sum(total[f"{name}_wall_j"] for name in ("optical", "thz", "further"))
     names = ("thz_bytes", "wired_bytes", "further_bytes")
     thz_bytes, *other_bytes = (total.pop(name) for name in names)
-    return total | {
+    return {
+        **total,
+        **static,
+        "wall_energy_j": wall_j,
+        "static_energy_j": sum(static.values()),
+        "total_energy_j": wall_j + sum(static.values()),
         "job": "train",
         "iteration": iteration,
         "start_ps": start,

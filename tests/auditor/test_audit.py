@@ -369,6 +369,29 @@ def optical_energy_that_is_no_sum(rows: Rows) -> None:
     rows["events"][WIRED]["optical_energy_j"] += 1e-9
 
 
+@breaks("energy", "figures")
+def thz_without_its_front_ends(rows: Rows) -> None:
+    rows["events"][P2P]["thz_wall_j"] = rows["events"][P2P]["thz_energy_j"] / 0.05
+
+
+@breaks("energy", "figures")
+def fibre_without_its_switches(rows: Rows) -> None:
+    event = rows["events"][WIRED]
+    event["optical_wall_j"] = event["optical_energy_j"] * 21 / 40
+
+
+@breaks("energy", "figures")
+def bus_without_its_electronics(rows: Rows) -> None:
+    event = max(rows["events"], key=lambda e: e["further_bytes"])
+    event["further_wall_j"] = event["further_energy_j"]
+
+
+@breaks("static", "figures")
+def static_energy_without_the_switches(rows: Rows) -> None:
+    event = rows["events"][WIRED]
+    event["static_j"] -= 60.0 * 2 * len(event["racks"]) / 6 * event["completion_ms"] / 1e3
+
+
 @breaks("completion", "figures")
 def completion_time_from_the_late_rack_on(rows: Rows) -> None:
     rows["events"][P2P]["completion_ms"] -= 500 * US / MS
@@ -384,6 +407,12 @@ ITERATION_FIGURES = (
     ("energy_j", "iteration_totals"),
     ("optical_energy_j", "iteration_totals"),
     ("thz_energy_j", "iteration_totals"),
+    ("wall_energy_j", "iteration_totals"),
+    ("optical_wall_j", "iteration_totals"),
+    ("thz_wall_j", "iteration_totals"),
+    ("further_wall_j", "iteration_totals"),
+    ("static_energy_j", "iteration_totals"),
+    ("total_energy_j", "iteration_totals"),
     ("reward", "iteration_totals"),
     ("makespan_ms", "iteration_totals"),
     ("thz_share", "iteration_totals"),
@@ -413,6 +442,13 @@ def test_a_wrong_figure_of_an_iteration_is_named(column: str, check: str) -> Non
     row = rows["iterations"][0]
     row[column] += 1 if isinstance(row[column], int) else 1e-3 * (abs(row[column]) + 1)
     assert verdict(rows).broken == [check]
+
+
+@pytest.mark.parametrize("part", ["fibre", "thz", "further", "rack"])
+def test_a_wrong_part_of_static_energy_is_named(part: str) -> None:
+    rows = hand_made.rows()
+    rows["iterations"][1][f"{part}_static_j"] *= 1 + 1e-6
+    assert verdict(rows).broken == ["static", "iteration_totals"]
 
 
 # -- the same run in another scenario: its limits and its faults ----------------------------------

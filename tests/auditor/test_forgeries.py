@@ -72,6 +72,7 @@ def settled(run: Run) -> Run:
     took_ms = (col("end_ps") - col("release_ps")) / 1e9
     events = events.with_columns(
         thz_energy_j=col("j").fill_null(0.0),
+        thz_wall_j=col("j").fill_null(0.0),
         completion_ms=took_ms,
         algbw_gb_s=col("algbw_gb_s") * col("completion_ms") / took_ms,
         busbw_gb_s=col("busbw_gb_s") * col("completion_ms") / took_ms,
@@ -81,10 +82,13 @@ def settled(run: Run) -> Run:
     events = events.with_columns(reward=-(cost + weights.energy_weight * total / energy))
     sums = events.group_by("job", "iteration").agg(
         col("completion_ms").sum(), col("thz_energy_j").sum(), col("optical_energy_j").sum(),
-        col("reward").mean(), total.sum().alias("energy_j"),
+        col("thz_energy_j").sum().alias("thz_wall_j"),
+        col("optical_energy_j").sum().alias("optical_wall_j"),
+        col("reward").mean(), total.sum().alias("energy_j"), total.sum().alias("wall_energy_j"),
+        total.sum().alias("total_energy_j"),
     )  # fmt: skip
     old = run.iterations
-    names = ("completion_ms", "thz_energy_j", "optical_energy_j", "reward", "energy_j")
+    names = [name for name in sums.columns if name not in ("job", "iteration")]
     joined = old.drop(names).join(
         sums, on=["job", "iteration"], how="left", maintain_order="left", nulls_equal=True
     )

@@ -48,7 +48,7 @@ def test_the_picture_has_a_line_and_a_band_per_policy() -> None:
     found = compare(TINY, POLICIES, seeds=2, iterations=2, workers=1)
     (axes,) = found.plot("energy_j").axes
     assert [line.get_label() for line in axes.get_lines()] == list(POLICIES)
-    assert axes.get_ylabel() == "Energy [J]"
+    assert axes.get_ylabel() == "Transmission energy [J]"
     with pytest.raises(ThzSyncError, match=r"metric: found 'speed'; .*energy_j"):
         found.plot("speed")
 

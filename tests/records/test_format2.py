@@ -15,7 +15,13 @@ from thzsync.records.folder import write_record
 from thzsync.records.run import MARKER, SCENARIO, Run, frame_bytes
 from thzsync.simulation import simulate
 
-ADDED = ("further_energy_j", "further_bytes", "noise_w", "step", "error_rate")
+WALL = ("optical_wall_j", "thz_wall_j", "further_wall_j", "wall_energy_j", "total_energy_j")
+STATIC = (
+    "static_j", "static_energy_j", "fibre_static_j", "thz_static_j", "further_static_j",
+    "rack_static_j",
+)  # fmt: skip
+OF_RADIO = ("noise_w", "step", "error_rate")
+ADDED = ("further_energy_j", "further_bytes", *OF_RADIO, *WALL, *STATIC)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.studies.sweeps import made_up
 from thzsync.assumptions import assumptions
 from thzsync.cli import main
 from thzsync.display import markdown_table
-from thzsync.display.metrics import REWARD, SWEPT
+from thzsync.display.metrics import MORE_ENERGY, REWARD, SWEPT
 from thzsync.experiments.comparison import METRICS
 from thzsync.report import Results, write_report
 from thzsync.report.answer import answer
@@ -90,7 +90,9 @@ def test_one_policy_has_a_range_and_a_sweep_of_nothing_has_tables_only() -> None
     one = specify({"policies": ["all-wired"], "axes": {"thz.subbands": [2, 4]}, "seeds": 2}, "x")
     swept = shown(with_iterations(made_up(one)))
     assert re.findall(r"\d+ ms", answer(swept).headline) == ["10 ms", "10 ms"]
-    assert [m["key"] for m in report_data(swept)["sweep"]["metrics"]] == [m.key for m in SWEPT]
+    assert [m["key"] for m in report_data(swept)["sweep"]["metrics"]] == [
+        m.key for m in (*SWEPT, *MORE_ENERGY)
+    ]
     nothing = shown(made_up(specify({"policies": ["all-wired"], "seeds": 2}, "x")))
     assert "sweep" not in report_data(nothing)
     assert title_of(nothing)
@@ -114,7 +116,7 @@ def test_the_first_picture_is_the_paired_difference_in_per_cent() -> None:
 
 
 def test_every_metric_of_an_iteration_can_be_shown() -> None:
-    assert {metric.key for metric in SWEPT} == set(METRICS)
+    assert {metric.key for metric in (*SWEPT, *MORE_ENERGY)} == set(METRICS)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -44,7 +44,7 @@ def test_published_columns_stand_only_where_something_was_published(
     rows = [row("thz-sync", 1.0, 2.0, -0.5), row("ddqn", 2.0, 1.0, -0.6)]
     (plain,) = page_tables(of_rows(comparison, *rows))["headline"]
     assert plain.headings() == [
-        "Policy", "Completion [ms]", "Energy [J]", "Reward", "Iteration time [ms]",
+        "Policy", "Completion [ms]", "Transmission [J]", "Reward", "Iteration time [ms]",
         "Exposed [ms]",
         "on THz",
     ]  # fmt: skip

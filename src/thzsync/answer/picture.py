@@ -8,6 +8,7 @@ import numpy as np
 
 from thzsync.answer.question import TITLES, Answer
 from thzsync.arrays import FloatArray
+from thzsync.display.metrics import ENERGY, TOTAL, more_energy
 from thzsync.drawing import COLOURS, new_figure, styled
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ def draw(answer: Answer) -> Figure:
     """Two panels of bars: compute and exposed communication, and energy."""
     rows = answer.candidates
     place = np.arange(len(rows))
+    spent = TOTAL if more_energy(rows) else ENERGY
     whole, exposed, half, energy = (
         np.array([row[key] for row in rows])
-        for key in ("makespan_ms", "exposed_ms", "ci95_makespan_ms", "energy_j")
+        for key in ("makespan_ms", "exposed_ms", "ci95_makespan_ms", spent.key)
     )
     with styled():
         figure, (times, energies) = new_figure(2, share_x=False)
@@ -39,7 +41,7 @@ def draw(answer: Answer) -> Figure:
         times.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
         times.invert_yaxis()
         energies.barh(place, energy, color=COLOURS[1])
-        _dress(energies, "Transmission energy per iteration [J]", energy, "{:.3g}", 4)
+        _dress(energies, f"{spent.title} per iteration [J]", energy, "{:.3g}", 4)
         energies.set_xlim(0, 1.2 * energy.max() or 1)
     return figure
 

@@ -35,7 +35,8 @@ TITLES: Final = {
     HYBRID: "hybrid, the scenario's mechanisms",
     PIPELINED: "hybrid, pipelined mechanisms",
 }
-JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j")
+ENERGIES: Final = ("wall_energy_j", "static_energy_j", "total_energy_j")
+JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j", *ENERGIES)
 """Metrics of which less is better."""
 METRICS: Final = (*JUDGED, "completion_ms", "thz_share")
 REALISTIC_NOISE_DB: Final = 11.0

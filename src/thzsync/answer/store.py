@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from thzsync.answer.picture import draw
-from thzsync.answer.question import METRICS, Answer, Row
+from thzsync.answer.question import ENERGIES, METRICS, Answer, Row
 from thzsync.answer.text import candidates_table, checks_table, lines
 from thzsync.drawing import save_picture
 from thzsync.errors import ThzSyncError
@@ -55,7 +55,8 @@ def load(folder: Path, document: Row) -> Answer:
 def _row(row: Row) -> Row:
     """A row whose metrics are numbers; an interval that is not known was written as null."""
     found = dict(row)
-    for key in (f"{part}{metric}" for part in ("", "diff_") for metric in METRICS):
+    known = [metric for metric in METRICS if metric in row or metric not in ENERGIES]
+    for key in (f"{part}{metric}" for part in ("", "diff_") for metric in known):
         half = row[f"ci95_{key}"]
         found |= {key: float(row[key]), f"ci95_{key}": math.nan if half is None else float(half)}
     return found

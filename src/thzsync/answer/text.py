@@ -9,6 +9,7 @@ from typing import Final
 from thzsync.answer.question import FIBRE, HYBRID, PIPELINED, THZ, TITLES, Answer, Row
 from thzsync.assumptions import assumptions
 from thzsync.display import Column, Interval, Table, counted, number, quantity, with_half
+from thzsync.display.metrics import ENERGY, Metric, more_energy
 from thzsync.display.table import Value
 from thzsync.experiments.statistics import verdict
 from thzsync.scenario import Scenario
@@ -41,7 +42,7 @@ def headline(answer: Answer) -> str:
 def details(answer: Answer) -> str:
     """Exposed communication, the other candidates, energy."""
     exposed = _exposed(answer.hybrid, answer.candidate(FIBRE))
-    return " ".join((exposed, *_others(answer), _energy(answer)))
+    return " ".join((exposed, *_others(answer), *_energies(answer)))
 
 
 def _difference(row: Row) -> str:
@@ -69,14 +70,20 @@ def _others(answer: Answer) -> Iterator[str]:
             yield f"{title} takes {_ms(row['makespan_ms'])}: {_difference(row)}."
 
 
-def _energy(answer: Answer) -> str:
-    spent = {name: answer.candidate(name)["energy_j"] for name in (FIBRE, THZ, PIPELINED)}
+def _energies(answer: Answer) -> Iterator[str]:
+    """What every candidate spends, by each energy that differs."""
+    for metric in (ENERGY, *more_energy(answer.candidates)):
+        yield _energy(answer, metric)
+
+
+def _energy(answer: Answer, metric: Metric) -> str:
+    spent = {name: answer.candidate(name)[metric.key] for name in (FIBRE, THZ, PIPELINED)}
     hybrid, fibre, thz = (
         quantity(spent[name], "J", 3, max(spent.values())) for name in (PIPELINED, FIBRE, THZ)
     )
     return (
-        f"Energy per iteration is {hybrid} with both, {fibre} with fibre only and {thz} with THz "
-        "alone."
+        f"{metric.title} per iteration is {hybrid} with both, {fibre} with fibre only and "
+        f"{thz} with THz alone."
     )
 
 
@@ -113,14 +120,15 @@ def _ms(value: float, digits: int = 4) -> str:
 
 def candidates_table(answer: Answer) -> Table:
     """What every candidate reached."""
+    energies = (ENERGY, *more_energy(answer.candidates))
     columns = (
         Column("Candidate", left=True),
         Column("Iteration time", "ms"),
         Column("Against fibre only", "ms", priority=1),
         Column("Exposed", "ms", priority=2),
-        Column("Energy", "J", priority=1),
+        *(Column(metric.short, metric.unit, priority=1) for metric in energies),
     )
-    metrics = ("makespan_ms", "diff_makespan_ms", "exposed_ms", "energy_j")
+    metrics = ["makespan_ms", "diff_makespan_ms", "exposed_ms", *(m.key for m in energies)]
     first, last = answer.iterations // 2 + 1, answer.iterations
     window = f"Iteration {last}" if first == last else f"Means of iterations {first} to {last}"
     caption = f"{window}, ± 95 % over {counted(len(answer.seeds), 'seed')}."

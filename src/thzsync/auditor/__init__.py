@@ -17,6 +17,7 @@ from thzsync.auditor import (
     carriers,
     causality,
     delivery,
+    energy,
     faults,
     fibre,
     flows,
@@ -53,7 +54,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     fibre.wired_speed, fibre.link_bytes, fibre.wired_order, fibre.link_rate,
     flows.fibre_time, flows.fidelity, fibre.link_spans, fibre.link_progress,
     background.background,
-    totals.energy, totals.completion, totals.bandwidth,
+    energy.energy, energy.static, totals.completion, totals.bandwidth,
     totals.references, totals.reward, totals.iteration_totals,
     totals.bubble, totals.utilisation, totals.exposed,
     faults.thz_faults, faults.frozen_racks, faults.silence, faults.fallback,
@@ -66,7 +67,7 @@ IN_PARTS: Final[frozenset[Check]] = frozenset((
     delivery.chunks_once, delivery.blocks, delivery.postcondition,
     carriers.sendings,
     delivery.fabric, delivery.decision, air.power_budget, rounds.transmission_bytes,
-    fibre.wired_speed, flows.fibre_time, totals.energy, faults.fallback,
+    fibre.wired_speed, flows.fibre_time, energy.energy, faults.fallback,
 ))  # fmt: skip
 """Checks of single events: they look at a part of the record at a time."""
 

@@ -3,42 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Final
 
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.auditor.energy import STATIC, fibre_j
 from thzsync.auditor.fibre import bytes_per_link, hops
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
 from thzsync.auditor.tables import causal_order, real_sum_by, sum_by
-from thzsync.carriers import THZ
 
 _PS_PER_MS = 10**9
-
-
-def energy(record: Record, findings: Findings) -> None:
-    """Energy and bytes of an event on every carrier (eq:thz_energy, eq:optical_energy)."""
-    events, chunks, sent = record.events, record.chunks, record.transmissions
-    known = np.flatnonzero(sent.event >= 0)
-    joule = sent.power_w * (sent.end_ps - sent.start_ps) * 1e-12
-    thz_j = real_sum_by(sent.event[known], joule[known], len(events))
-    findings.compare(events, "thz_energy_j", thz_j)
-    others = record.sendings
-    known = np.flatnonzero(others.event >= 0)
-    further_j = real_sum_by(others.event[known], others.energy_j[known], len(events))
-    findings.compare(events, "further_energy_j", further_j)
-    valid = chunks.event >= 0
-    wired, thz = np.flatnonzero(valid & chunks.wired), np.flatnonzero(valid & chunks.thz)
-    byte_hops = chunks.bytes[wired] * hops(record, chunks.flow[wired])
-    bits = 8.0 * sum_by(chunks.event[wired], byte_hops, len(events))
-    optical_j = record.scenario.optical.energy_j_per_bit_hop * bits
-    findings.compare(events, "optical_energy_j", optical_j.astype(np.float64))
-    further = np.flatnonzero(valid & (chunks.carrier > THZ))
-    for column, rows in (
-        ("wired_bytes", wired), ("thz_bytes", thz), ("further_bytes", further),
-    ):  # fmt: skip
-        carried = sum_by(chunks.event[rows], chunks.bytes[rows], len(events))
-        findings.compare(events, column, carried.astype(np.float64))
 
 
 def completion(record: Record, findings: Findings) -> None:
@@ -47,11 +23,21 @@ def completion(record: Record, findings: Findings) -> None:
     findings.compare(events, "completion_ms", (events.end_ps - events.release_ps) / _PS_PER_MS)
 
 
+_WALL: Final = ("optical_wall_j", "thz_wall_j", "further_wall_j")
+_COUNTED: Final = {
+    "transmission": ("optical_energy_j", "thz_energy_j", "further_energy_j"),
+    "wall-plug": _WALL,
+    "with-static": (*_WALL, "static_j"),
+}
+"""Columns of an event that add up to the energy that the reward counts."""
+
+
 def reward(record: Record, findings: Findings) -> None:
     """r_e = -(W_T T / T_ref + W_E E / E_ref); no reference costs nothing."""
     events, weights = record.events, record.scenario.reward
     time_s = events.completion_ms * 1e-3
-    energy_j = events.optical_energy_j + events.thz_energy_j + events.further_energy_j
+    columns = _COUNTED[weights.energy]
+    energy_j = np.sum([getattr(events, column) for column in columns], axis=0)
     expected = np.zeros(len(events))
     for kind, (reference_s, reference_j) in record.run.references.items():
         rows = events.kind == kind
@@ -68,21 +54,20 @@ def references(record: Record, findings: Findings) -> None:
     It can be told where flows do not depend on the split and an iteration is like another: one
     generated job, the paper's method, paths of one length, no broken fibre; and in a run from disk,
     since a caller in Python may give other references. A time cannot be told, but is
-    positive.
+    positive, and so is static energy.
     """
     events, flows, told = record.events, record.flows, record.run.references
     for k in findings.broken([not (t > 0 and e >= 0) for t, e in told.values()]):
         findings.add(f"references of {list(told)[k]}", f"are {list(told.values())[k]}")
     jobs = record.scenario.jobs
     alike = len(jobs) == 1 and jobs[0].training is not None and not record.broken_fibres
-    if record.run.declared is None or not alike or not len(events):
+    counts = record.scenario.reward.energy
+    if record.run.declared is None or not alike or not len(events) or counts == "with-static":
         return
     known = np.flatnonzero(flows.event >= 0)
-    crossed = hops(record, known)
-    bits = (8 * flows.bytes[known] * crossed).astype(np.float64)
-    wired_j = record.scenario.optical.energy_j_per_bit_hop * real_sum_by(
-        flows.event[known], bits, len(events)
-    )
+    crossed, bits = hops(record, known), 8 * flows.bytes[known]
+    needed_j = fibre_j(record, bits * crossed, bits)[counts == "wall-plug"]
+    wired_j = real_sum_by(flows.event[known], needed_j, len(events))
     for kind, (_, energy_j) in told.items():
         mine = (events.kind == kind) & (events.method == "proposed")
         lengths = crossed[np.isin(flows.event[known], np.flatnonzero(mine))]
@@ -102,14 +87,19 @@ def iteration_totals(record: Record, findings: Findings) -> None:
         return real_sum_by(owner[mine], getattr(events, column)[mine], len(table))
 
     summed = (
-        "completion_ms", "optical_energy_j", "thz_energy_j", "further_energy_j", "fallback_chunks",
-        "rerouted_chunks",
+        "completion_ms", "optical_energy_j", "thz_energy_j", "further_energy_j", *_WALL,
+        "fallback_chunks", "rerouted_chunks",
     )  # fmt: skip
     for column in summed:
         findings.compare(table, column, total(column))
     thz_bytes, count = total("thz_bytes"), np.bincount(owner[mine], minlength=len(table))
     energies = [total(f"{carrier}_energy_j") for carrier in ("optical", "thz", "further")]
     findings.compare(table, "energy_j", np.sum(energies, axis=0))
+    wall_j = np.sum([total(column) for column in _WALL], axis=0)
+    static_j = np.sum([getattr(table, column) for column in STATIC], axis=0)
+    findings.compare(table, "wall_energy_j", wall_j)
+    findings.compare(table, "static_energy_j", static_j)
+    findings.compare(table, "total_energy_j", wall_j + static_j)
     findings.compare(table, "reward", total("reward") / np.maximum(count, 1))
     findings.compare(table, "makespan_ms", (table.end_ps - table.start_ps) / _PS_PER_MS)
     all_bytes = thz_bytes + total("wired_bytes") + total("further_bytes")

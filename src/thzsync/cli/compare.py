@@ -13,7 +13,7 @@ from thzsync.cli.announcement import BEYOND_TOLERANCE, announce, tell_fidelity
 from thzsync.cli.meter import watching
 from thzsync.display import Column, Interval, Table, counted, signed
 from thzsync.display.labels import policy_name
-from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD
+from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, more_energy
 from thzsync.display.table import Value
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import ThzSyncError, interrupted
@@ -106,10 +106,12 @@ def _table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
     from thzsync.experiments.statistics import paired_pct
 
     first, reference = document["first_iteration"], document["against"]
+    *shown, last = COMPARED
+    shown += [*more_energy(document["rows"]), last]
     columns = [
         Column("Policy", left=True),
         Column(output.against(reference), "%", show=signed),
-        *(Column(m.short, m.unit, priority=k) for k, m in enumerate(COMPARED)),
+        *(Column(m.short, m.unit, priority=k) for k, m in enumerate(shown)),
     ]
     theirs = result.seed_means(reference, MAKESPAN.key, first)
     rows: list[list[Value]] = []
@@ -120,12 +122,13 @@ def _table(result: Comparison, document: dict[str, Any]) -> TerminalTable:
             [
                 policy_name(row),
                 paired,
-                *(Interval(row[m.key], row[f"ci95_{m.key}"]) for m in COMPARED),
+                *(Interval(row[m.key], row[f"ci95_{m.key}"]) for m in shown),
             ]
         )
+    assumed = assumptions(result.scenario)
     title = f"{result.scenario.name}: {counted(len(result.seeds), 'paired seed')}, mean ± 95 %"
     caption = (
         "The difference is that of iteration times in the same seeds; below 0 is faster. "
-        f"Fibre: {assumptions(result.scenario)['Fibre']}."
+        f"Fibre: {assumed['Fibre']}. Energy: {assumed['Energy']}."
     )
     return TerminalTable(Table(title, tuple(columns), rows, caption))

@@ -17,6 +17,7 @@ from thzsync.cli import output
 from thzsync.cli.announcement import BEYOND_TOLERANCE, FLOWS, forewarning, tell_fidelity
 from thzsync.cli.meter import following
 from thzsync.display import number, sparkline
+from thzsync.display.metrics import more_energy
 from thzsync.errors import ThzSyncError
 from thzsync.files import prepare_file
 from thzsync.folders import RUN, claim_folder, refuse_folder
@@ -37,6 +38,8 @@ COLUMNS = (
 )  # fmt: skip
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
+MORE_COLUMNS = ("wall_energy_j", "static_energy_j", "total_energy_j")
+"""In the table where they differ from transmission energy."""
 
 WITH_RESUME = frozenset({"resume", "save", "json"})
 """Parameters of `run` that may be given with --resume; everything else lies in its folder."""
@@ -218,7 +221,7 @@ def _simulate(
         def show(done: Progress) -> None:
             advance(
                 0,
-                f"{name}: {number(done.completion_ms)} ms, {number(done.energy_j)} J, "
+                f"{name}: {number(done.completion_ms)} ms, {number(done.energy_j)} J sent, "
                 f"reward {number(done.reward)}",
             )
 
@@ -249,8 +252,8 @@ def _document(record: Run) -> dict[str, Any]:
     told = record.provenance()
     told.pop("disciplines", None)  # of the record, not of its results
     return told | {
-        "rows": record.iterations.select("iteration", *COLUMNS).to_dicts(),
-        "mean": {name: record.summary[name] for name in COLUMNS},
+        "rows": record.iterations.select("iteration", *COLUMNS, *MORE_COLUMNS).to_dicts(),
+        "mean": {name: record.summary[name] for name in (*COLUMNS, *MORE_COLUMNS)},
         "collectives": by_collective(record.events),
     }
 
@@ -258,15 +261,21 @@ def _document(record: Run) -> dict[str, Any]:
 def _tables(record: Run, document: dict[str, Any]) -> RenderableType:
     from rich.console import Group
 
-    rows = [list(row.values()) for row in document["rows"]]
-    rows.append(["mean", *document["mean"].values()])
+    from thzsync.assumptions import assumptions
+
+    more = [metric.key for metric in more_energy(document["rows"])]
+    columns = [*COLUMNS[:4], *more, *COLUMNS[4:]]
+    rows = [[row[name] for name in ("iteration", *columns)] for row in document["rows"]]
+    rows.append(["mean", *(document["mean"][name] for name in columns)])
     title = f"{record.policy} on {record.scenario.name}, seed {record.seed}"
     rewards = record.iterations["reward"].to_list()
-    caption = f"reward by iteration {sparkline(rewards)}" if len(rewards) > 1 else None
-    iterations = output.table(title, ["iteration", *COLUMNS], rows, caption, SPLIT_COLUMNS)
-    columns = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
+    caption = f"energy: {assumptions(record.scenario)['Energy']}"
+    if len(rewards) > 1:
+        caption = f"reward by iteration {sparkline(rewards)}; {caption}"
+    iterations = output.table(title, ["iteration", *columns], rows, caption, SPLIT_COLUMNS)
+    of_kinds = ["collective", "events", "completion_ms", "algbw [GB/s]", "busbw [GB/s]"]
     by_kind = [list(row.values()) for row in document["collectives"]]
-    return Group(iterations, "", output.table("by collective", columns, by_kind))
+    return Group(iterations, "", output.table("by collective", of_kinds, by_kind))
 
 
 @dataclass

@@ -18,6 +18,7 @@ from thzsync.arrays import BoolArray, FloatArray, IntArray
 from thzsync.channel import efficiency, law_of
 from thzsync.coordinator.interface import Action, Situation, Terms
 from thzsync.elementary import product, ten_to
+from thzsync.energy import marginal_fibre_j, marginal_thz_j
 from thzsync.errors import ThzSyncError
 from thzsync.jit import kernel
 from thzsync.synthesis import Offer
@@ -38,7 +39,7 @@ class Candidates(NamedTuple):
     air_s: FloatArray
     """Time of the busiest transceiver [s]."""
     energy_j: FloatArray
-    """Energy on both carriers [J]."""
+    """Energy on both carriers, of the kind that the reward counts [J]."""
 
     def take(self, places: IntArray) -> Candidates:
         """Some of them, in this order."""
@@ -152,7 +153,12 @@ def _on_fibre(terms: Terms, loads: _Loads, units: int) -> tuple[FloatArray, Floa
     used, place = np.unique(link, return_inverse=True)
     time_s, energy_j = np.zeros((units, len(used))), np.zeros(units)
     np.add.at(time_s, (loads.unit[flow], place), busy_s)
-    np.add.at(energy_j, loads.unit, network.energies_j(loads.src, loads.dst, bits))
+    spent_j = network.energies_j(loads.src, loads.dst, bits)
+    if terms.scenario.reward.energy != "transmission":
+        bit_hops = bits * network.hops(loads.src, loads.dst)
+        link_s = bits * np.bincount(flow, share / network.rate_bps[link], len(bits))
+        spent_j = marginal_fibre_j(terms.scenario, spent_j, bit_hops, bits, link_s)
+    np.add.at(energy_j, loads.unit, spent_j)
     return time_s, energy_j
 
 
@@ -170,7 +176,10 @@ def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArr
     snr = ten_to(situation.snr_db_per_w / 10)
     per_hz = efficiency(snr * (power_w / subbands)[:, :, None], law_of(thz)).mean(axis=2)
     bps = thz.subband_hz * np.maximum(per_hz, SLOWEST)
-    return (out + into) / (thz.subbands * bps[:, :, None]), power_w * sent / (subbands * bps)
+    energy_j = power_w * sent / (subbands * bps)
+    if terms.scenario.reward.energy != "transmission":
+        energy_j = marginal_thz_j(terms.scenario, sent / bps, energy_j, sent)
+    return (out + into) / (thz.subbands * bps[:, :, None]), energy_j
 
 
 class _Loads(NamedTuple):

@@ -23,7 +23,7 @@ class Terms:
     scenario: Scenario
     network: Network
     per_s: float
-    """Reward lost per second [1/s]."""
+    """Reward lost per second, by static power too where the reward counts it [1/s]."""
     per_j: float
     """Reward lost per joule [1/J]."""
 
@@ -137,7 +137,7 @@ class Outcome:
     completion_s: float
     """T_e [s]."""
     energy_j: float
-    """E_e, optical and THz [J]."""
+    """The energy that the reward counts, of all carriers: E_e by default [J]."""
     reward: float
     """Minus the weighted, normalised cost."""
     fibre_s: float = 0.0

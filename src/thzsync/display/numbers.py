@@ -18,12 +18,14 @@ LADDERS: Final = (
 """Units that may stand for each other, rising, each with its size in the ladder's own unit."""
 _SI: Final = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BINARY: Final = (("Ti", 2.0**40), ("Gi", 2.0**30), ("Mi", 2.0**20), ("Ki", 2.0**10))
+_SMALL: Final = (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12))
 PREFIXED: Final = {
     "bit/s": ("b/s", _SI),
     "Hz": ("Hz", _SI),
     "bytes": ("B", _BINARY),
-    "W": ("W", (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9))),
-    "J/bit/hop": ("J/bit/hop", (("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9), ("p", 1e-12))),
+    "W": ("W", (("k", 1e3), *_SMALL[:-1])),
+    "J/bit/hop": ("J/bit/hop", _SMALL),
+    "J/bit": ("J/bit", _SMALL),
 }
 """How units of scenario keys are written, and their prefixes, falling."""
 _LEAST: Final = 0.1

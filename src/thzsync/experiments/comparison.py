@@ -12,12 +12,14 @@ import numpy as np
 import polars as pl
 
 from thzsync.display.html import notebook_view
+from thzsync.display.metrics import more_energy
 from thzsync.display.table import Column, Interval, Table
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.statistics import interval95, paired_row
 from thzsync.folders import COMPARISON, RUN, prepare_to_save
 from thzsync.records.certificate import Certificate
 from thzsync.records.folder import FILES, Record, with_marker, write_record
+from thzsync.records.format2 import filled
 from thzsync.records.run import MARKER as RUN_MARKER
 from thzsync.records.run import SCENARIO, environment, frame_bytes, read_scenario
 from thzsync.scenario import Scenario
@@ -29,7 +31,10 @@ if TYPE_CHECKING:
 MARKER: Final = "compare.json"
 METRIC_TITLES: Final = {
     "completion_ms": "Completion time [ms]",
-    "energy_j": "Energy [J]",
+    "energy_j": "Transmission energy [J]",
+    "wall_energy_j": "Energy at the wall plug [J]",
+    "static_energy_j": "Static energy [J]",
+    "total_energy_j": "Energy at the wall plug and static [J]",
     "reward": "Reward",
     "makespan_ms": "Iteration time [ms]",
     "exposed_ms": "Exposed communication [ms]",
@@ -82,19 +87,21 @@ class Comparison:
 
     def table(self, first: int = 0) -> Table:
         """Every policy's means from iteration ``first`` on, with 95 % intervals."""
-        columns = (
-            Column("policy", left=True),
-            Column("completion", "ms", better="low"),
-            Column("energy", "J", better="low"),
-            Column("reward", better="high"),
-            Column("iteration time", "ms"),
-            Column("exposed", "ms"),
-            Column("THz share", show=lambda share: f"{100 * share:.0f} %"),
-        )
-        rows = []
-        for row in self.rows(first):
-            means = (Interval(row[m], row[f"ci95_{m}"]) for m in METRICS[:-1])
-            rows.append([row["policy"], *means, row["thz_share"]])
+        found = self.rows(first)
+        shown = {
+            "completion_ms": Column("completion", "ms", better="low"),
+            "energy_j": Column("transmission", "J", better="low"),
+            **{m.key: Column(m.short.lower(), "J", better="low") for m in more_energy(found)},
+            "reward": Column("reward", better="high"),
+            "makespan_ms": Column("iteration time", "ms"),
+            "exposed_ms": Column("exposed", "ms"),
+        }
+        share = Column("THz share", show=lambda share: f"{100 * share:.0f} %")
+        columns = (Column("policy", left=True), *shown.values(), share)
+        rows = [
+            [row["policy"], *(Interval(row[m], row[f"ci95_{m}"]) for m in shown), row["thz_share"]]
+            for row in found
+        ]
         return Table("Comparison", columns, rows, "Means per iteration, ± 95 % over seeds.")
 
     def seed_means(self, policy: str, metric: str, first: int = 0) -> np.ndarray[Any, Any]:
@@ -185,7 +192,8 @@ class Comparison:
             record = Record.at(source, MARKER, document)
             record.check_seal()
             iterations, events = (
-                pl.read_parquet(record.read(f"{name}.parquet")) for name in ("iterations", "events")
+                filled(name, pl.read_parquet(record.read(f"{name}.parquet")))
+                for name in ("iterations", "events")
             )
         except ThzSyncError:
             raise

@@ -1,7 +1,8 @@
 """References, which come before runs: what realisations share, named by all that decides it.
 
 They take three iterations per seed. Times and energies of All-Wired do not depend on what a second
-or a joule is worth, nor on how a learner learns, so scenarios that differ in these share them.
+or a joule is worth, nor on how a learner learns, so scenarios that differ in these share them. They
+depend on which energy counts, and on its parameters unless it is transmission alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final
 
 from thzsync.files import content_digest
 from thzsync.records import References
-from thzsync.scenario import Coordinator, Reward, Scenario
+from thzsync.scenario import Coordinator, Energy, Reward, Scenario
 from thzsync.simulation import reference_costs
 from thzsync.version import __version__
 
@@ -41,7 +42,11 @@ def reference_key(scenario: Scenario, seed: int) -> str:
     coordinator = scenario.coordinator.model_copy(
         update={name: getattr(usual, name) for name in LEARNING}
     )
-    plain = scenario.model_copy(update={"reward": Reward(), "coordinator": coordinator})
+    counts = scenario.reward.energy
+    plain = scenario.model_copy(
+        update={"reward": Reward(energy=counts), "coordinator": coordinator}
+        | ({"energy": Energy()} if counts == "transmission" else {})
+    )
     return realisation_key(plain, seed)
 
 

@@ -16,6 +16,7 @@ from thzsync.experiments.references import FOUND
 from thzsync.experiments.runs import Result, Task
 from thzsync.files import write_atomically, write_document
 from thzsync.records import Fidelity, References
+from thzsync.records.format2 import filled
 from thzsync.records.run import frame_bytes
 from thzsync.workers.call import in_one_line
 
@@ -129,7 +130,7 @@ def _result(content: bytes) -> Result:
     frame = pl.read_parquet(io.BytesIO(content))
     told = frame[FIDELITY][0] if FIDELITY in frame.columns else None
     fidelity = None if told is None else Fidelity.of_document(json.loads(told))
-    return Result(frame.drop(FIDELITY, strict=False), fidelity)
+    return Result(filled("iterations", frame.drop(FIDELITY, strict=False)), fidelity)
 
 
 def _references(content: bytes) -> References:

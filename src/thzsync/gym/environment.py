@@ -46,9 +46,9 @@ class CollectivesEnv(gymnasium.Env[Observation, Any]):
     ``info["decision"]`` is the number of the decision that the observation asks for, and
     ``info["action_mask"]`` has a 1 for every value that a number of the action may have.
 
-    An event's reward is minus its weighted time and energy, relative to those of All-Wired in the
-    same realisation. These ``references`` take three iterations of All-Wired per new seed; given
-    ones are used for all seeds.
+    An event's reward is minus its weighted time and energy (which energy, ``reward.energy`` says),
+    relative to those of All-Wired in the same realisation. These ``references`` take three
+    iterations of All-Wired per new seed; given ones are used for all seeds.
     """
 
     def __init__(

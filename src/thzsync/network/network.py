@@ -231,6 +231,12 @@ class Network:
         bits: FloatArray = 8.0 * size.astype(np.float64)
         return float(np.sum(self.energies_j(src, dst, bits)))
 
+    def busy_s(self, src: IntArray, dst: IntArray, size_bytes: IntArray) -> float:
+        """Time that all links together take to send the bytes of flows [s]."""
+        load = np.zeros(self.links, dtype=np.int64)
+        self.add_load(load, src, dst, size_bytes)
+        return float(np.sum(8 * load / np.maximum(self.rate_bps, 1)))
+
     def energies_j(self, src: IntArray, dst: IntArray, bits: FloatArray) -> FloatArray:
         """Energy of bits between pairs of racks [J], the mean over equally short paths."""
         if self.one_energy:

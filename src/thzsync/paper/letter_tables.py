@@ -27,7 +27,7 @@ def ladder(document: Row) -> Table:
         Column("Step", key="rung", left=True),
         Column("Completion", "ms", "completion_ms", show=digits(4)),
         (Column("change", "ms", show=signed, priority=4), partial(change, "completion_ms")),
-        Column("Energy", "J", "energy_j", show=digits(4), priority=1),
+        Column("Transmission", "J", "energy_j", show=digits(4), priority=1),
         Column("Reward", key="reward", show=digits(3)),
         (Column("change", show=signed, priority=5), partial(change, "reward")),
         Column("first iteration", "ms", "first_completion_ms", show=digits(4), priority=3),

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 PANELS: Final = {
     "completion_ms": "Completion time [ms]",
-    "energy_j": "Energy [J]",
+    "energy_j": "Transmission energy [J]",
     "reward": "Reward",
 }
 
@@ -80,7 +80,7 @@ def draw_plane(document: Row) -> Figure:
             _draw(axes, alone, None, loose)
             drawn += mine
         axes.set_xlabel("Sum of event completion times per iteration [ms], less is better")
-        axes.set_ylabel("Energy per iteration [J],\nless is better")
+        axes.set_ylabel("Transmission energy per iteration [J],\nless is better")
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
         for neighbours in _neighbours(drawn):

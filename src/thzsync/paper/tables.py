@@ -14,7 +14,7 @@ from thzsync.display import Column, Table, signed
 from thzsync.display.columns import Row, digits, felt_columns, published, with_sign
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import POLICY_LABELS, styles
-from thzsync.display.metrics import COMPLETION, ENERGY, METRICS
+from thzsync.display.metrics import COMPLETION, ENERGY, METRICS, more_energy
 from thzsync.display.numbers import DASH
 from thzsync.experiments.statistics import undecided
 from thzsync.paper.deviation import Columns, beside_paper, policy_label, tabulate
@@ -32,6 +32,7 @@ def policies(
     columns: Columns = [
         (Column(heading, key="policy", left=True), policy_label),
         *chain(*(beside_paper(metric, rank, judged) for rank, metric in enumerate(METRICS))),
+        *(Column(m.short, m.unit, m.key, show=digits(m.digits)) for m in more_energy(rows)),
         *felt_columns(),
         Column("on THz", key="thz_share", show=_share, priority=21),
         (
@@ -62,8 +63,8 @@ def beyond(rows: Iterable[Row]) -> Table:
         (Column("Time / energy weight", left=True), _weights),
         (Column("completion", "ms", show=digits(4)), itemgetter("completion_ms")),
         Column("± completion", "ms", "ci95_completion_ms", show=digits(2)),
-        (Column("energy", "J", show=digits(4)), itemgetter("energy_j")),
-        Column("± energy", "J", "ci95_energy_j", show=digits(2)),
+        (Column("transmission", "J", show=digits(4)), itemgetter("energy_j")),
+        Column("± transmission", "J", "ci95_energy_j", show=digits(2)),
         (Column("iteration time", "ms", show=digits(4)), itemgetter("makespan_ms")),
         (Column("exposed", "ms", show=digits(4)), itemgetter("exposed_ms")),
     ]

@@ -12,7 +12,7 @@ from thzsync.experiments.compare import Comparison, compare_settings
 from thzsync.paper.figure import Figure, Request, Row, facts, intervals
 from thzsync.paper.published import published_weights
 from thzsync.records.run import frame_bytes
-from thzsync.scenario import Reward, Scenario
+from thzsync.scenario import Scenario
 
 POLICY: Final = "thz-sync"
 WEIGHTS: Final = ((0.7, 0.3), (0.5, 0.5), (0.3, 0.7))
@@ -66,7 +66,11 @@ def reproduce(request: Request) -> WeightsFigure:
     """
     weighted = {
         (time, energy): request.scenario.model_copy(
-            update={"reward": Reward(time_weight=time, energy_weight=energy)}
+            update={
+                "reward": request.scenario.reward.model_copy(
+                    update={"time_weight": time, "energy_weight": energy}
+                )
+            }
         )
         for time, energy in WEIGHTS
     }

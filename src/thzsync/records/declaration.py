@@ -68,6 +68,10 @@ class CarrierFacts:
     """Every sending takes its bits over this rate, rounded up to a picosecond [bit/s]."""
     energy_j_per_bit: float | None = None
     """Every sending takes this energy per bit [J]."""
+    wall_j_per_bit: float | None = None
+    """Energy per bit at the wall plug; what the sending took if absent [J]."""
+    idle_w: float = 0.0
+    """Static power of the carrier as a whole [W]."""
 
     def duration_ps(self, size_bytes: int) -> int:
         """How long so many bytes take at its rate [ps]."""

@@ -1,6 +1,7 @@
-"""Tables of format 2, which versions 0.2 and 0.3 wrote, as those of format 3.
+"""Tables of earlier formats as those of today.
 
-Until then there were two carriers: a chunk was on THz or on fibre.
+Format 2 (versions 0.2 and 0.3) had two carriers: a chunk was on THz or on fibre. Before energy at
+the wall plug was recorded, it was the transmission energy.
 """
 
 from __future__ import annotations
@@ -13,27 +14,42 @@ from thzsync.records.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
+_WALL: Final = {f"{part}_wall_j": f"{part}_energy_j" for part in ("optical", "thz", "further")}
+_STATIC: Final = [f"{part}_static_j" for part in ("fibre", "thz", "further", "rack")]
 _ADDED: Final[dict[str, float | str]] = {
     "further_energy_j": 0.0,
     "further_bytes": 0,
     "noise_w": math.nan,
     "step": "",
     "error_rate": 0.0,
+    **_WALL,
+    "wall_energy_j": "energy_j",
+    **dict.fromkeys(("static_j", "static_energy_j", *_STATIC), 0.0),
+    "total_energy_j": "energy_j",
 }
-"""Columns of format 3, as they are without further carriers, interference and steps."""
+"""Columns that were added: their value, or the column that has it."""
 
 
 def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """A table of format 2 with the columns of format 3; any other one as it is."""
+    """A table of an earlier format with the columns of today; any other one as it is."""
     import polars as pl
 
     now = polars_schema(table)
-    then = {name: kind for name, kind in now.items() if name not in _ADDED}
-    if table == "chunks":
-        del then["carrier"]
-        then |= {"decided": pl.Boolean(), "thz": pl.Boolean()}
-    if then == now or dict(frame.schema) != then:
-        return frame
-    added = [pl.lit(_ADDED[name], kind).alias(name) for name, kind in now.items() if name in _ADDED]
-    whole = frame.rename({"thz": "carrier"}, strict=False).with_columns(added)
-    return whole.select(pl.col(name).cast(kind) for name, kind in now.items())
+    if table == "chunks" and "thz" in frame.columns:
+        frame = frame.rename({"thz": "carrier"})
+        frame = frame.with_columns(pl.col("decided", "carrier").cast(pl.Int8))
+    whole = filled(table, frame)
+    return whole.select(list(now)) if set(whole.columns) == set(now) else frame
+
+
+def filled(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with the columns that have been added since it was written."""
+    import polars as pl
+
+    for name, kind in polars_schema(table).items():
+        if name in _ADDED and name not in frame.columns:
+            value = _ADDED[name]
+            known = pl.col(value) if isinstance(value, str) else pl.lit(value)
+            if not isinstance(value, str) or value in frame.columns:
+                frame = frame.with_columns(known.cast(kind).alias(name))
+    return frame

@@ -126,7 +126,7 @@ class Run:
         """Means over the iterations."""
         apart = ["job", "iteration", "start_ps", "end_ps"]
         if len(self.scenario.carriers) == 1:
-            apart.append("further_energy_j")
+            apart += ["further_energy_j", "further_wall_j", "further_static_j"]
         means = self.iterations.drop(apart).mean().row(0, named=True)
         return {name: float(value) for name, value in means.items()}
 
@@ -176,7 +176,7 @@ class Run:
             (
                 "iteration",
                 "completion [ms]",
-                "energy [J]",
+                "transmission energy [J]",
                 "reward",
                 "iteration time [ms]",
                 "THz share",

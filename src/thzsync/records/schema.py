@@ -23,6 +23,16 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "optical_energy_j": "f64",
         "thz_energy_j": "f64",
         "further_energy_j": "f64",  # of carriers beside fibre and THz
+        "wall_energy_j": "f64",  # at the wall plug: the sum of the next three
+        "optical_wall_j": "f64",
+        "thz_wall_j": "f64",
+        "further_wall_j": "f64",
+        "static_energy_j": "f64",  # of the job's racks: the sum of the next four
+        "fibre_static_j": "f64",
+        "thz_static_j": "f64",
+        "further_static_j": "f64",
+        "rack_static_j": "f64",
+        "total_energy_j": "f64",  # at the wall plug and static
         "reward": "f64",  # mean of r_e over the iteration's events
         "makespan_ms": "f64",
         "exposed_ms": "f64",  # iteration time beyond what free communication would take
@@ -69,6 +79,10 @@ TABLES: Final[dict[str, dict[str, str]]] = {
         "optical_energy_j": "f64",
         "thz_energy_j": "f64",
         "further_energy_j": "f64",
+        "optical_wall_j": "f64",
+        "thz_wall_j": "f64",
+        "further_wall_j": "f64",
+        "static_j": "f64",  # of the event's racks while it lasts; events may overlap
         "reward": "f64",
         "wired_bytes": "i64",
         "thz_bytes": "i64",

@@ -10,10 +10,24 @@ from thzsync.assumptions import assumptions
 from thzsync.display import number, quantity, with_half
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import policy_name
-from thzsync.display.metrics import COMPLETION, ENERGY, EXPOSED, MAKESPAN, REWARD, Metric
+from thzsync.display.metrics import (
+    COMPLETION,
+    ENERGY,
+    EXPOSED,
+    MAKESPAN,
+    REWARD,
+    Metric,
+    more_energy,
+)
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.names import BEST_OF
-from thzsync.report.contest import FIBRE_ONLY, Contest, by_reward, reference_row
+from thzsync.report.contest import (
+    FIBRE_ONLY,
+    Contest,
+    by_reward,
+    counted_energy,
+    reference_row,
+)
 from thzsync.report.curves import fabric_split
 from thzsync.report.source import Results, Row
 from thzsync.report.story import Reason, paper_findings, title, undecided
@@ -91,10 +105,12 @@ def _against(found: Contest) -> dict[str, str]:
 
 def _energy(found: Contest) -> Reason:
     """Who spends least; if that is not the fastest, whether its thrift is worth its time."""
-    least = min(found.rows, key=lambda row: float(row[ENERGY.key]))
+    metric = found.energy
+    least = min(found.rows, key=lambda row: float(row[metric.key]))
     rival = found.rival(least)
-    saved = _change(*found.paired_pct(least, rival, ENERGY), "less", "more")
-    spends = f"{policy_name(least)} spends least: {quantity(least[ENERGY.key], 'J', 3)}"
+    saved = _change(*found.paired_pct(least, rival, metric), "less", "more")
+    spent = f"{quantity(least[metric.key], 'J', 3)} ({metric.title.lower()})"
+    spends = f"{policy_name(least)} spends least: {spent}"
     return Reason("Energy", f"{spends}, {saved} than {_schedule(rival)}.{_worth(found, least)}")
 
 
@@ -161,7 +177,7 @@ def _figures(row: Row) -> list[Figure]:
         (MAKESPAN, "iteration time"),
         (EXPOSED, "of it exposed communication"),
         (COMPLETION, "completion time, all collectives"),
-        (ENERGY, "transmission energy"),
+        *((metric, metric.title.lower()) for metric in (ENERGY, *more_energy([row]))),
     )
     found = [_figure(row, m, text) for m, text in named if row.get(m.key) is not None]
     return [*found, Figure(number(row["reward"], 3), "", "mean reward")]
@@ -173,11 +189,12 @@ def _figure(row: Row, metric: Metric, meaning: str) -> Figure:
 
 
 def _run_headline(row: Row) -> str:
-    taken = f"{quantity(row['completion_ms'], 'ms')} and {quantity(row['energy_j'], 'J')}"
+    sent = f"{quantity(row['energy_j'], 'J')} of transmission energy"
+    taken = f"{quantity(row['completion_ms'], 'ms')} and {sent}"
     if not row.get(MAKESPAN.key):
-        return f"{policy_name(row)} needs {taken} of communication per iteration."
+        return f"{policy_name(row)} needs {taken} for communication per iteration."
     time = quantity(row[MAKESPAN.key], "ms")
-    return f"{policy_name(row)}: an iteration of {time}, with {taken} of communication."
+    return f"{policy_name(row)}: an iteration of {time}, with {taken} for communication."
 
 
 def _exposed(row: Row, beside: str = "") -> Iterator[Reason]:
@@ -192,14 +209,15 @@ def _exposed(row: Row, beside: str = "") -> Iterator[Reason]:
 def _reference(results: Results) -> Iterator[Reason]:
     """What All-Wired needs for the same events: the reference of a single run's rewards."""
     if row := reference_row(results):
-        ours = results.rows[0]
+        ours, counted = results.rows[0], counted_energy(results)
         time, energy = (
             f"{quantity(row[m.key], m.unit)} instead of {quantity(ours[m.key], m.unit)}"
-            for m in (COMPLETION, ENERGY)
+            for m in (COMPLETION, counted)
         )
         yield Reason(
             "All-wired reference",
-            f"On fibre alone these collectives take {time} and {energy} per iteration. One seed "
+            f"On fibre alone these collectives take {time} and {energy} "
+            f"({counted.title.lower()}) per iteration. One seed "
             "decides nothing, and a run has no iteration time of All-wired: use `thzsync compare`.",
         )
 
@@ -219,7 +237,7 @@ def _spent(results: Results, row: Row) -> Iterator[Reason]:
     yield Reason("Bytes", f"THz carries {shares}; fibre carries the rest.")
     total = mine["total"]
     fibre, thz = (quantity(total[f"{name}_energy_j"], "J", 3) for name in ("optical", "thz"))
-    yield Reason("Joules", f"Fibre spends {fibre} and THz {thz} per iteration.")
+    yield Reason("Joules", f"Fibre spends {fibre} and THz {thz} per iteration on transmission.")
     slowest, cell = max(mine["kinds"].items(), key=lambda item: float(item[1]["completion_ms"]))
     share = _percent(cell["completion_ms"], total["completion_ms"])
     yield Reason(

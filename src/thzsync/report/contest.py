@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.display.metrics import COMPLETION, MAKESPAN, Metric
+from thzsync.display.metrics import COMPLETION, COUNTED, MAKESPAN, Metric
 from thzsync.experiments.statistics import paired_pct
 from thzsync.names import BEST_OF
 from thzsync.report.source import Results, Row
@@ -24,6 +24,7 @@ class Contest:
         self.fabric, self.first, self.rows = results.fabric, results.first, results.rows
         known = all(row.get(MAKESPAN.key) for row in self.rows)
         self.time = MAKESPAN if known else COMPLETION  # old comparisons have no iteration time
+        self.energy = counted_energy(results)
         ranked = sorted(self.rows, key=lambda row: float(row[self.time.key]))
         fibre = [row for name in FIBRE_ONLY for row in ranked if row["policy"] == name]
         overlays = [row for row in ranked if row["policy"] not in FIBRE_ONLY]
@@ -41,6 +42,12 @@ class Contest:
     def seed_means(self, row: Row, metric: Metric) -> FloatArray:
         """A metric of a policy, one value per seed."""
         return self.fabric.seed_means(row["policy"], metric.key, self.first)
+
+
+def counted_energy(results: Results) -> Metric:
+    """The energy that the rewards count."""
+    assert results.fabric is not None
+    return COUNTED[results.fabric.scenario.reward.energy]
 
 
 def by_reward(rows: list[Row]) -> list[Row]:
@@ -62,5 +69,5 @@ def reference_row(results: Results) -> Row | None:
     return {
         "policy": "all-wired",
         "completion_ms": 1e3 * time_s / count,
-        "energy_j": energy_j / count,
+        counted_energy(results).key: energy_j / count,
     }

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from thzsync.display.labels import POLICY_LABELS, label, short, styles
-from thzsync.display.metrics import MAKESPAN, SWEPT, Metric
+from thzsync.display.metrics import MAKESPAN, MORE_ENERGY, SWEPT, Metric, more_energy
 from thzsync.display.numbers import LADDERS
 from thzsync.experiments.statistics import interval95, paired_pct, verdict
 from thzsync.scenario import Scenario
@@ -80,6 +80,11 @@ def swept_scenarios(sweep: Sweep) -> list[Scenario]:
     return [changed(sweep.scenario, p, "sweep") for p in places.values()] or [sweep.scenario]
 
 
+def swept(sweep: Sweep) -> tuple[Metric, ...]:
+    """The metrics of a sweep that the page shows."""
+    return *SWEPT, *(MORE_ENERGY if more_energy(sweep.rows) else ())
+
+
 def sweep_data(sweep: Sweep) -> dict[str, Any]:
     """What the page draws. A sweep in which nothing varies has tables only."""
     values = {axis: _sorted(point[axis] for point in sweep.points) for axis in leading_axes(sweep)}
@@ -92,7 +97,7 @@ def sweep_data(sweep: Sweep) -> dict[str, Any]:
     if values:
         data["sweep"] = {
             "against": sweep.policies[0],
-            "metrics": [*_paired(sweep), *(metric.described() for metric in SWEPT)],
+            "metrics": [*_paired(sweep), *(metric.described() for metric in swept(sweep))],
             "axes": [_axis(sweep, axis, found) for axis, found in values.items()],
             "panels": {axis: _panels(sweep, axis, values) for axis in _drawn(sweep)},
         }
@@ -135,7 +140,7 @@ def _axis(sweep: Sweep, axis: str, values: list[Any]) -> Row:
 
 def _panels(sweep: Sweep, axis: str, values: Values) -> list[Row]:
     """One panel per combination of the other axes' values, all metrics in it."""
-    of_metrics = zip(*(all_panels(sweep, metric.key, axis) for metric in SWEPT), strict=True)
+    of_metrics = zip(*(all_panels(sweep, metric.key, axis) for metric in swept(sweep)), strict=True)
     return [_panel(sweep, members, values) for members in of_metrics if members[0].curves]
 
 
@@ -144,7 +149,7 @@ def _panel(sweep: Sweep, members: tuple[Panel, ...], values: Values) -> Row:
     first, against = members[0], sweep.policies[0]
     drawn = values[first.axis]
     series, crossovers = {}, {}
-    for metric, one in zip(SWEPT, members, strict=True):
+    for metric, one in zip(swept(sweep), members, strict=True):
         series[metric.key] = {c.policy: _curve(c, drawn, metric.scale) for c in one.curves}
         crossovers[metric.key] = [_crossover(found, one.axis) for found in one.crossovers]
     for found in (found for found in sweep.break_evens if found.held == first.held):

@@ -7,10 +7,10 @@ from typing import Any
 from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.columns import digits
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.display.metrics import SWEPT, Metric
+from thzsync.display.metrics import MORE_ENERGY, SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
-from thzsync.report.sweep import difference_metric, difference_pct
+from thzsync.report.sweep import difference_metric, difference_pct, swept
 from thzsync.studies import Sweep
 from thzsync.studies.axes import heading, held_name, value_name
 from thzsync.studies.break_even_text import break_even_table, values_table
@@ -33,18 +33,18 @@ def sweep_tables(sweep: Sweep) -> dict[str, list[Table]]:
 
 def point_table(sweep: Sweep) -> Table:
     """Every point and policy: the difference to the reference policy, then means."""
-    difference = difference_metric(sweep)
+    difference, metrics = difference_metric(sweep), swept(sweep)
     columns = [
         *_place_columns(sweep),
         Column(difference.short, difference.unit, show=signed),
-        *(Column(m.short, m.unit, show=digits(m.digits)) for m in SWEPT),
+        *(Column(m.short, m.unit, show=digits(m.digits)) for m in metrics),
         Column("Seeds"),
     ]
     rows: list[list[Value]] = [
         [
             *_place(sweep, row),
             _difference(sweep, row),
-            *(_mean(row, metric) for metric in SWEPT),
+            *(_mean(row, metric) for metric in metrics),
             row["seeds"],
         ]
         for row in sweep.rows
@@ -62,7 +62,7 @@ def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
     names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Fixed")
     columns = tuple(Column(name, left=name not in ("Crossover", "from", "to")) for name in names)
-    titles = {metric.key: metric.title for metric in SWEPT}
+    titles = {metric.key: metric.title for metric in (*SWEPT, *MORE_ENERGY)}
     rows: list[list[Value]] = [
         [
             titles[change["metric"]],

@@ -13,6 +13,7 @@ from thzsync.display import Column, Interval, Table
 from thzsync.display.columns import Row, digits, mean, with_sign
 from thzsync.display.kinds import kind_look
 from thzsync.display.labels import policy_name
+from thzsync.display.metrics import more_energy
 from thzsync.display.table import Value
 from thzsync.paper import letter_tables, synthesis_tables, tables
 from thzsync.records.certificate import Certificate, Certified
@@ -83,6 +84,7 @@ def policy_table(results: Results) -> Table:
         rows.append(reference | {"policy": "All-wired, reference"})
     published = any(row.get("paper_completion_ms") is not None for row in rows)
     keys = [*tables.policy_keys(published, published), "makespan_ms", "exposed_ms"]
+    keys += [metric.key for metric in more_energy(results.rows)]
     made = tables.policies(rows, _window(results), judged=several)
     # Beside published columns there is no room on paper; the shares have a picture of their own.
     return made.only(*keys) if published else made.only(*keys, "thz_share")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from thzsync.scenario.antennas import Antenna, register_antenna
+from thzsync.scenario.energy import Energy, FibreEnergy, RackEnergy, ThzEnergy
 from thzsync.scenario.fabric import Background, Blockage, Channel, Optical, Thz
 from thzsync.scenario.faults import (
     ComputeFrozen,
@@ -56,9 +57,11 @@ __all__ = [
     "ComputeFrozen",
     "Coordinator",
     "Ddqn",
+    "Energy",
     "FatTree",
     "Fault",
     "FibreDegraded",
+    "FibreEnergy",
     "Floor",
     "FreeSpace",
     "GridFloor",
@@ -74,6 +77,7 @@ __all__ = [
     "PairBlocked",
     "Pairs",
     "PathLoss",
+    "RackEnergy",
     "RailOptimised",
     "RateLaw",
     "Reward",
@@ -87,6 +91,7 @@ __all__ = [
     "SubbandJammed",
     "TableFloor",
     "Thz",
+    "ThzEnergy",
     "Training",
     "TransceiverDown",
     "preset_names",

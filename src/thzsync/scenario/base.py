@@ -33,6 +33,8 @@ Instant = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), Quantity("s
 """A point of simulated time: within the first million seconds."""
 Hertz = Annotated[float, Field(ge=1e3, le=1e15, allow_inf_nan=False), Quantity("hz")]
 Watts = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), Quantity("w")]
+Power = Annotated[float, Field(ge=0, le=1e7, allow_inf_nan=False), Quantity("w")]
+"""What devices draw: at most 10 MW."""
 Metres = Annotated[float, Field(ge=0, le=1e5, allow_inf_nan=False), Quantity("m")]
 Gain = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False), Quantity("db")]
 Loss = Annotated[float, Field(ge=0, le=200, allow_inf_nan=False), Quantity("db")]
@@ -41,6 +43,7 @@ NoiseDensity = Annotated[
 ]
 """Thermal noise has -174 dBm/Hz at 290 K, -198 at 1 K."""
 EnergyPerBit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Quantity("j_per_bit_hop")]
+BitEnergy = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Quantity("j_per_bit")]
 Real = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(no_truth)]
 Whole = Annotated[int, BeforeValidator(no_truth)]
 Fraction = Annotated[Real, Field(ge=0, le=1)]

@@ -167,7 +167,10 @@ class Reward(Model):
     time_weight: Fraction = 0.7
     """W_T, weight of completion time."""
     energy_weight: Fraction = 0.3
-    """W_E, weight of transmission energy."""
+    """W_E, weight of energy."""
+    energy: Literal["transmission", "wall-plug", "with-static"] = "transmission"
+    """Which energy counts: transmission, as in the paper; at the wall plug; or with the static
+    energy of the event's racks while it lasts, in addition."""
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Reward:

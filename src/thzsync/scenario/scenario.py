@@ -19,6 +19,7 @@ from thzsync.scenario.consistency import (
     index_problems,
     partition_problems,
 )
+from thzsync.scenario.energy import Energy
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
 from thzsync.scenario.floor import AnyFloor
@@ -27,7 +28,8 @@ from thzsync.scenario.network import NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 _NEW: Final = {
-    "": ("network", "carriers"),
+    "": ("network", "carriers", "energy"),
+    "reward": ("energy",),
     "thz": ("rate", "transmit_gain_db", "antenna", "interference", "interference_headroom_db"),
     "channel": ("path_loss", "absorption", "vary_gains_file"),
 }
@@ -49,6 +51,8 @@ class Scenario(Model):
     """The THz transceivers."""
     channel: Channel = Channel()
     """THz propagation."""
+    energy: Energy = Energy()
+    """Energy at the wall plug, and static power."""
     collectives: Collectives = Collectives()
     """Chunks, and the method of every collective."""
     stragglers: Stragglers = Stragglers()

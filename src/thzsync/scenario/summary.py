@@ -32,7 +32,10 @@ def _lines(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for job in scenario.jobs:
         yield f"job {job.name}", _work(job)
     yield "stragglers", _stragglers(scenario.stragglers)
-    yield "reward", f"{weights.time_weight:g} for time, {weights.energy_weight:g} for energy"
+    yield (
+        "reward",
+        f"{weights.time_weight:g} for time, {weights.energy_weight:g} for {weights.energy} energy",
+    )
     if scenario.faults:
         yield "faults", f"{len(scenario.faults)} scheduled"
 

@@ -32,12 +32,14 @@ UNITS: Final[dict[str, dict[str, float]]] = {
     "db": {"dB": 1.0, "dBi": 1.0},
     "dbm_per_hz": {"dBm/Hz": 1.0},
     "j_per_bit_hop": _prefixed("J/bit/hop", _SMALL),
+    "j_per_bit": _prefixed("J/bit", _SMALL),
 }
 """By dimension: units for messages and output, the largest first where the order matters."""
 _SPELLINGS: Final = {
     "bytes": (("KB", "kB"), ("byte", "B"), ("bytes", "B")),
     "bps": (("bps", "b/s"), ("bit/s", "b/s"), ("bits/s", "b/s")),
     "j_per_bit_hop": (("J/bit", "J/bit/hop"), ("J", "J/bit/hop")),
+    "j_per_bit": (("J", "J/bit"),),
 }
 """Other spellings of how a unit ends."""
 _QUANTITY: Final = re.compile(r"\s*([-+]?[0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")

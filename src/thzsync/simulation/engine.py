@@ -85,7 +85,8 @@ class Engine:
         self.finished: list[Progress] = []
         """Iterations that have ended and have not been read; reading removes them."""
         self.pending: Pending | None = None
-        self._weights = Weights(scenario.reward.time_weight, scenario.reward.energy_weight)
+        reward = scenario.reward
+        self._weights = Weights(reward.time_weight, reward.energy_weight, reward.energy)
         self._decided: dict[int, tuple[Pending, Action]] = {}
         self._decisions = 0
         self._phase = Phase.OPENING
@@ -154,7 +155,8 @@ class Engine:
         assert isinstance(event, Event)
         delays = world.event_delays_ps(event, run.iteration, now)
         offer = world.offer(event, delays, now)
-        prices = self._weights.prices(self.references.get(event.kind))
+        static_w = world.meter.watts(len(event.racks))
+        prices = self._weights.prices(self.references.get(event.kind), static_w)
         situation = world.situation(self._decisions, offer, delays, now, prices)
         self._decisions += 1
         return Pending(run, event, situation, delays)
@@ -243,16 +245,15 @@ class Engine:
         run, event, world = pending.job, pending.event, self.world
         graph, wired = done.work.graph, wired_bytes_per_flow(done)
         world.fabric.network.add_load(run.load_bytes, graph.src, graph.dst, wired)
-        optical_j = world.optical_energy_j(graph, wired)
         reference = self.references.get(event.kind)
-        cost = event_cost(done, int(wired.sum()), optical_j, self._weights, reference)
+        cost = event_cost(done, world.fibre_use(graph, wired), world, self._weights, reference)
         run.costs.append(cost)
         write_event(run.recorder, run.iteration, event, action, done, cost, world.scenario.thz)
         number = pending.situation.decision
         fibre_s, thz_s, *further_s = last_arrivals_s(done, 1 + len(world.carriers))
         self.outcomes.append(
             Outcome(
-                number, cost.completion_s, cost.energy_j, cost.reward, fibre_s, thz_s,
+                number, cost.completion_s, cost.counted_j, cost.reward, fibre_s, thz_s,
                 tuple(further_s),
             )
         )  # fmt: skip

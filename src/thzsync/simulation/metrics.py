@@ -10,7 +10,9 @@ import numpy as np
 
 from thzsync.arrays import IntArray
 from thzsync.carriers import FIBRE, THZ
+from thzsync.energy import counted_j, thz_wall_j
 from thzsync.execution import Finished
+from thzsync.simulation.world import FibreUse, World
 from thzsync.workload import Compute
 
 
@@ -23,6 +25,17 @@ class EventCost:
     thz_energy_j: float
     further_energy_j: float
     """Of further carriers [J]."""
+    optical_wall_j: float
+    thz_wall_j: float
+    further_wall_j: float
+    static_j: float
+    """Static energy of the event's racks while it lasts [J]."""
+    link_s: float
+    """Sum of the times that links took to send its bytes, where modules sleep [s]."""
+    in_use_s: float
+    """Sum of its transmissions' times, guard times included [s]."""
+    counted_j: float
+    """The energy that the reward counts [J]."""
     wired_bytes: int
     thz_bytes: int
     further_bytes: int
@@ -32,11 +45,6 @@ class EventCost:
     rerouted_chunks: int
     reward: float
 
-    @property
-    def energy_j(self) -> float:
-        """E_e (eq:event_energy_total) [J]."""
-        return self.optical_energy_j + self.thz_energy_j + self.further_energy_j
-
 
 @dataclass(frozen=True)
 class Weights:
@@ -44,6 +52,8 @@ class Weights:
 
     time: float
     energy: float
+    counts: str = "transmission"
+    """Which energy."""
 
     def reward(
         self, completion_s: float, energy_j: float, reference: tuple[float, float] | None
@@ -55,9 +65,10 @@ class Weights:
         energy = self.energy * energy_j / reference[1] if reference[1] else 0.0
         return -(time + energy)
 
-    def prices(self, reference: tuple[float, float] | None) -> tuple[float, float]:
-        """Rewards lost per second and per joule."""
-        return -self.reward(1.0, 0.0, reference), -self.reward(0.0, 1.0, reference)
+    def prices(self, reference: tuple[float, float] | None, static_w: float) -> tuple[float, float]:
+        """Rewards lost per second, static power included where it counts, and per joule."""
+        per_s, per_j = -self.reward(1.0, 0.0, reference), -self.reward(0.0, 1.0, reference)
+        return per_s + per_j * counted_j(self.counts, 0.0, 0.0, static_w), per_j
 
 
 def wired_bytes_per_flow(done: Finished) -> IntArray:
@@ -75,29 +86,43 @@ def last_arrivals_s(done: Finished, carriers: int) -> list[float]:
 
 def event_cost(
     done: Finished,
-    wired_bytes: int,
-    optical_energy_j: float,
+    fibre: FibreUse,
+    world: World,
     weights: Weights,
     reference: tuple[float, float] | None,
 ) -> EventCost:
     """The cost of an event that has just ended."""
-    graph, decided, carrier = done.work.graph, done.work.graph.decided, done.carrier
-    completion_s = (done.end_ps - done.work.release_ps) * 1e-12
-    thz_energy_j = sum(served.energy_j for served in done.work.rounds)
-    further_energy_j = sum((sent.energy_j for _, sent in done.work.sendings), 0.0)
-    energy_j = optical_energy_j + thz_energy_j + further_energy_j
+    work, graph, carrier = done.work, done.work.graph, done.carrier
+    completion_s = (done.end_ps - work.release_ps) * 1e-12
+    thz_bytes = int(graph.chunk_sizes[carrier == THZ].sum())
+    in_use_s = sum((r.end_ps - r.start_ps) * len(r.table) for r in work.rounds) * 1e-12
+    thz_j = float(sum(served.energy_j for served in work.rounds))
+    thz_wall = thz_wall_j(world.scenario.energy.thz, in_use_s, thz_j, 8.0 * thz_bytes)
+    further_j = sum((sent.energy_j for _, sent in work.sendings), 0.0)
+    further_wall = world.further_wall_j(work.sendings)
+    static = world.meter.static(len(graph.racks), completion_s, fibre.link_s, in_use_s)
+    energy_j = fibre.energy_j + thz_j + further_j  # E_e, eq:event_energy_total
+    wall_j = fibre.wall_j + thz_wall + further_wall
+    counted = counted_j(weights.counts, energy_j, wall_j, sum(static))
     return EventCost(
         completion_s=completion_s,
-        optical_energy_j=optical_energy_j,
-        thz_energy_j=thz_energy_j,
-        further_energy_j=further_energy_j,
-        wired_bytes=wired_bytes,
-        thz_bytes=int(graph.chunk_sizes[carrier == THZ].sum()),
+        optical_energy_j=fibre.energy_j,
+        thz_energy_j=thz_j,
+        further_energy_j=further_j,
+        optical_wall_j=fibre.wall_j,
+        thz_wall_j=thz_wall,
+        further_wall_j=further_wall,
+        static_j=sum(static),
+        link_s=fibre.link_s,
+        in_use_s=in_use_s,
+        counted_j=counted,
+        wired_bytes=fibre.size_bytes,
+        thz_bytes=thz_bytes,
         further_bytes=int(graph.chunk_sizes[carrier > THZ].sum()),
-        airtime_ps=sum(r.duration_ps * len(r.table) for r in done.work.rounds),
-        fallback_chunks=int(((decided != FIBRE) & (carrier == FIBRE)).sum()),
-        rerouted_chunks=int(((decided == FIBRE) & (carrier != FIBRE)).sum()),
-        reward=weights.reward(completion_s, energy_j, reference),
+        airtime_ps=sum(r.duration_ps * len(r.table) for r in work.rounds),
+        fallback_chunks=int(((graph.decided != FIBRE) & (carrier == FIBRE)).sum()),
+        rerouted_chunks=int(((graph.decided == FIBRE) & (carrier != FIBRE)).sum()),
+        reward=weights.reward(completion_s, counted, reference),
     )
 
 

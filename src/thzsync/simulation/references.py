@@ -17,7 +17,7 @@ from thzsync.records import References
 from thzsync.scenario import Scenario
 from thzsync.simulation.engine import Engine
 from thzsync.simulation.jobs import JobRun
-from thzsync.simulation.metrics import Weights, event_cost, wired_bytes_per_flow
+from thzsync.simulation.metrics import event_cost, wired_bytes_per_flow
 from thzsync.simulation.results import Row, mean_of_rows, not_finite
 from thzsync.workload import Event
 
@@ -69,10 +69,9 @@ class _AllWired(Engine):
 
     def _event_done(self, done: Finished) -> None:
         run, event = self._begun.pop(done.work.number)
-        wired = wired_bytes_per_flow(done)
-        optical_j = self.world.optical_energy_j(done.work.graph, wired)
-        cost = event_cost(done, int(wired.sum()), optical_j, Weights(0.0, 0.0), None)
-        row = event.kind, cost.completion_s * 1e3, cost.optical_energy_j, cost.thz_energy_j
+        fibre = self.world.fibre_use(done.work.graph, wired_bytes_per_flow(done))
+        cost = event_cost(done, fibre, self.world, self._weights, None)
+        row = event.kind, cost.completion_s * 1e3, cost.counted_j
         self._of_iteration[run.index].append(row)
         self._complete(run, event.id)
 

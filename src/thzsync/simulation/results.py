@@ -12,11 +12,20 @@ if TYPE_CHECKING:
 
     from thzsync.records import References, Run
 
-Row: TypeAlias = tuple[str, float, float, float]
-"""Collective type, completion time [ms], optical and THz energy [J] of an event."""
+Row: TypeAlias = tuple[str, float, float]
+"""Collective type, completion time [ms] and counted energy [J] of an event."""
 BANDWIDTHS: Final = ("algbw_gb_s", "busbw_gb_s")
 """Algorithm and bus bandwidth of recorded events as nccl-tests defines them [GB/s, 1e9 bytes]."""
+COUNTED: Final = {
+    "transmission": ["optical_energy_j", "thz_energy_j", "further_energy_j"],
+    "wall-plug": ["optical_wall_j", "thz_wall_j", "further_wall_j"],
+    "with-static": ["optical_wall_j", "thz_wall_j", "further_wall_j", "static_j"],
+}
+"""Columns of events of which every kind of energy that a reward may count is the sum."""
 _CAUSES: Final = {
+    "_wall": "look at the section energy, thz.max_power_w and the events' sizes",
+    "wall_": "look at the section energy, thz.max_power_w and the events' sizes",
+    "static": "look at the section energy",
     "energy": "look at optical.energy_j_per_bit_hop, thz.max_power_w and the events' sizes",
     "reward": "look at what the reference run cost, and at the reward's weights",
 }
@@ -39,19 +48,22 @@ def by_collective(events: pl.DataFrame) -> list[dict[str, Any]]:
     return grouped.agg(pl.len().alias("events"), time.mean(), *sums).to_dicts()
 
 
-def mean_costs(events: pl.DataFrame) -> References:
-    """Mean completion time [s] and energy [J] per collective type."""
-    names = ("kind", "completion_ms", "optical_energy_j", "thz_energy_j")
-    return mean_of_rows(zip(*(events[name].to_list() for name in names), strict=True))
+def mean_costs(events: pl.DataFrame, counts: str = "transmission") -> References:
+    """Mean completion time [s] and counted energy [J] per collective type."""
+    import polars as pl
+
+    energy_j = events.select(pl.sum_horizontal(COUNTED[counts])).to_series()
+    columns = events["kind"], events["completion_ms"], energy_j
+    return mean_of_rows(zip(*(column.to_list() for column in columns), strict=True))
 
 
 def mean_of_rows(rows: Iterable[Row]) -> References:
     """The same of events that are no table."""
     costs: dict[str, tuple[list[float], list[float]]] = {}
-    for kind, time_ms, optical_j, thz_j in rows:
+    for kind, time_ms, energy_j in rows:
         times, energies = costs.setdefault(kind, ([], []))
         times.append(time_ms * 1e-3)
-        energies.append(optical_j + thz_j)
+        energies.append(energy_j)
     return {kind: (mean(times), mean(energies)) for kind, (times, energies) in costs.items()}
 
 

@@ -77,6 +77,7 @@ def write_event(
         decision_thz_share=int(graph.thz_chunks.sum()) / max(1, work.chunks),
         **_named(event, "job", "kind", "stage", "microbatch", "label", "payload_bytes", "after"),
         **_named(cost, "optical_energy_j", "thz_energy_j", "further_energy_j", "reward"),
+        **_named(cost, "optical_wall_j", "thz_wall_j", "further_wall_j", "static_j"),
         **_named(cost, "wired_bytes", "thz_bytes", "further_bytes"),
         **_named(cost, "fallback_chunks", "rerouted_chunks"),
     )
@@ -212,9 +213,7 @@ def write_iteration(run: JobRun, progress: Progress, end_ps: int, world: World) 
         "iterations",
         start_ps=run.start_ps,
         end_ps=end_ps,
-        optical_energy_j=sum(c.optical_energy_j for c in costs),
-        thz_energy_j=sum(c.thz_energy_j for c in costs),
-        further_energy_j=sum(c.further_energy_j for c in costs),
+        **_energies(run, makespan_ps * 1e-12, world),
         exposed_ms=exposed_ms(progress.makespan_ms, computing_s),
         bubble=bubble(run.computed, makespan_ps),
         thz_share=thz_bytes / all_bytes if all_bytes else 0.0,
@@ -224,6 +223,27 @@ def write_iteration(run: JobRun, progress: Progress, end_ps: int, world: World) 
         optical_utilisation=float((8 * run.load_bytes / capacity_bits).max()),
         **asdict(progress),
     )
+
+
+def _energies(run: JobRun, lasts_s: float, world: World) -> dict[str, Any]:
+    """Columns of an iteration's energy beside ``energy_j``."""
+
+    def total(name: str) -> float:
+        return sum((float(getattr(cost, name)) for cost in run.costs), 0.0)
+
+    wall = {name: total(name) for name in ("optical_wall_j", "thz_wall_j", "further_wall_j")}
+    racks = world.topology.partition(run.job).racks.size
+    static = world.meter.static(racks, lasts_s, total("link_s"), total("in_use_s"))
+    parts = {name.replace("_j", "_static_j"): value for name, value in static._asdict().items()}
+    wall_j, static_j = sum(wall.values()), sum(static)
+    return {
+        **{name: total(name) for name in ("optical_energy_j", "thz_energy_j", "further_energy_j")},
+        **wall,
+        **parts,
+        "wall_energy_j": wall_j,
+        "static_energy_j": static_j,
+        "total_energy_j": wall_j + static_j,
+    }
 
 
 def span_ps(fibres: int) -> int:

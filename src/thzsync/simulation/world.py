@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from thzsync.carriers import THZ
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Situation, Terms
 from thzsync.elementary import log10
-from thzsync.execution.carrier import Carrier, find_carrier
+from thzsync.energy import Meter, fibre_wall_j, further_wall_j
+from thzsync.execution.carrier import Carrier, Sending, find_carrier
 from thzsync.network import Network, network_of
 from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
+from thzsync.records.declaration import CarrierFacts
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
 from thzsync.scenario.fidelity import in_flows
 from thzsync.streams import Streams, name_key
@@ -32,6 +34,16 @@ DEFAULT_JOB: Final = str(Job.model_fields["name"].default)
 this: naming these draws would change every result."""
 
 
+class FibreUse(NamedTuple):
+    """What an event sent over fibre."""
+
+    size_bytes: int
+    energy_j: float
+    wall_j: float
+    link_s: float
+    """Sum of the times that links took, where modules sleep [s]."""
+
+
 @dataclass(frozen=True)
 class World:
     """Everything that a run builds from scenario and seed, independent of the policy."""
@@ -43,6 +55,10 @@ class World:
     fabric: Fabric
     carriers: tuple[Carrier, ...]
     """Those beside fibre, in the scenario's order."""
+    facts: tuple[CarrierFacts | None, ...]
+    """What each of them declares."""
+    meter: Meter
+    """Static power of the floor's devices."""
 
     @property
     def overlay(self) -> Overlay:
@@ -59,9 +75,12 @@ class World:
         channel = ChannelModel.build(scenario.channel, scenario.thz, topology, streams)
         network = network_of(scenario, streams.key("paths"))
         fabric = make_fabric(scenario, network, streams.key("background"))
-        kinds = map(find_carrier, scenario.carriers)
+        kinds = [find_carrier(name) for name in scenario.carriers]
         carriers = tuple(kind.build(scenario, channel) for kind in kinds)
-        return cls(scenario, streams, topology, channel, fabric, carriers)
+        facts = tuple(kind.facts for kind in kinds)
+        ports, declared = int((network.rate_bps > 0).sum()), filter(None, facts)
+        meter = Meter.of(scenario, ports, network.switches, declared)
+        return cls(scenario, streams, topology, channel, fabric, carriers, facts, meter)
 
     def event_delays_ps(self, event: Event, iteration: int, now_ps: int) -> IntArray:
         """Delay of each rack's own data, delta^str, in the order of ``event.racks`` [ps]."""
@@ -120,9 +139,22 @@ class World:
             Terms(self.scenario, self.fabric.network, *prices),
         )
 
-    def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
-        """Energy of what every flow sent over fibre [J]."""
-        return self.fabric.network.energy_j(graph.src, graph.dst, wired_bytes)
+    def fibre_use(self, graph: TransferGraph, wired_bytes: IntArray) -> FibreUse:
+        """What flows sent over fibre, and its energy."""
+        network, fibre = self.fabric.network, self.scenario.energy.fibre
+        src, dst, size_bytes = graph.src, graph.dst, int(wired_bytes.sum())
+        energy_j = network.energy_j(src, dst, wired_bytes)
+        bit_hops = 8.0 * int(np.sum(network.hops(src, dst) * wired_bytes))
+        wall_j = fibre_wall_j(fibre, energy_j, bit_hops, 8.0 * size_bytes)
+        link_s = network.busy_s(src, dst, wired_bytes) if fibre.sleep_share else 0.0
+        return FibreUse(size_bytes, energy_j, wall_j, link_s)
+
+    def further_wall_j(self, sendings: Iterable[tuple[int, Sending]]) -> float:
+        """What the sendings of further carriers take at the wall plug [J]."""
+        return sum(
+            (further_wall_j(self.facts[k - THZ], s.energy_j, s.size_bytes) for k, s in sendings),
+            0.0,
+        )
 
 
 def method_of(scenario: Scenario, collective: str) -> Method:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thzsync.arrays import FloatArray
+from thzsync.display.metrics import MORE_ENERGY, more_energy
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import interval95
@@ -83,10 +84,16 @@ def crossovers(sweep: Sweep) -> list[dict[str, Any]]:
     return [
         {"metric": metric, "axis": axis, "held": panel.held, **asdict(crossover)}
         for axis in leading_axes(sweep)
-        for metric in METRICS
+        for metric in told_metrics(sweep)
         for panel in all_panels(sweep, metric, axis)
         for crossover in panel.crossovers
     ]
+
+
+def told_metrics(sweep: Sweep) -> list[str]:
+    """The metrics, those of energy only where they differ from transmission energy."""
+    same = () if more_energy(sweep.rows) else [metric.key for metric in MORE_ENERGY]
+    return [metric for metric in METRICS if metric not in same]
 
 
 def _choose_axes(

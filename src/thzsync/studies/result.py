@@ -19,6 +19,7 @@ from thzsync.experiments.statistics import paired_row
 from thzsync.experiments.store import Store
 from thzsync.files import write_atomically, write_document
 from thzsync.records.certificate import Certificate, certify
+from thzsync.records.format2 import filled
 from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.studies.plan import Plan
@@ -188,7 +189,7 @@ class Sweep:
         source = Path(folder)
         document = read_document(source)
         try:
-            frame = pl.read_parquet(source / "table.parquet")
+            frame = filled("iterations", pl.read_parquet(source / "table.parquet"))
             points, failures = tuple(document["points"]), tuple(document["failures"])
             missing = int(document["missing"])
         except (OSError, KeyError, TypeError, pl.exceptions.PolarsError) as error:

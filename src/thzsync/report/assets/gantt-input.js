@@ -102,8 +102,8 @@ function barFacts(row, one, ticksPerMs) {
   rows.push(
     ["On THz", percent(one.thz_share)],
     ["Carried", size(one.bytes)],
-    ["Energy, fibre", quantity(one.optical_energy_j, "J", 3)],
-    ["Energy, THz", quantity(one.thz_energy_j, "J", 3)],
+    ["Transmission energy, fibre", quantity(one.optical_energy_j, "J", 3)],
+    ["Transmission energy, THz", quantity(one.thz_energy_j, "J", 3)],
   );
   if (one.latest) rows.push(["Latest straggler", time(one.latest)]);
   if (one.moved_chunks) rows.push(["Chunks moved to the other carrier", show(one.moved_chunks)]);

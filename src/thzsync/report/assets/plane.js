@@ -97,7 +97,7 @@ function drawPolicyPoint(svg, p, x, y) {
 function pointTip(p, policy) {
   const rows = [
     ["Completion time", plusMinus(p.x, p.half_x, "ms")],
-    ["Energy", plusMinus(p.y, p.half_y, "J")],
+    ["Transmission energy", plusMinus(p.y, p.half_y, "J")],
   ];
   if (p.paper_x !== null) rows.push(["Published time", quantity(p.paper_x, "ms")]);
   if (p.paper_y !== null) rows.push(["Published energy", quantity(p.paper_y, "J")]);

@@ -16,7 +16,7 @@ function bytesColumn() {
 function joulesColumn() {
   const parts = ({ total }) => ({ thz: total.thz_energy_j, fibre: total.optical_energy_j });
   const text = (value) => quantity(value, "J", 3);
-  return { title: "Energy", note: "per iteration, less is better", parts, text };
+  return { title: "Transmission energy", note: "per iteration, less is better", parts, text };
 }
 function shareColumn(kind) {
   const parts = ({ kinds }) => {
