@@ -23,6 +23,7 @@ def ask(
     ] = 8,
     workers: output.WorkersOption = None,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     out: output.OutOption = None,
     force: output.ForceOption = False,
@@ -42,8 +43,11 @@ def ask(
     from thzsync.answer.text import candidates_table, lines
     from thzsync.experiments.runs import Tally
 
-    setting = output.change_scenario(scenario_of(scenario), changes, scenario, pipelined)
+    setting = output.change_scenario(
+        scenario_of(scenario, plugin or ()), changes, scenario, pipelined
+    )
     told = [*(["--pipelined"] if pipelined else []), *(f'--set "{it}"' for it in changes or ())]
+    told += [f"--plugin {name}" for name in plugin or ()]
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         output.prepare_kernels(workers)

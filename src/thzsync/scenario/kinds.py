@@ -55,10 +55,11 @@ class OneOf:
         if not isinstance(table, dict):
             raise ValueError("write a table of keys")
         name, known = table.get("kind", self.default), self.kinds.known()
-        if name not in known:
+        kind = self.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
             hint = closest(str(name), known) or f"use one of {', '.join(known)}"
             raise ValueError(f"kind {name!r} does not exist; {hint}")
-        return known[name].model_validate(table)
+        return kind.model_validate(table)
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel
@@ -18,10 +18,10 @@ from thzsync.scenario.files import field_text, load_preset, toml_value
 WIDTH: Final = 96
 
 
-def starter(preset: str = "paper") -> str:
-    """A commented scenario file with the values of a preset."""
+def starter(preset: str = "paper", plugins: Iterable[str] = ()) -> str:
+    """A commented scenario file with the values of a preset, and the keys of plug-ins."""
+    scenario = load_preset(preset, plugins)
     describe()
-    scenario = load_preset(preset)
     head = f"""\
 # A scenario of thzsync, started from the preset "{preset}". A key behind a '#' is not set.
 # Numbers may carry a unit, as in "16 MiB" or "100 Gb/s".
