@@ -16,6 +16,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder
@@ -23,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, printable
 from thzsync.registry import Registry, registering
 
 ENTRY: Final = re.compile(r"(.+/)?[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -116,6 +117,18 @@ def receive(plugins: Sequence[Plugin]) -> None:
                 f"{_loaded[plugin.name].version}, here {plugin.version}); restart the workers, or "
                 "install one version everywhere"
             )
+
+
+@contextmanager
+def blamed(what: str) -> Iterator[None]:
+    """What goes wrong inside, in code of others, is one line that names it."""
+    try:
+        yield
+    except ThzSyncError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {printable(str(error))}"
+        raise ThzSyncError(f"{what} failed with {problem}") from error
 
 
 def _module(entry: str) -> str:

@@ -28,6 +28,90 @@ class Star:
 
 register_method(FlowMethod("allreduce", "star", Star(), "assignment", "one hub for everything"))
 '''
+KINDS = '''
+"""A floor, a network and a workload."""
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from thzsync.collectives import Tensor
+from thzsync.network import Wires
+from thzsync.scenario import FLOORS, NETWORKS, WORKLOADS, FloorKind, SwitchedNetwork, WorkloadKind
+from thzsync.scenario.base import Bytes, Count, Metres, Seconds
+from thzsync.workload import Compute, Event, Phase, TrainingGraph
+
+
+@FLOORS.register
+class Line(FloorKind):
+    """Racks one after the other."""
+
+    kind: Literal["line"] = "line"
+    rows: Count = 2
+    """Racks are counted in so many groups."""
+    each: Annotated[Count, Field(le=100)]
+    """Racks of a group."""
+    apart_m: Metres = 1.5
+    """Distance of neighbours [m]."""
+
+    @property
+    def groups(self):
+        return self.rows
+
+    @property
+    def lanes(self):
+        return self.each
+
+    @property
+    def places_m(self):
+        return [(rack * self.apart_m, 0.0) for rack in range(self.racks)]
+
+
+@NETWORKS.register
+class Hub(SwitchedNetwork):
+    """One switch."""
+
+    kind: Literal["hub"] = "hub"
+    fibres: Count = 1
+    """Fibres of every rack."""
+
+    def wires(self, racks, fibres):
+        wires = Wires(racks)
+        hub = wires.switch("hub")
+        for rack in range(racks):
+            for _ in range(self.fibres):
+                wires.join(rack, hub, fibres.access_bps, fibres.access_ps)
+        return wires
+
+
+@WORKLOADS.register
+class Steps(WorkloadKind):
+    """Compute and reduce, again and again."""
+
+    kind: Literal["steps"] = "steps"
+    steps: Count = 2
+    """How often."""
+    size_bytes: Bytes = 2**20
+    """What is reduced [bytes]."""
+    compute_s: Seconds = 0.001
+    """Time of a step [s]."""
+
+    def graph(self, job, partition, streams, iteration):
+        racks = partition.racks.ravel()
+        common = {"job": job.name, "stage": 0, "phase": Phase.BACKWARD, "microbatch": 0,
+                  "racks": racks}
+        nodes = []
+        for step in range(self.steps):
+            after = (len(nodes) - 1,) if nodes else ()
+            nodes.append(
+                Compute(id=len(nodes), duration_s=self.compute_s, after=after, **common)
+            )
+            nodes.append(
+                Event(id=len(nodes), kind="allreduce", label=f"step {step}",
+                      demand=Tensor(self.size_bytes), after=(len(nodes) - 1,), **common)
+            )
+        return TrainingGraph(tuple(nodes))
+'''
 SCENARIO = """
 preset = "tiny"
 name = "star"
@@ -44,6 +128,7 @@ def write_lab(folder: Path) -> Path:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text('__version__ = "1.2"\n')
     (package / "methods.py").write_text(METHODS)
+    (package / "kinds.py").write_text(KINDS)
     scenario = folder / "star.toml"
     scenario.write_text(SCENARIO)
     return scenario

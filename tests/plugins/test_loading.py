@@ -52,7 +52,9 @@ def test_the_digest_counts_files_not_places_and_nothing_without_plugins(here: Pa
     moved = found.model_copy(update={"plugins": (f"{here}/lab/star_lab.methods",)})
     assert moved.digest == found.digest
     plugin = plugins.loaded("star_lab.methods")
-    assert set(plugin.sources) == {"star_lab/__init__.py", "star_lab/methods.py"}
+    assert set(plugin.sources) == {
+        f"star_lab/{name}.py" for name in ("__init__", "kinds", "methods")
+    }
     assert plugin.version == "1.2"
 
 

@@ -127,7 +127,7 @@ def validated(values: Mapping[str, Any], source: str) -> Scenario:
     try:
         return Scenario.model_validate(values)
     except ValidationError as error:
-        raise Problems.of(f"{source}: {line}" for line in explain(error)) from None
+        raise Problems.of(f"{source}: {line}" for line in explain(error, None, values)) from None
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,12 +15,18 @@ from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
 from thzsync.registry import Foreign, note_elsewhere, only_here
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
+from thzsync.scenario.consistency import (
+    buffer_problems,
+    floor_problems,
+    index_problems,
+    partition_problems,
+)
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
-from thzsync.scenario.floor import AnyFloor
+from thzsync.scenario.floor import FLOORS, FloorKind
 from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Reward, Stragglers
-from thzsync.scenario.network import NetworkKind, RingNetwork
+from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.network import NETWORKS, NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 
@@ -33,9 +39,9 @@ class Scenario(Model):
     plugins: Annotated[tuple[str, ...], Field(max_length=100)] = ()
     """Modules to import first, such as "my_lab.methods"; "FOLDER/my_lab.methods" where Python does
     not find it."""
-    floor: AnyFloor
+    floor: Annotated[FloorKind, OneOf(FLOORS, "rings")]
     """Positions of the racks."""
-    network: NetworkKind = RingNetwork()
+    network: Annotated[NetworkKind, OneOf(NETWORKS, "rings")] = RingNetwork()
     """Switches and fibres."""
     optical: Optical = Optical()
     """The optical packet network."""
@@ -158,7 +164,12 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
+        problems = [*floor_problems(self)]
+        problems = problems or [
+            *partition_problems(self),
+            *index_problems(self),
+            *buffer_problems(self),
+        ]
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -186,8 +197,9 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]
     for job in values["jobs"]:
-        if job["stages"] is None:
-            del job["stages"]
+        for key in ("stages", "workload"):
+            if job[key] is None:
+                del job[key]
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path
