@@ -46,12 +46,14 @@ from pydantic import Field
 
 from thzsync.collectives import Tensor
 from thzsync.network import Wires
-from thzsync.scenario import FLOORS, NETWORKS, WORKLOADS, FloorKind, SwitchedNetwork, WorkloadKind
+from thzsync.scenario import (
+    FloorKind, SwitchedNetwork, WorkloadKind, register_floor, register_network, register_workload
+)
 from thzsync.scenario.base import Bytes, Count, Metres, Seconds
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 
-@FLOORS.register
+@register_floor
 class Line(FloorKind):
     """Racks one after the other."""
 
@@ -76,7 +78,7 @@ class Line(FloorKind):
         return [(rack * self.apart_m, 0.0) for rack in range(self.racks)]
 
 
-@NETWORKS.register
+@register_network
 class Hub(SwitchedNetwork):
     """One switch."""
 
@@ -93,7 +95,7 @@ class Hub(SwitchedNetwork):
         return wires
 
 
-@WORKLOADS.register
+@register_workload
 class Steps(WorkloadKind):
     """Compute and reduce, again and again."""
 
