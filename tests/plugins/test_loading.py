@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.plugins.lab import METHODS, write_lab
 from thzsync import Scenario, compare, plugins
 from thzsync.errors import ThzSyncError
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.registry import Registry, only_here
 from thzsync.synthesis.registry import METHODS as FAMILY
 
@@ -71,6 +73,18 @@ def test_what_was_sent_is_used_where_there_is_no_such_folder(here: Path) -> None
         assert pickle.loads(sent) == scenario
         assert "star" in {name for _, name in FAMILY.known()}
         assert plugins.loaded("star_lab.methods").folder != str(here / "lab")
+
+
+def test_an_interrupted_run_finds_its_plugins_and_notices_that_they_changed(here: Path) -> None:
+    write_lab(here / "lab")
+    scenario = Scenario.load("lab/star.toml")
+    Journal.begin("run", RunSpec(scenario, "all-wired", 0, 1, {}))
+    assert Journal.open("run").spec.scenario == scenario
+    known = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, known.name, replace(known, sha256="another"))
+        with pytest.warns(UserWarning, match=r"^run: plug-in star_lab\.methods has changed"):
+            Journal.open("run")
 
 
 @pytest.mark.parametrize(
