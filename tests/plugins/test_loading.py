@@ -138,7 +138,7 @@ def test_two_modules_of_one_name_are_not_mixed_up(here: Path) -> None:
 
 
 def test_what_is_registered_in_this_process_only_is_said_so_by_workers(here: Path) -> None:
-    exec(compile(METHODS, "page", "exec"), {"__name__": "a_notebook"})
+    exec(compile(METHODS, "page", "exec", dont_inherit=True), {"__name__": "a_notebook"})
     assert ("method", ("allreduce", "star"), "a_notebook") in only_here(())
     scenario = Scenario.preset("tiny").with_({"collectives.allreduce": "star"})
     assert compare(scenario, ["all-wired"], seeds=1, iterations=1, workers=1).seeds == (0,)
