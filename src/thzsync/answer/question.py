@@ -7,7 +7,7 @@ three quick checks change one assumption each and tell on which of them the answ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -190,7 +190,7 @@ def ask(
     return Answer(setting, named, piped.seeds, effort.iterations, tuple(rows), tuple(answers))
 
 
-def scenario_of(source: str) -> Scenario:
+def scenario_of(source: str, plugins: Iterable[str] = ()) -> Scenario:
     """The scenario that a preset, a TOML file or a trace file stands for.
 
     A trace is the only job of a floor with the rings, fibre and radios of the preset `paper`, as
@@ -198,8 +198,9 @@ def scenario_of(source: str) -> Scenario:
     """
     path = Path(source)
     if source in preset_names() or path.suffix == ".toml" or not path.is_file():
-        return Scenario.load(source)
-    paper, racks = Scenario.preset("paper"), read_trace(path).rack_count
+        return Scenario.load(source, plugins)
+    paper = Scenario.load("paper", plugins)
+    racks = read_trace(path).rack_count
     floor = paper.floor.model_copy(update={"rings": ceil(racks / paper.floor.lanes)})
     job = Job(name=paper.jobs[0].name, trace=source)
     return paper.model_copy(update={"name": path.stem, "floor": floor, "jobs": (job,)})

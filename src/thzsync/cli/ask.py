@@ -23,6 +23,7 @@ def ask(
     ] = 8,
     workers: output.WorkersOption = None,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     overlay: output.OverlayOption = None,
     out: output.OutOption = None,
@@ -43,10 +44,11 @@ def ask(
     from thzsync.answer.text import candidates_table, lines
     from thzsync.experiments.runs import Tally
 
-    overlays = output.all_overlays(pipelined, overlay)
-    setting = output.change_scenario(scenario_of(scenario), changes, scenario, overlays)
+    overlays, base = output.all_overlays(pipelined, overlay), scenario_of(scenario, plugin or ())
+    setting = output.change_scenario(base, changes, scenario, overlays)
     told = [*(["--pipelined"] if pipelined else []), *(f"--overlay {it}" for it in overlay or ())]
     told += [f'--set "{it}"' for it in changes or ()]
+    told += [f"--plugin {name}" for name in plugin or ()]
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         output.prepare_kernels(workers)

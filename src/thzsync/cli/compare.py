@@ -37,6 +37,7 @@ def compare(
     workers: output.WorkersOption = None,
     scheduler: output.SchedulerOption = None,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     overlay: output.OverlayOption = None,
     out: output.OutOption = None,
@@ -53,7 +54,8 @@ def compare(
     from thzsync.records.certificate import warn_beyond
 
     refuse_folder(out, COMPARISON, force)
-    setting = output.load_scenario(scenario, changes, output.all_overlays(pipelined, overlay))
+    overlays = output.all_overlays(pipelined, overlay)
+    setting = output.load_scenario(scenario, changes, overlays, plugin)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     names = known_policies(output.policies_named(policies))

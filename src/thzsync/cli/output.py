@@ -40,6 +40,14 @@ SetOption = Annotated[
         help="Change a key of the scenario, such as thz.subbands=8. Repeatable.",
     ),
 ]
+PluginOption = Annotated[
+    list[str] | None,
+    Option(
+        "--plugin",
+        metavar="MODULE",
+        help="Import a plug-in, such as my_lab.methods or FOLDER/my_lab.methods. Repeatable.",
+    ),
+]
 PipelinedOption = Annotated[
     bool, Option("--pipelined", help="Use the pipelined mechanisms of the preset beyond.")
 ]
@@ -78,7 +86,10 @@ PATIENCE_S = 1.0
 
 
 def load_scenario(
-    name: str, assignments: Sequence[str] | None = None, overlays: Sequence[str] = ()
+    name: str,
+    assignments: Sequence[str] | None = None,
+    overlays: Sequence[str] = (),
+    plugin: Sequence[str] | None = None,
 ) -> Scenario:
     """The scenario that a command names, as its options change it, if it can be run.
 
@@ -86,7 +97,14 @@ def load_scenario(
     """
     from thzsync.scenario import Scenario
 
-    return change_scenario(Scenario.load(name), assignments, name, overlays)
+    return change_scenario(Scenario.load(name, plugin or ()), assignments, name, overlays)
+
+
+def load_plugins(names: Sequence[str] | None) -> None:
+    """Import the plug-ins that a command names which takes no scenario."""
+    from thzsync import plugins
+
+    plugins.load(names or (), "--plugin")
 
 
 def change_scenario(

@@ -41,7 +41,7 @@ SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 MORE_COLUMNS = ("wall_energy_j", "static_energy_j", "total_energy_j")
 """In the table where they differ from transmission energy."""
 
-WITH_RESUME = frozenset({"resume", "save", "json"})
+WITH_RESUME = frozenset({"resume", "save", "json", "plugin"})
 """Parameters of `run` that may be given with --resume; everything else lies in its folder."""
 
 
@@ -52,6 +52,7 @@ def run(
     iterations: output.IterationsOption = 20,
     seed: output.SeedOption = 0,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     overlay: output.OverlayOption = None,
     out: output.OutOption = None,
@@ -89,6 +90,7 @@ def run(
 
     if resume is not None:
         _refuse_other_options(context)
+        output.load_plugins(plugin)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN, extend=True):
             _finish(None, journal, journal.spec, resume, save, json, _repeated(journal))
@@ -96,7 +98,8 @@ def run(
     if out is not None and not force:
         refuse_to_drop(out)
     refuse_folder(out, RUN, force)
-    setting = output.load_scenario(scenario, changes, output.all_overlays(pipelined, overlay))
+    overlays = output.all_overlays(pipelined, overlay)
+    setting = output.load_scenario(scenario, changes, overlays, plugin)
     if trace is not None:
         from thzsync.scenario import Job
 

@@ -63,6 +63,7 @@ def sweep(
         float | None,
         Option(help="With --break-even: how exactly, as a share of the range. Default: 0.02."),
     ] = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     overlay: output.OverlayOption = None,
     policies: Annotated[str | None, Option(help=output.POLICIES_HELP)] = None,
@@ -107,6 +108,7 @@ def sweep(
     from thzsync.studies.sweeping import carried_out, finish, merge, plan_sweep, prepared
 
     if parts:
+        output.load_plugins(plugin)
         found = merge(parts, _needed(out, "--merge"), resume, force)
         _show(found, out, json)
         return
@@ -120,7 +122,7 @@ def sweep(
     options |= {key: value for key, value in given.items() if value is not None}
     options |= _sought(break_even, metric, tolerance)
     over = output.all_overlays(pipelined, overlay)
-    plan = plan_sweep(what, options, lambda base: with_overlays(base, over))
+    plan = plan_sweep(what, options, lambda base: with_overlays(base, over), plugin or ())
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
     if dry_run:
         known = Store(Path(out) if out is not None and resume else None)

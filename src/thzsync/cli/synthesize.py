@@ -48,6 +48,7 @@ def synthesize(
     ] = "single-ring",
     changes: output.SetOption = None,
     overlay: output.OverlayOption = None,
+    plugin: output.PluginOption = None,
     fibre: Annotated[
         bool, Option("--fibre", help="Carry it out on the scenario's fibre instead of THz.")
     ] = False,
@@ -67,7 +68,7 @@ def synthesize(
     from thzsync.scenario.base import read_bytes
     from thzsync.synthesis import find_method
 
-    setting = output.load_scenario(scenario, changes, overlay or ())
+    setting = output.load_scenario(scenario, changes, overlay or (), plugin)
     find_collective(collective)
     find_method(collective, method)
     size_bytes = None if size is None else read_bytes(size, "--size")

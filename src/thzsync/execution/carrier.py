@@ -14,6 +14,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import CarrierFacts
 from thzsync.registry import Registry
 from thzsync.scenario import Scenario
+from thzsync.scenario.base import Model
 from thzsync.scenario.fidelity import in_flows
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
@@ -87,12 +88,19 @@ class CarrierKind:
     """Makes one for a run."""
     facts: CarrierFacts | None = None
     """What it declares of its sendings; None for THz, whose disciplines do."""
+    parameters: type[Model] | None = None
+    """Model of the section ``[parameters.NAME]``, which ``scenario.parameters_for(kind)`` gives."""
 
 
 def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
-    racks, lookahead = scenario.floor.racks, in_flows(scenario)
-    floor = Topology(scenario.floor)
-    return Overlay(scenario.thz, channel, racks, lookahead=lookahead, topology=floor)
+    return Overlay(
+        scenario.thz,
+        channel,
+        scenario.floor.racks,
+        lookahead=in_flows(scenario),
+        topology=Topology(scenario.floor),
+        parameters=scenario.parameters,
+    )
 
 
 _THZ: Final = CarrierKind("thz", _overlay)
@@ -113,13 +121,13 @@ def register_carrier(kind: CarrierKind) -> CarrierKind:
 
 def find_carrier(name: str) -> CarrierKind:
     """The carrier with this name."""
-    known = CARRIERS.known()
-    if name not in known:
+    kind = CARRIERS.get(name)
+    if kind is None:
         raise ThzSyncError(
-            f"carrier {name!r} does not exist; use some of {', '.join(known)}, or register_carrier "
-            f"or an entry point of {ENTRY_POINTS} for one of your own"
+            f"carrier {name!r} does not exist; use some of {', '.join(CARRIERS.known())}, or "
+            f"register_carrier or an entry point of {ENTRY_POINTS} for one of your own"
         )
-    return known[name]
+    return kind
 
 
 def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:

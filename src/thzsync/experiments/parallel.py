@@ -69,7 +69,13 @@ def stream_runs(
 
 def apply_pickled(payload: bytes) -> bytes:
     """Call a function with its item; an exception is a result, too, if it can be pickled."""
-    function, item = pickle.loads(payload)
+    try:
+        function, item = pickle.loads(payload)
+    except (AttributeError, ImportError) as error:
+        raise ThzSyncError(
+            f"a worker cannot load what it was sent ({error}); put it into a module, and name that "
+            "in the scenario's plugins"
+        ) from None
     try:
         return pickle.dumps(function(item))
     except Exception as error:

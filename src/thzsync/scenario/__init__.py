@@ -14,7 +14,14 @@ from thzsync.scenario.faults import (
     TransceiverDown,
 )
 from thzsync.scenario.files import preset_names
-from thzsync.scenario.floor import AnyFloor, Floor, GridFloor, RowFloor, TableFloor
+from thzsync.scenario.floor import (
+    Floor,
+    FloorKind,
+    GridFloor,
+    RowFloor,
+    TableFloor,
+    register_floor,
+)
 from thzsync.scenario.job import (
     Collectives,
     Coordinator,
@@ -31,8 +38,11 @@ from thzsync.scenario.network import (
     LeafSpine,
     NetworkFile,
     NetworkFunction,
+    NetworkKind,
     RailOptimised,
     RingNetwork,
+    SwitchedNetwork,
+    register_network,
 )
 from thzsync.scenario.path_loss import (
     FreeSpace,
@@ -44,6 +54,10 @@ from thzsync.scenario.path_loss import (
 )
 from thzsync.scenario.rates import RATE_LAWS, RateLaw, Step, register_rate_law
 from thzsync.scenario.scenario import Scenario, ScenarioLike
+from thzsync.scenario.workload import WorkloadKind, register_workload
+
+AnyFloor = FloorKind
+"""Its name until version 0.4."""
 
 __all__ = [
     "RATE_LAWS",
@@ -63,6 +77,7 @@ __all__ = [
     "FibreDegraded",
     "FibreEnergy",
     "Floor",
+    "FloorKind",
     "FreeSpace",
     "GridFloor",
     "Job",
@@ -73,6 +88,7 @@ __all__ = [
     "ModelJob",
     "NetworkFile",
     "NetworkFunction",
+    "NetworkKind",
     "Optical",
     "PairBlocked",
     "Pairs",
@@ -89,13 +105,18 @@ __all__ = [
     "Step",
     "Stragglers",
     "SubbandJammed",
+    "SwitchedNetwork",
     "TableFloor",
     "Thz",
     "ThzEnergy",
     "Training",
     "TransceiverDown",
+    "WorkloadKind",
     "preset_names",
     "register_antenna",
+    "register_floor",
+    "register_network",
     "register_path_loss",
     "register_rate_law",
+    "register_workload",
 ]

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializeAsAny, model_validator
 
+from thzsync import plugins
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
+from thzsync.registry import Foreign, note_elsewhere, only_here
 from thzsync.scenario.base import Model
 from thzsync.scenario.consistency import (
     air_problems,
     buffer_problems,
+    floor_problems,
     index_problems,
     partition_problems,
 )
 from thzsync.scenario.energy import Energy
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
-from thzsync.scenario.floor import AnyFloor
+from thzsync.scenario.floor import FLOORS, FloorKind
 from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Reward, Stragglers
-from thzsync.scenario.network import NetworkKind, RingNetwork
+from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.network import NETWORKS, NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 _NEW: Final = {
-    "": ("network", "carriers", "energy"),
+    "": ("network", "carriers", "energy", "plugins", "parameters"),
     "reward": ("energy",),
     "thz": ("rate", "transmit_gain_db", "antenna", "interference", "interference_headroom_db"),
     "channel": ("path_loss", "absorption", "vary_gains_file"),
@@ -41,9 +45,12 @@ class Scenario(Model):
 
     name: str = "scenario"
     """Name in tables and records."""
-    floor: AnyFloor
+    plugins: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    """Modules to import first, such as "my_lab.methods"; "FOLDER/my_lab.methods" where Python does
+    not find it."""
+    floor: Annotated[FloorKind, OneOf(FLOORS, "rings")]
     """Positions of the racks."""
-    network: NetworkKind = RingNetwork()
+    network: Annotated[NetworkKind, OneOf(NETWORKS, "rings")] = RingNetwork()
     """Switches and fibres."""
     optical: Optical = Optical()
     """The optical packet network."""
@@ -61,6 +68,8 @@ class Scenario(Model):
     """The objective's weights."""
     coordinator: Coordinator = Coordinator()
     """The action space."""
+    parameters: dict[str, SerializeAsAny[Model]] = Field(default_factory=dict)
+    """Keys of methods, disciplines, carriers and policies of plug-ins, in a table for each name."""
     carriers: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)] = ("thz",)
     """Carriers beside fibre by name; "thz" is the first."""
     jobs: Annotated[tuple[Job, ...], Field(max_length=1000)] = ()
@@ -69,11 +78,11 @@ class Scenario(Model):
     """Scheduled faults."""
 
     @classmethod
-    def load(cls, path: str | Path) -> Scenario:
-        """Read a TOML file, or a preset by its name."""
+    def load(cls, path: str | Path, plugins: Iterable[str] = ()) -> Scenario:
+        """Read a TOML file, or a preset by its name; ``plugins`` are added to its own."""
         from thzsync.scenario.files import load_scenario
 
-        return load_scenario(path)
+        return load_scenario(path, plugins)
 
     @classmethod
     def of(cls, given: ScenarioLike) -> Scenario:
@@ -114,6 +123,12 @@ class Scenario(Model):
 
         return with_overlays(self, names)
 
+    def parameters_for(self, thing: Any) -> Any:
+        """The section of an object that is found by name; None if it has no parameters."""
+        from thzsync.scenario.parameters import section_of
+
+        return section_of(thing, self.parameters)
+
     def to_toml(self) -> str:
         """The resolved scenario as TOML that loads to an equal scenario."""
         from thzsync.scenario.files import dump_toml
@@ -138,6 +153,10 @@ class Scenario(Model):
         """SHA-256 of all that determines a result: every key, and the content of named files."""
         values = self.model_dump(mode="json")
         _leave_out_what_was_not_there(self, values)
+        if self.plugins:  # the content counts, not the place
+            values["plugins"] = {
+                name: of["sha256"] for name, of in plugins.told(self.plugins).items()
+            }
         for table, key in (
             (values["channel"], "gains_file"),
             (values.get("network", {}), "file"),
@@ -151,13 +170,44 @@ class Scenario(Model):
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Whoever unpickles a scenario loads its plug-ins first."""
+        sent = plugins.sent(self.plugins)
+        further = only_here(plugin.name for plugin in sent)
+        if not sent and not further:
+            return super().__reduce_ex__(protocol)
+        return _unpickled, (type(self), sent, further), self.__getstate__()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plugins_first(cls, values: Any) -> Any:
+        """Their sections may be of kinds that plug-ins bring, or of objects."""
+        if not isinstance(values, dict):
+            return values
+        named, sections = values.get("plugins"), values.get("parameters")
+        if isinstance(named, (list, tuple)) and all(isinstance(name, str) for name in named):
+            values = values | {"plugins": plugins.load(named, "plugins")}
+        if isinstance(sections, dict) and sections:
+            from thzsync.scenario.parameters import checked
+
+            values = values | {"parameters": checked(sections)}
+        return values
+
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
         checks = (partition_problems, index_problems, buffer_problems, air_problems)
-        problems = [problem for check in checks for problem in check(self)]
+        problems = [*floor_problems(self)] or [line for check in checks for line in check(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+
+def _unpickled(
+    kind: type[Scenario], sent: tuple[plugins.Plugin, ...], further: tuple[Foreign, ...]
+) -> Scenario:
+    note_elsewhere(further)
+    plugins.receive(sent)
+    return kind.__new__(kind)
 
 
 def _leave_out_what_was_not_there(scenario: Scenario, values: dict[str, Any]) -> None:
@@ -165,7 +215,7 @@ def _leave_out_what_was_not_there(scenario: Scenario, values: dict[str, Any]) ->
     for name, keys in _NEW.items():
         model, table = (getattr(scenario, name), values[name]) if name else (scenario, values)
         for key in keys:
-            default = type(model).model_fields[key].default
+            default = type(model).model_fields[key].get_default(call_default_factory=True)
             if getattr(model, key) == default:
                 del table[key]
     if values["floor"]["kind"] == "rings":
@@ -174,8 +224,8 @@ def _leave_out_what_was_not_there(scenario: Scenario, values: dict[str, Any]) ->
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]
     for job in values["jobs"]:
-        if job["stages"] is None:
-            del job["stages"]
+        for key in [key for key in ("stages", "workload") if job[key] is None]:
+            del job[key]
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path

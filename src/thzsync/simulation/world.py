@@ -23,7 +23,7 @@ from thzsync.records.declaration import CarrierFacts
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
 from thzsync.scenario.fidelity import in_flows
 from thzsync.streams import Streams, name_key
-from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
+from thzsync.synthesis import Offer, Setting, method_of
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
@@ -155,14 +155,6 @@ class World:
             (further_wall_j(self.facts[k - THZ], s.energy_j, s.size_bytes) for k, s in sendings),
             0.0,
         )
-
-
-def method_of(scenario: Scenario, collective: str) -> Method:
-    """The synthesis method that a scenario names for a collective, or the first available one."""
-    name = scenario.collectives.method(collective)
-    if name is None:
-        name = next(iter(method_names(collective)), "")
-    return find_method(collective, name)
 
 
 def make_fabric(scenario: Scenario, network: Network, key: int) -> Fabric:

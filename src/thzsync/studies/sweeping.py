@@ -113,10 +113,12 @@ def plan_sweep(
     what: str | Path | Scenario | Specification,
     options: Mapping[str, Any],
     change: Callable[[Scenario], Scenario] | None = None,
+    plugins: Sequence[str] = (),
 ) -> Plan:
     """The plan of a sweep; ``options`` come on top of what a specification says.
 
-    ``change`` is made to the base before anything is set or varied.
+    ``plugins`` are added to the base, and ``change`` is made to it, before anything is set or
+    varied.
     """
     base, found = None, None
     if isinstance(what, Scenario):
@@ -128,8 +130,10 @@ def plan_sweep(
         found = specify({"base": named, **options}, "sweep")
     elif options:
         found = found.overridden(options)
+    if base is None:
+        base = Scenario.load(found.base, plugins)
     if change is not None:
-        base = change(base or Scenario.load(found.base))
+        base = change(base)
     return make_plan(found, base)
 
 
