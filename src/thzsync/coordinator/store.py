@@ -77,6 +77,7 @@ def write_policy(
     arrays: Mapping[str, AnyArray],
 ) -> None:
     """Write a policy's state; the file is complete or absent."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save
 
     ordered = {key: np.asarray(array, order="C") for key, array in arrays.items()}
@@ -84,7 +85,7 @@ def write_policy(
         header = json.dumps({"policy": name, "shape": shape, "progress": progress})
         metadata = {HEADER: header, CHECKSUM: checksum(header, ordered)}
         content = save(ordered, metadata=metadata)
-    except (KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ThzSyncError(
             f"policy {name!r}: its state cannot be saved ({error}); use arrays of numbers and "
             "plain values"
