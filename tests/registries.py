@@ -1,28 +1,33 @@
-"""What a test registers is forgotten after it."""
+"""What a test registers or imports as a plug-in is forgotten after it."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from thzsync.collectives.collective import COLLECTIVES
-from thzsync.coordinator.registry import POLICIES
-from thzsync.execution.carrier import CARRIERS
-from thzsync.importers.importer import IMPORTERS
-from thzsync.synthesis.registry import METHODS
-from thzsync.wireless.discipline import DISCIPLINES
-
-FAMILIES = (POLICIES, METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS)
+from thzsync import plugins
+from thzsync.registry import Registry
 
 
 @contextmanager
 def forgetting() -> Iterator[None]:
     """Objects of all families that are registered inside are unknown outside."""
-    before = [dict(family.registered) for family in FAMILIES]
+    before = {id(family): dict(family.registered) for family in Registry.families}
+    path, modules = list(sys.path), set(sys.modules)
+    known, added = dict(plugins._loaded), list(plugins._added)
     try:
         yield
     finally:
-        for family, old in zip(FAMILIES, before, strict=True):
+        for family in Registry.families:
             family.registered.clear()
-            family.registered.update(old)
+            family.registered.update(before.get(id(family), {}))
             family.forget()
+        tops = {name.partition(".")[0] for name in plugins._loaded.keys() - known.keys()}
+        for name in sys.modules.keys() - modules:
+            if name.partition(".")[0] in tops:
+                del sys.modules[name]
+        sys.path[:] = path
+        plugins._loaded.clear()
+        plugins._loaded.update(known)
+        plugins._added[:] = added

@@ -66,7 +66,7 @@ def build_scenario_again(scenario: Scenario) -> Scenario:
         ({"kind": "table", "positions_m": [[0, 0], [1, 0], [2, 0]], "racks_per_row": 2}, "divide"),
         ({"kind": "table", "file": "nowhere.csv"}, "nowhere.csv"),
         ({"kind": "table", "positions_m": []}, "positions_m"),
-        ({"kind": "circle"}, "'rings', 'rows', 'grid', 'table'"),
+        ({"kind": "circle"}, "rings, rows, grid, table"),
         ({"kind": "rows", "rows": 2, "racks_per_rows": 3}, "did you mean 'racks_per_row'"),
     ],
 )

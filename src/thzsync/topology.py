@@ -10,7 +10,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import AnyFloor, Floor, Job
+from thzsync.scenario import Floor, FloorKind, Job
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Topology:
     Rack ``i`` is in group (ring or row) ``i // lanes`` and lane ``i % lanes``, both from 0.
     """
 
-    floor: AnyFloor
+    floor: FloorKind
 
     @property
     def racks(self) -> int:

@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.coordinator.outside import Averaging
 from thzsync.auditor import audit
 from thzsync.cli import main
-from thzsync.coordinator import Action, Outcome, Situation, save_policy
+from thzsync.coordinator import Action, Outcome, Situation, register_policy, save_policy
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
@@ -120,7 +121,12 @@ def same_files(one: Path, other: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.fixture(autouse=True)
+def one_from_outside(nothing_stays_registered: None) -> None:
+    register_policy(Averaging)
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, "averaging"])
 def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +145,7 @@ def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     assert same_files(record.save(tmp_path / "a"), whole.save(tmp_path / "b"))
 
 
-@pytest.mark.parametrize("policy", POLICIES[:2])
+@pytest.mark.parametrize("policy", [*POLICIES[:2], "averaging"])
 def test_a_learner_goes_on_with_what_it_had_learnt(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

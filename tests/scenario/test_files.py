@@ -151,7 +151,7 @@ BAD = {
         JOB + "p2p_bytes = 100000000000000000000\n",
         r"jobs\.0\.training\.p2p_bytes: found 1000+; ",
     ),
-    "no source": (FLOOR + "[[jobs]]\n", r"jobs\.0: .*training, model and trace"),
+    "no source": (FLOOR + "[[jobs]]\n", r"jobs\.0: .*training, model, trace"),
     "overlapping jobs": (
         FLOOR
         + '[[jobs]]\nname = "a"\ntrace = "t"\n[[jobs]]\nname = "b"\nfirst_ring = 1\ntrace = "t"\n',

@@ -110,8 +110,9 @@ def declaration(record: Record, findings: Findings) -> None:
     for key in ("kinds", "within"):  # worked out anew from the replayed events
         same = told.get("fidelity", {}).get(key) == found.get("fidelity", {}).get(key)
         findings.require(same, f"run.json, fidelity {key}", "does not follow from replayed events")
-    if record.scenario.channel.gains_file is not None or record.has_traces:
-        # The hash covers files that may have moved since.
+    moved = told.get("plugins") != found.get("plugins")
+    if record.scenario.channel.gains_file is not None or record.has_traces or moved:
+        # The hash covers files that may have moved or changed since; of plug-ins, a warning tells.
         found.pop("scenario_sha256")
     for key in TOLD:
         message = f"says {told.get(key)}, the record has {found.get(key)}"

@@ -21,8 +21,12 @@ def ask(
     iterations: Annotated[
         int, Option(min=2, help="Iterations per run; only the second half is averaged.")
     ] = 8,
+    policy: Annotated[
+        str, Option(help="Policy that divides the chunks between fibre and THz.")
+    ] = "thz-sync",
     workers: output.WorkersOption = None,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     out: output.OutOption = None,
     force: output.ForceOption = False,
@@ -42,8 +46,12 @@ def ask(
     from thzsync.answer.text import candidates_table, lines
     from thzsync.experiments.runs import Tally
 
-    setting = output.change_scenario(scenario_of(scenario), changes, scenario, pipelined)
+    setting = output.change_scenario(
+        scenario_of(scenario, plugin or ()), changes, scenario, pipelined
+    )
     told = [*(["--pipelined"] if pipelined else []), *(f'--set "{it}"' for it in changes or ())]
+    told += [f"--plugin {name}" for name in plugin or ()]
+    told += [f"--policy {policy}"] if policy != "thz-sync" else []
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         output.prepare_kernels(workers)
@@ -53,6 +61,7 @@ def ask(
             workers,
             lambda done, total: watch(Tally(done, total)),
             source=" ".join([scenario, *told]),
+            policy=policy,
         )
         if out is not None:
             save(answer, Path(out))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument
 
-from thzsync.cli.output import JsonOption, emit, progress, results
+from thzsync.cli.output import JsonOption, PluginOption, emit, load_plugins, progress, results
 from thzsync.display.terminal import TerminalTable
 from thzsync.errors import printable
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def audit(
     folder: Annotated[str, Argument(metavar="DIR", help="Folder that `thzsync run --out` wrote.")],
+    plugin: PluginOption = None,
     json: JsonOption = False,
 ) -> None:
     """Re-check a recorded run from its records alone.
@@ -27,6 +28,7 @@ def audit(
     from thzsync.auditor import audit as check
     from thzsync.records.run import Run
 
+    load_plugins(plugin)
     with progress(f"audit {folder}", len(CHECKS)) as advance:
         shown = printable(f"audit {folder}")
         verdict = check(Run.load(folder), tell=lambda done, name: advance(done, f"{shown}: {name}"))

@@ -37,6 +37,7 @@ def compare(
     workers: output.WorkersOption = None,
     scheduler: output.SchedulerOption = None,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     out: output.OutOption = None,
     force: output.ForceOption = False,
@@ -53,7 +54,7 @@ def compare(
     from thzsync.records.certificate import warn_beyond
 
     refuse_folder(out, COMPARISON, force)
-    setting = output.load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, pipelined, plugin)
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
     given = given_policies(output.policies_named(policies))

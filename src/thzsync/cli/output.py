@@ -40,6 +40,14 @@ SetOption = Annotated[
         help="Change a key of the scenario, such as thz.subbands=8. Repeatable.",
     ),
 ]
+PluginOption = Annotated[
+    list[str] | None,
+    Option(
+        "--plugin",
+        metavar="MODULE",
+        help="Import a plug-in, such as my_lab.methods or FOLDER/my_lab.methods. Repeatable.",
+    ),
+]
 PipelinedOption = Annotated[
     bool, Option("--pipelined", help="Use the pipelined mechanisms of the preset beyond.")
 ]
@@ -69,7 +77,10 @@ PATIENCE_S = 1.0
 
 
 def load_scenario(
-    name: str, assignments: Sequence[str] | None = None, pipelined: bool = False
+    name: str,
+    assignments: Sequence[str] | None = None,
+    pipelined: bool = False,
+    plugin: Sequence[str] | None = None,
 ) -> Scenario:
     """The scenario that a command names, as its options change it, if it can be run.
 
@@ -77,7 +88,14 @@ def load_scenario(
     """
     from thzsync.scenario import Scenario
 
-    return change_scenario(Scenario.load(name), assignments, name, pipelined)
+    return change_scenario(Scenario.load(name, plugin or ()), assignments, name, pipelined)
+
+
+def load_plugins(names: Sequence[str] | None) -> None:
+    """Import the plug-ins that a command names which takes no scenario."""
+    from thzsync import plugins
+
+    plugins.load(names or (), "--plugin")
 
 
 def change_scenario(

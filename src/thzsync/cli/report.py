@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from thzsync.cli.output import JsonOption, emit_lines, progress
+from thzsync.cli.output import JsonOption, PluginOption, emit_lines, load_plugins, progress
 from thzsync.errors import ThzSyncError
 
 
@@ -27,6 +27,7 @@ def report(
     policy: Annotated[
         str | None, Option(help="With --perfetto: policy of the timeline. Default: the first.")
     ] = None,
+    plugin: PluginOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Turn a result directory into one self-contained HTML file."""
@@ -36,6 +37,7 @@ def report(
         raise ThzSyncError(
             "--policy: picks the timeline of --perfetto; add --perfetto FILE.json.gz"
         )
+    load_plugins(plugin)
     with progress("report") as advance:
         results = open_results(folder)
         advance(0, "drawing the report")

@@ -38,7 +38,7 @@ COLUMNS = (
 SPLIT_COLUMNS = ("thz_energy_j", "optical_energy_j")
 """Parts of another column: the first to go on a narrow terminal."""
 
-WITH_RESUME = frozenset({"resume", "save", "json"})
+WITH_RESUME = frozenset({"resume", "save", "json", "plugin"})
 """Parameters of `run` that may be given with --resume; everything else lies in its folder."""
 
 
@@ -49,6 +49,7 @@ def run(
     iterations: output.IterationsOption = 20,
     seed: output.SeedOption = 0,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     out: output.OutOption = None,
     force: output.ForceOption = False,
@@ -85,6 +86,7 @@ def run(
 
     if resume is not None:
         _refuse_other_options(context)
+        output.load_plugins(plugin)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN, extend=True):
             _finish(None, journal, journal.spec, resume, save, json, _repeated(journal, save))
@@ -92,7 +94,7 @@ def run(
     if out is not None and not force:
         refuse_to_drop(out)
     refuse_folder(out, RUN, force)
-    setting = output.load_scenario(scenario, changes, pipelined)
+    setting = output.load_scenario(scenario, changes, pipelined, plugin)
     if trace is not None:
         from thzsync.scenario import Job
 

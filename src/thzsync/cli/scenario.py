@@ -25,10 +25,11 @@ scenario_app = typer.Typer(
 def show(
     scenario: output.ScenarioArgument = "paper",
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Print a scenario with every key resolved, as TOML that loads again."""
-    loaded = output.load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes, False, plugin)
     if as_json:
         typer.echo(dump_json(loaded.model_dump(mode="json")))
     else:
@@ -49,10 +50,11 @@ def _facts(scenario: Scenario) -> Iterator[str]:
 
 
 @scenario_app.command()
-def schema(as_json: output.JsonOption = False) -> None:
+def schema(plugin: output.PluginOption = None, as_json: output.JsonOption = False) -> None:
     """Print the JSON schema of scenario files, for editors."""
     from thzsync.scenario.described import json_schema
 
+    output.load_plugins(plugin)
     typer.echo(dump_json(json_schema()))
 
 
@@ -62,13 +64,14 @@ def new(
     preset: Annotated[
         str, Option(help=f"Preset with the initial values: {output.PRESETS}.")
     ] = "paper",
+    plugin: output.PluginOption = None,
     force: Annotated[bool, Option("--force", help="Replace an existing file.")] = False,
     as_json: output.JsonOption = False,
 ) -> None:
     """Write a commented starter file: every key with its meaning and unit."""
     from thzsync.scenario.starter import starter
 
-    text = starter(preset)
+    text = starter(preset, plugin or ())
     if file.exists() and not force:
         raise ThzSyncError(f"{file}: exists already; name another file, or replace it with --force")
     try:
@@ -80,10 +83,11 @@ def new(
 
 
 @scenario_app.command("list")
-def list_names(as_json: output.JsonOption = False) -> None:
+def list_names(plugin: output.PluginOption = None, as_json: output.JsonOption = False) -> None:
     """List every name that a scenario may use: presets, models, methods and policies."""
     from thzsync.feasibility import known_names
 
+    output.load_plugins(plugin)
     names = known_names()
     rows = [(what, ", ".join(values)) for what, values in names.items()]
     output.emit(names, as_json, lambda: output.table("Names", ("what", "names"), rows))

@@ -45,6 +45,7 @@ def sweep(
         list[str] | None,
         Option("--zip", metavar="KEY,KEY", help="Keys whose values change together."),
     ] = None,
+    plugin: output.PluginOption = None,
     pipelined: output.PipelinedOption = False,
     policies: Annotated[str | None, Option(help=output.POLICIES_HELP)] = None,
     seeds: Annotated[int | None, Option(min=1, help=output.SEEDS_HELP)] = None,
@@ -83,6 +84,7 @@ def sweep(
     from thzsync.studies.sweeping import finish, merge, plan_sweep, prepared
 
     if parts:
+        output.load_plugins(plugin)
         found = merge(parts, _needed(out, "--merge"), resume, force)
         _show(found, out, json)
         return
@@ -94,7 +96,7 @@ def sweep(
         "seeds": seeds, "iterations": iterations, "first": first,
     }  # fmt: skip
     options |= {key: value for key, value in given.items() if value is not None}
-    plan = plan_sweep(what, options, with_pipelining if pipelined else None)
+    plan = plan_sweep(what, options, with_pipelining if pipelined else None, plugin or ())
     runs = plan.runs if shard is None else plan.shard(*_shard(shard))
     if dry_run:
         known = Store(Path(out) if out is not None and resume else None)

@@ -47,6 +47,7 @@ def synthesize(
         str, Option(metavar="SCENARIO", help="A scenario file or a preset's name.")
     ] = "single-ring",
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     fibre: Annotated[
         bool, Option("--fibre", help="Carry it out on the scenario's fibre instead of THz.")
     ] = False,
@@ -66,7 +67,7 @@ def synthesize(
     from thzsync.scenario.base import read_bytes
     from thzsync.synthesis import find_method
 
-    setting = output.load_scenario(scenario, changes)
+    setting = output.load_scenario(scenario, changes, False, plugin)
     find_collective(collective)
     find_method(collective, method)
     size_bytes = None if size is None else read_bytes(size, "--size")

@@ -34,6 +34,7 @@ def generate(
     iteration: Annotated[int, Option(min=0, help="Number of the iteration, from 0.")] = 0,
     seed: output.SeedOption = 0,
     changes: output.SetOption = None,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Write one iteration of a scenario's jobs as a trace file."""
@@ -43,7 +44,7 @@ def generate(
     from thzsync.workload import scenario_graph
     from thzsync.workload.tracefile import Trace, write_trace
 
-    loaded = output.load_scenario(scenario, changes)
+    loaded = output.load_scenario(scenario, changes, False, plugin)
     topology = Topology(loaded.floor)
     with output.progress(f"generating {out}"):
         graph = scenario_graph(loaded, topology, Streams(seed), iteration)
@@ -67,12 +68,14 @@ def show(
     gantt: Annotated[
         Path | None, Option(help="Draw the schedule into this .svg, .png or .pdf file.")
     ] = None,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Summarise a trace: bytes by kind and group, bus factors, and who sends how much to whom."""
     from thzsync.cli.trace_view import show_tables, summarize
     from thzsync.workload.tracefile import read_trace
 
+    output.load_plugins(plugin)
     with output.progress(f"reading {file}"):
         trace = read_trace(file)
         document = summarize(trace)
@@ -92,11 +95,13 @@ def check(
     scenario: Annotated[
         str | None, Option(help="Also check that its racks exist in this scenario.")
     ] = None,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Check a trace file. The first error is named, and the exit status is 2."""
     from thzsync.workload.tracefile import read_trace
 
+    output.load_plugins(plugin)
     trace = read_trace(file)
     if scenario is not None:
         _check_floor(file, trace, scenario)
@@ -171,6 +176,7 @@ def import_files(
     skip_empty: Annotated[
         bool, Option("--skip-empty", help="Skip collectives without bytes.")
     ] = False,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Turn a trace that another tool wrote into a trace file: `thzsync run --trace` replays it."""
@@ -178,6 +184,7 @@ def import_files(
     from thzsync.importers.importer import DEFAULT_FLOPS
     from thzsync.workload.tracefile import write_trace
 
+    output.load_plugins(plugin)
     options = ReadOptions(
         groups, world, element_bytes, flops or DEFAULT_FLOPS, step, skip_empty, model, p2p_bytes,
         gradient_bytes,
@@ -242,12 +249,14 @@ def export_file(
     force: Annotated[
         bool, Option("--force", help="Replace the files of an older trace of this prefix.")
     ] = False,
+    plugin: output.PluginOption = None,
     as_json: output.JsonOption = False,
 ) -> None:
     """Write a trace in another tool's format; a rack becomes a rank."""
     from thzsync.importers.chakra import export_chakra
     from thzsync.workload.tracefile import read_trace
 
+    output.load_plugins(plugin)
     if format not in EXPORTS:
         raise ThzSyncError(f"--format: cannot write {format!r}; use one of {', '.join(EXPORTS)}")
     if "/" in prefix or "." in prefix or not prefix:

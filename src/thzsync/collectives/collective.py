@@ -101,7 +101,7 @@ def collective_names() -> list[str]:
 
 def find_collective(name: str) -> Collective:
     """The collective of this name."""
-    collective = COLLECTIVES.known().get(name)
+    collective = COLLECTIVES.get(name)
     if collective is None:
         raise ThzSyncError(
             f"collective {name!r} does not exist; use one of {', '.join(collective_names())}"

@@ -88,10 +88,9 @@ def policy_names() -> list[str]:
 
 def find_policy(name: str) -> Policy | PolicyFactory:
     """The registered policy or factory of this name."""
-    known = POLICIES.known()
-    if name not in known:
-        raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(known)}")
-    found: Policy | PolicyFactory = known[name]
+    found: Policy | PolicyFactory | None = POLICIES.get(name)
+    if found is None:
+        raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
     return found
 
 

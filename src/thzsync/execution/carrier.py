@@ -111,13 +111,13 @@ def register_carrier(kind: CarrierKind) -> CarrierKind:
 
 def find_carrier(name: str) -> CarrierKind:
     """The carrier with this name."""
-    known = CARRIERS.known()
-    if name not in known:
+    kind = CARRIERS.get(name)
+    if kind is None:
         raise ThzSyncError(
-            f"carrier {name!r} does not exist; use some of {', '.join(known)}, or register_carrier "
-            f"or an entry point of {ENTRY_POINTS} for one of your own"
+            f"carrier {name!r} does not exist; use some of {', '.join(CARRIERS.known())}, or "
+            f"register_carrier or an entry point of {ENTRY_POINTS} for one of your own"
         )
-    return known[name]
+    return kind
 
 
 def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:

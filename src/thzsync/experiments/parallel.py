@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.workers import Answer, Call, Executor, open_executor
-from thzsync.workers.call import hearing, in_one_line
+from thzsync.workers.call import hearing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -97,7 +97,8 @@ def apply_pickled(payload: bytes) -> bytes:
         function, item = pickle.loads(payload)
     except (AttributeError, ImportError) as error:
         raise ThzSyncError(
-            f"a worker cannot load this run ({in_one_line(error)}); install its modules there"
+            f"a worker cannot load what it was sent ({error}); put it into a module, and name that "
+            "in the scenario's plugins"
         ) from None
     result = _attempt(function, item)
     answer = pickle.dumps(result)

@@ -74,17 +74,21 @@ def _text(module: Any) -> str:
         return ""
 
 
-def given_policies(policies: Policies = ()) -> dict[str, Own | None]:
-    """The policies by name, all registered ones when none is given; None where workers know it."""
+def by_name(policies: Policies) -> dict[str, PolicyLike]:
+    """The policies by name, as they are given."""
     if isinstance(policies, Mapping):
-        named = list(policies.items())
-    else:
-        named = [(_name_of(policy), policy) for policy in policies]
-    named = named or [(name, name) for name in policy_names()]
-    names = [name for name, _ in named]
+        return dict(policies)
+    given = list(policies)
+    names = [_name_of(policy) for policy in given]
     if len(set(names)) < len(names):
         raise ThzSyncError(f"policies: {', '.join(names)} names one twice; name each once")
-    return {name: given_policy(name, policy) for name, policy in named}
+    return dict(zip(names, given, strict=True))
+
+
+def given_policies(policies: Policies = ()) -> dict[str, Own | None]:
+    """The policies by name, all registered ones when none is given; None where workers know it."""
+    named = by_name(policies) or {name: name for name in policy_names()}
+    return {name: given_policy(name, policy) for name, policy in named.items()}
 
 
 def _name_of(policy: PolicyLike) -> str:

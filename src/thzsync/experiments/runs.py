@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thzsync import plugins
 from thzsync.coordinator import Policy, make_policy
 from thzsync.experiments.parallel import Failure, stream_here, stream_runs
 from thzsync.experiments.policies import Own
@@ -219,4 +220,5 @@ def portable(scenario: Scenario) -> Scenario:
     jobs = tuple(job.model_copy(update={"trace": absolute(job.trace)}) for job in scenario.jobs)
     gains = {"gains_file": absolute(scenario.channel.gains_file)}
     channel = scenario.channel.model_copy(update=gains)
-    return scenario.model_copy(update={"jobs": jobs, "channel": channel})
+    named = tuple(plugins.located(entry) for entry in scenario.plugins)
+    return scenario.model_copy(update={"jobs": jobs, "channel": channel, "plugins": named})

@@ -12,7 +12,7 @@ import numpy as np
 from thzsync.collectives import Tensor
 from thzsync.network import Network, network_of
 from thzsync.records.recorder import SEGMENT_ROWS
-from thzsync.scenario import AnyFloor, Floor, Job, NetworkFile, RingNetwork, Scenario
+from thzsync.scenario import Floor, FloorKind, Job, NetworkFile, RingNetwork, Scenario
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers.coarsening import Cut, cut_of, free_pieces, grid
 from thzsync.workload import Event, TrainingGraph
@@ -52,7 +52,7 @@ def floor_bytes(scenario: Scenario) -> int:
     return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains
 
 
-def graph_bytes(job: Job, floor: AnyFloor) -> int:
+def graph_bytes(job: Job, floor: FloorKind) -> int:
     """Memory of a job's training graph; of a trace, only the file knows [bytes]."""
     stages = floor.groups - job.first_ring if job.rings is None else job.rings
     lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes

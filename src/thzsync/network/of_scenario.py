@@ -4,35 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 
 from thzsync.arrays import to_ps
-from thzsync.errors import ThzSyncError, printable
+from thzsync.errors import ThzSyncError
 from thzsync.network.generators import Fibres, Wires, fat_tree, leaf_spine, rings
 from thzsync.network.network import Buffers, Network
 from thzsync.network.routing import Circle
+from thzsync.plugins import blamed
 from thzsync.scenario import (
     FatTree,
     LeafSpine,
     NetworkFile,
     NetworkFunction,
+    NetworkKind,
     Optical,
+    RailOptimised,
     RingNetwork,
     Scenario,
+    SwitchedNetwork,
 )
-from thzsync.scenario.network import NetworkKind
 
 
 def network_of(scenario: Scenario, key: int = 0) -> Network:
     """The fibres and switches of a scenario; the key decides which flows share a path."""
     given, floor = scenario.network, scenario.floor
     stamp = _stamp(given.file) if isinstance(given, NetworkFile) else None
-    build = _network.__wrapped__ if isinstance(given, NetworkFunction) else _network
+    build = _network if _is_hashable(given) else _network.__wrapped__
     network = build(given, scenario.optical, floor.groups, floor.lanes, stamp)
     return network if network.single_path else replace(network, key=key)
+
+
+def _is_hashable(given: NetworkKind) -> bool:
+    try:
+        hash(given)
+    except TypeError:  # a plug-in's key may be a table
+        return False
+    return not isinstance(given, NetworkFunction)
 
 
 def _stamp(name: str) -> tuple[int, int] | None:
@@ -68,6 +78,7 @@ def _network(
         )
     if isinstance(given, NetworkFile):
         return _from_file(given, racks, optical.energy_j_per_bit_hop, buffers)
+    assert isinstance(given, SwitchedNetwork)
     fibres = Fibres(
         access_bps=optical.access_bps,
         oversubscription=given.oversubscription,
@@ -78,28 +89,26 @@ def _network(
         sprayed=given.routing == "spray",
     )
     match given:
-        case NetworkFunction():
-            return _from_function(given, racks, fibres)
         case FatTree():
             return fat_tree(racks, given.radix, fibres)
         case LeafSpine():
             nics, planes = given.planes, given.planes > 1
-        case _:
+        case RailOptimised():
             nics, planes = given.nics_per_rack, False
+        case _:
+            return _laid(given, racks, fibres)
     return leaf_spine(racks, given.racks_per_leaf, given.spines, fibres, nics=nics, planes=planes)
 
 
-def _from_function(given: NetworkFunction, racks: int, fibres: Fibres) -> Network:
-    module, _, name = given.function.partition(":")
-    try:
-        wires = getattr(import_module(module), name)(racks, fibres, **given.arguments)
-    except ThzSyncError:
-        raise
-    except Exception as error:
-        problem = f"{type(error).__name__}: {printable(str(error))}"
-        raise ThzSyncError(f"network.function: {given.function} failed with {problem}") from error
+def _laid(given: SwitchedNetwork, racks: int, fibres: Fibres) -> Network:
+    """The network of a plug-in or a function."""
+    what = f"network: kind {given.kind!r}"
+    if isinstance(given, NetworkFunction):
+        what = f"network.function: {given.function}"
+    with blamed(what):
+        wires = given.wires(racks, fibres)
     if not isinstance(wires, Wires) or wires.racks != racks:
-        raise ThzSyncError(f"network.function: {given.function} must return Wires of {racks} racks")
+        raise ThzSyncError(f"{what} must return Wires of {racks} racks")
     return wires.network(fibres.buffers, fibres.energy_j_per_bit, fibres.sprayed)
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync import plugins
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest, read_bounded, write_atomically
 from thzsync.folders import RUN, locked
@@ -92,6 +93,7 @@ class RunSpec:
             "frozen": self.frozen,
             "from": self.start is not None,
             "environment": environment(),
+            "plugins": plugins.told(self.scenario.plugins),
             "disciplines": {k: v.document() for k, v in (self.disciplines or {}).items()} or None,
             "carriers": {name: asdict(facts) for name, facts in self.carriers.items()},
         }
@@ -277,8 +279,10 @@ def _spec(record: Record) -> RunSpec:
         raise ThzSyncError(f"{record.folder / STARTED}: not of format {FORMAT}; record it anew")
     if told["from"]:
         write_atomically(record.folder / START, record.read(START))
+    scenario = read_scenario(record)
+    plugins.warn_if_changed(told.get("plugins"), scenario.plugins, str(record.folder.parent))
     return RunSpec(
-        scenario=read_scenario(record),
+        scenario=scenario,
         policy=told["policy"],
         seed=told["seed"],
         iterations=told["iterations"],

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from thzsync import plugins
 from thzsync.errors import ThzSyncError
 from thzsync.folders import RUN, prepare_to_save
 from thzsync.records.certificate import Certificate, certify
@@ -201,6 +202,7 @@ class Run:
             "scenario_sha256": self.scenario.digest,
             "references": {k: list(v) for k, v in self.references.items()},
             "environment": environment(),
+            **({"plugins": plugins.told(self.scenario.plugins)} if self.scenario.plugins else {}),
             **({} if self.fidelity is None else {"fidelity": self.fidelity.document()}),
             **({} if self.disciplines is None else {"disciplines": self._used_disciplines()}),
             "carriers": {name: asdict(facts) for name, facts in self.carriers.items()},
@@ -258,8 +260,10 @@ class Run:
         tables = {name: read_table(record, name) for name in TABLES}
         if not tables["iterations"].height:
             raise ThzSyncError(f"{record.folder}: holds no iteration; record the run anew")
+        scenario = read_scenario(record)
+        plugins.warn_if_changed(declared.get("plugins"), scenario.plugins, str(record.folder))
         return cls(
-            scenario=read_scenario(record),
+            scenario=scenario,
             policy=declared["policy"],
             seed=declared["seed"],
             references={k: (v[0], v[1]) for k, v in declared["references"].items()},

@@ -12,7 +12,7 @@ from thzsync.scenario.faults import (
     TransceiverDown,
 )
 from thzsync.scenario.files import preset_names
-from thzsync.scenario.floor import AnyFloor, Floor, GridFloor, RowFloor, TableFloor
+from thzsync.scenario.floor import FLOORS, Floor, FloorKind, GridFloor, RowFloor, TableFloor
 from thzsync.scenario.job import (
     Collectives,
     Coordinator,
@@ -25,16 +25,26 @@ from thzsync.scenario.job import (
 )
 from thzsync.scenario.learning import Bandit, Ddqn, Learner
 from thzsync.scenario.network import (
+    NETWORKS,
     FatTree,
     LeafSpine,
     NetworkFile,
     NetworkFunction,
+    NetworkKind,
     RailOptimised,
     RingNetwork,
+    SwitchedNetwork,
 )
 from thzsync.scenario.scenario import Scenario, ScenarioLike
+from thzsync.scenario.workload import WORKLOADS, WorkloadKind
+
+AnyFloor = FloorKind
+"""Its name until version 0.4."""
 
 __all__ = [
+    "FLOORS",
+    "NETWORKS",
+    "WORKLOADS",
     "AnyFloor",
     "Background",
     "Bandit",
@@ -48,6 +58,7 @@ __all__ = [
     "Fault",
     "FibreDegraded",
     "Floor",
+    "FloorKind",
     "GridFloor",
     "Job",
     "LeafSpine",
@@ -55,6 +66,7 @@ __all__ = [
     "ModelJob",
     "NetworkFile",
     "NetworkFunction",
+    "NetworkKind",
     "Optical",
     "PairBlocked",
     "RailOptimised",
@@ -66,9 +78,11 @@ __all__ = [
     "SlowRack",
     "Stragglers",
     "SubbandJammed",
+    "SwitchedNetwork",
     "TableFloor",
     "Thz",
     "Training",
     "TransceiverDown",
+    "WorkloadKind",
     "preset_names",
 ]

@@ -49,13 +49,6 @@ Index = Annotated[Whole, Field(ge=0, le=10**9)]
 FileName = Annotated[str, AfterValidator(_file_name)]
 
 
-def ring_or_kind(value: Any) -> Any:
-    """The kind of a floor or network; the paper's rings, where none is named."""
-    if isinstance(value, dict):
-        return value.get("kind", "rings")
-    return getattr(value, "kind", None)
-
-
 class Model(BaseModel):
     """A frozen, closed model: unknown keys are errors. A docstring below a field describes it."""
 

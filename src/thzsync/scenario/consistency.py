@@ -6,16 +6,20 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from thzsync.errors import ThzSyncError
+from thzsync.plugins import blamed
+from thzsync.registry import BUILT_IN
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
+from thzsync.scenario.floor import FLOORS, refuse_too_near
 from thzsync.scenario.network import RingNetwork
 
 if TYPE_CHECKING:
-    from thzsync.scenario.floor import AnyFloor
+    from thzsync.scenario.floor import FloorKind
     from thzsync.scenario.job import Job
     from thzsync.scenario.scenario import Scenario
 
 
-def _spans(job: Job, floor: AnyFloor) -> tuple[range, range]:
+def _spans(job: Job, floor: FloorKind) -> tuple[range, range]:
     """The groups (rings or rows) and the lanes of a job."""
     groups = floor.groups - job.first_ring if job.rings is None else job.rings
     lanes = floor.lanes - job.first_lane if job.lanes is None else job.lanes
@@ -23,6 +27,28 @@ def _spans(job: Job, floor: AnyFloor) -> tuple[range, range]:
         range(job.first_ring, job.first_ring + groups),
         range(job.first_lane, job.first_lane + lanes),
     )
+
+
+def floor_problems(scenario: Scenario) -> Iterator[str]:
+    """What is wrong with the floor of a plug-in; those that come with the package check theirs."""
+    floor = scenario.floor
+    if FLOORS.origin(floor.kind) == BUILT_IN:
+        return
+    try:
+        with blamed(f"floor: kind {floor.kind!r}"):
+            places_m = floor.places_m
+            if floor.groups < 1 or floor.lanes < 1 or len(places_m) != floor.racks:
+                shape = f"{floor.groups} x {floor.lanes}"
+                yield f"floor: kind {floor.kind!r} has {len(places_m)} places for {shape} racks"
+                return
+    except ThzSyncError as error:
+        yield str(error)
+        return
+    try:
+        if floor.racks > 1:
+            refuse_too_near(places_m)
+    except ValueError as error:
+        yield f"floor: {error}"
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:
@@ -53,7 +79,7 @@ def partition_problems(scenario: Scenario) -> Iterator[str]:
         yield "jobs: every job needs a name of its own"
 
 
-def _shared(a: Job, b: Job, floor: AnyFloor) -> str:
+def _shared(a: Job, b: Job, floor: FloorKind) -> str:
     """A rack that two jobs use; empty if there is none."""
     if a.stages is None and b.stages is None:
         groups, lanes = (
@@ -69,7 +95,7 @@ def _shared(a: Job, b: Job, floor: AnyFloor) -> str:
     return ""
 
 
-def _uses(job: Job, rack: int, floor: AnyFloor) -> bool:
+def _uses(job: Job, rack: int, floor: FloorKind) -> bool:
     if job.stages is not None:
         return any(rack in stage for stage in job.stages)
     groups, lanes = _spans(job, floor)

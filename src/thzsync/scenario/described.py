@@ -34,7 +34,9 @@ def json_schema() -> dict[str, Any]:
     }
     schema["properties"] = {"preset": preset, **schema["properties"]}
     schema.pop("required", None)
-    schema["$defs"]["Floor"].pop("required", None)
+    for floor in schema["properties"]["floor"]["anyOf"]:
+        if floor["properties"]["kind"]["default"] == "rings":
+            floor.pop("required")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
+    from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
 _PLAIN: Final = {
@@ -30,10 +31,15 @@ SIMILAR: Final = 0.75
 """Share of letters that two words have in common if one is a misspelling of the other."""
 
 
-def explain(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
-    """All mistakes; those that explain others come first. ``model`` is a scenario by default."""
+def explain(
+    error: ValidationError, model: type[BaseModel] | None = None, values: object = None
+) -> list[str]:
+    """All mistakes; those that explain others come first.
+
+    ``model`` is a scenario by default, and ``values`` what was validated.
+    """
     problems = sorted(error.errors(include_url=False), key=_gravity)
-    return [line for problem in problems for line in _explain_one(problem, model)]
+    return [line for problem in problems for line in _explain_one(problem, model, values)]
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
@@ -49,14 +55,14 @@ def _gravity(problem: ErrorDetails) -> int:
     return {"extra_forbidden": 0, "missing": 2}.get(problem["type"], 1)
 
 
-def _explain_one(problem: ErrorDetails, model: type[BaseModel] | None) -> list[str]:
+def _explain_one(problem: ErrorDetails, model: type[BaseModel] | None, values: object) -> list[str]:
     """One line, or several if one check has found several mistakes."""
     location = problem["loc"]
     key = _key(location)
     context = problem.get("ctx", {})
     match problem["type"]:
         case "extra_forbidden":
-            line = f"{key}: unknown key; {_allowed_keys(location, model)}"
+            line = f"{key}: unknown key; {_allowed_keys(location, model, values)}"
         case "missing":
             line = f"{key}: this key is required"
         case "tuple_type" if isinstance(problem["input"], dict):
@@ -90,30 +96,35 @@ def shortened(value: object) -> str:
 
 
 def _key(location: tuple[int | str, ...]) -> str:
-    """The dotted key as in the file: without the kind of a table, which Pydantic inserts."""
-    place = {"faults": 2, "floor": 1, "network": 1}.get(str(location[0])) if location else None
-    if place is not None:
-        location = (*location[:place], *location[place + 1 :])
+    """The dotted key as in the file: without the kind of a fault, which Pydantic inserts."""
+    if location[:1] == ("faults",):
+        location = (*location[:2], *location[3:])
     return ".".join(str(part) for part in location)
 
 
-def _allowed_keys(location: tuple[int | str, ...], model: type[BaseModel] | None) -> str:
+def _allowed_keys(
+    location: tuple[int | str, ...], model: type[BaseModel] | None, values: object
+) -> str:
     from thzsync.scenario.scenario import Scenario
 
-    names = _field_names(model or Scenario, location[:-1])
+    names = _field_names(model or Scenario, location[:-1], values)
     return closest(str(location[-1]), names) or f"allowed are {', '.join(names)}"
 
 
-def _field_names(model: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
-    """The keys of the table at a place. For a fault, those of its kind, which Pydantic inserts."""
+def _field_names(
+    model: type[BaseModel], location: tuple[int | str, ...], values: object
+) -> list[str]:
+    """The keys of the table at a place; of its kind, where there are several."""
     found = [model]
     for part in location:
         kinds = [one for one in found if part in _kinds(one)]
-        known = [one for one in found if part in one.model_fields]
-        if kinds:
+        known = [one.model_fields[str(part)] for one in found if part in one.model_fields]
+        if kinds:  # of a fault, which Pydantic inserts
             found = kinds
-        elif known:
-            found = [m for one in known for m in models_in(one.model_fields[str(part)].annotation)]
+            continue
+        values = _inside(values, part)
+        if known:
+            found = [m for field in known for m in models_of(field, values)]
     return list(dict.fromkeys(name for one in found for name in one.model_fields))
 
 
@@ -122,8 +133,24 @@ def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
     return () if field is None else get_args(field.annotation)
 
 
+def _inside(values: Any, part: int | str) -> object:
+    """What a table or list holds at a place, if it is one and holds anything there."""
+    try:
+        return values[part]
+    except (TypeError, LookupError):
+        return None
+
+
+def models_of(field: FieldInfo, value: object = None) -> list[type[BaseModel]]:
+    """The models that a key may hold; of an open section, the kind of its ``value``."""
+    from thzsync.scenario.kinds import one_of
+
+    kinds = one_of(field.annotation, field.metadata)
+    return models_in(field.annotation) if kinds is None else [*kinds.kinds_in(value)]
+
+
 def models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a field may hold."""
+    """The models in a type."""
     from pydantic import BaseModel
 
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from thzsync import plugins
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.files import escape_controls, read_bounded
 from thzsync.scenario.explain import closest, explain
@@ -37,20 +38,20 @@ def preset_names() -> list[str]:
     return list(_presets())
 
 
-def load_preset(name: str) -> Scenario:
-    """The preset of this name."""
+def load_preset(name: str, further: Iterable[str] = ()) -> Scenario:
+    """The preset of this name, with plug-ins."""
     presets = _presets()
     if name not in presets:
         hint = closest(name, presets) or f"the presets are {', '.join(presets)}"
         raise ThzSyncError(f"{name}: no such scenario file or preset; {hint}")
-    return parse_scenario(presets[name], f"preset {name}")
+    return _with_plugins(tomllib.loads(presets[name]), further, f"preset {name}", None)
 
 
-def load_scenario(path: str | Path) -> Scenario:
-    """Read a scenario file, or a preset by its name."""
+def load_scenario(path: str | Path, further: Iterable[str] = ()) -> Scenario:
+    """Read a scenario file, or a preset by its name; ``further`` plug-ins are added to its own."""
     file = Path(path)
     if not file.suffix and not file.is_file() and (str(path) in _presets() or not file.is_dir()):
-        return load_preset(str(path))
+        return load_preset(str(path), further)
     try:
         text = read_bounded(file, LARGEST_FILE_BYTES, "a scenario").decode("utf-8")
     except FileNotFoundError:
@@ -63,7 +64,19 @@ def load_scenario(path: str | Path) -> Scenario:
         raise ThzSyncError(f"{path}: not a text file; a scenario is TOML in UTF-8") from None
     except OSError as error:
         raise ThzSyncError(f"{path}: cannot be read ({error.strerror})") from None
-    return parse_scenario(text, str(path))
+    return _with_plugins(read_toml(text, str(path)), further, str(path), file.parent)
+
+
+def _with_plugins(
+    raw: dict[str, Any], further: Iterable[str], source: str, beside: Path | None
+) -> Scenario:
+    """A scenario with plug-ins in its folder, and with those of ``--plugin``."""
+    named = raw.get("plugins", [])
+    if isinstance(named, list) and all(isinstance(name, str) for name in named):
+        own = plugins.load(named, f"{source}: plugins", beside)
+        if both := list(dict.fromkeys((*own, *plugins.load(further, "--plugin", beside)))):
+            raw["plugins"] = both
+    return build_scenario(raw, source)
 
 
 def _instead_of(folder: Path) -> str:
@@ -76,15 +89,19 @@ def _instead_of(folder: Path) -> str:
 
 def parse_scenario(text: str, source: str) -> Scenario:
     """A scenario from TOML text; error messages name ``source``."""
+    return build_scenario(read_toml(text, source), source)
+
+
+def read_toml(text: str, source: str) -> dict[str, Any]:
+    """The tables of a TOML text; error messages name ``source``."""
     try:
-        raw = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ThzSyncError(f"{source}: not valid TOML: {error}") from None
     except RecursionError:
         raise ThzSyncError(f"{source}: brackets are nested too deeply") from None
     except ValueError as error:  # an integer of thousands of digits, for instance
         raise ThzSyncError(f"{source}: not valid TOML: {str(error).split(';')[0]}") from None
-    return build_scenario(raw, source)
 
 
 def build_scenario(raw: Mapping[str, Any], source: str) -> Scenario:
@@ -110,7 +127,7 @@ def validated(values: Mapping[str, Any], source: str) -> Scenario:
     try:
         return Scenario.model_validate(values)
     except ValidationError as error:
-        raise Problems.of(f"{source}: {line}" for line in explain(error)) from None
+        raise Problems.of(f"{source}: {line}" for line in explain(error, None, values)) from None
 
 
 def _merged(base: dict[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

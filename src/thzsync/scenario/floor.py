@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import tomllib
+from collections.abc import Sequence
 from math import cos, pi, sin
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from thzsync.errors import ThzSyncError
 from thzsync.files import read_bounded
-from thzsync.scenario.base import Count, Metres, Model, Real, ring_or_kind
+from thzsync.scenario.base import Count, Metres, Model, Real
+from thzsync.scenario.kinds import kinds_of
 
 SHORTEST_M: Final = 0.01
 """Least distance between racks; nearer ones would overlap [m]."""
@@ -21,8 +23,11 @@ MOST_RACKS: Final = 65_536
 LARGEST_TABLE_BYTES: Final = 4 * 2**20
 
 
-class _Floor(Model):
+class FloorKind(Model):
     """What all floors have: groups of equally many racks, one after the other."""
+
+    kind: str
+    """Which floor this is."""
 
     @property
     def groups(self) -> int:
@@ -50,7 +55,7 @@ class _Floor(Model):
         raise NotImplementedError
 
 
-class Floor(_Floor):
+class Floor(FloorKind):
     """Racks on concentric rings (eq:rack_distance)."""
 
     kind: Literal["rings"] = "rings"
@@ -120,10 +125,10 @@ class Floor(_Floor):
         return min(across_m, around_m if self.lanes > 1 else float("inf"))
 
 
-class RowFloor(_Floor):
+class RowFloor(FloorKind):
     """Rows of racks; cold and hot aisles take turns between them."""
 
-    kind: Literal["rows"]
+    kind: Literal["rows"] = "rows"
     """Which floor this is."""
     rows: Annotated[Count, Field(le=MOST_RACKS)]
     """Number of rows."""
@@ -159,10 +164,10 @@ class RowFloor(_Floor):
         return places
 
 
-class GridFloor(_Floor):
+class GridFloor(FloorKind):
     """Racks on a square grid."""
 
-    kind: Literal["grid"]
+    kind: Literal["grid"] = "grid"
     """Which floor this is."""
     rows: Annotated[Count, Field(le=MOST_RACKS)]
     """Number of rows."""
@@ -191,10 +196,10 @@ class GridFloor(_Floor):
 Coordinate = Annotated[Real, Field(ge=-1e5, le=1e5)]
 
 
-class TableFloor(_Floor):
+class TableFloor(FloorKind):
     """Racks at listed places."""
 
-    kind: Literal["table"]
+    kind: Literal["table"] = "table"
     """Which floor this is."""
     positions_m: Annotated[
         tuple[tuple[Coordinate, Coordinate], ...], Field(min_length=1, max_length=MOST_RACKS)
@@ -236,15 +241,20 @@ class TableFloor(_Floor):
                 f"racks_per_row is {self.lanes}; it must divide {len(self.positions_m)} racks"
             )
         if len(self.positions_m) > 1:
-            a, b, apart_m = _nearest(self.positions_m)
-            if apart_m < SHORTEST_M:
-                raise ValueError(
-                    f"racks {a} and {b} stand {apart_m:.2g} m apart; use {SHORTEST_M} m or more"
-                )
+            refuse_too_near(self.positions_m)
         return self
 
 
-def _nearest(positions_m: tuple[tuple[float, float], ...]) -> tuple[int, int, float]:
+def refuse_too_near(positions_m: Sequence[tuple[float, float]]) -> None:
+    """Refuse racks that would overlap."""
+    a, b, apart_m = _nearest(positions_m)
+    if apart_m < SHORTEST_M:
+        raise ValueError(
+            f"racks {a} and {b} stand {apart_m:.2g} m apart; use {SHORTEST_M} m or more"
+        )
+
+
+def _nearest(positions_m: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
     """The two racks that stand nearest to each other, and their distance [m]."""
     from scipy.spatial import KDTree
 
@@ -275,10 +285,6 @@ def _positions(name: Any) -> Any:
         ) from None
 
 
-AnyFloor = Annotated[
-    Annotated[Floor, Tag("rings")]
-    | Annotated[RowFloor, Tag("rows")]
-    | Annotated[GridFloor, Tag("grid")]
-    | Annotated[TableFloor, Tag("table")],
-    Discriminator(ring_or_kind),
-]
+FLOORS: Final = kinds_of(
+    "floor", "thzsync.floors", FloorKind, lambda: (Floor, RowFloor, GridFloor, TableFloor)
+)

@@ -18,10 +18,14 @@ from thzsync.scenario.base import (
     Seconds,
     Whole,
 )
+from thzsync.scenario.kinds import OneOf
 from thzsync.scenario.learning import Bandit, Ddqn
+from thzsync.scenario.workload import WORKLOADS, WorkloadKind
 
 MOST_LEVELS: Final = 64
 """Most power levels that a search can try per sender."""
+SOURCES: Final = ("training", "model", "trace", "workload")
+"""Keys of a job that say what it computes and sends."""
 OLD_SEARCHES: Final = {"reckoned": "model-based", "reckoned-even": "model-based-even"}
 """Present values of ``coordinator.search`` by their names until version 0.3."""
 
@@ -109,11 +113,13 @@ class Job(Model):
     stages: Annotated[tuple[tuple[Index, ...], ...], Field(min_length=1)] | None = None
     """Racks of every pipeline stage, listed; instead of rings and lanes."""
     training: Training | None = None
-    """The iteration in bytes and seconds; give this, or model, or trace."""
+    """The iteration in bytes and seconds; give this, or model, trace or workload."""
     model: ModelJob | None = None
     """A built-in model."""
     trace: FileName | None = None
     """A trace file written by `thzsync trace`."""
+    workload: Annotated[WorkloadKind, OneOf(WORKLOADS, "")] | None = None
+    """A workload of a plug-in."""
     start_s: Seconds = 0.0
     """When the job arrives [s]; its first iteration starts then."""
     iterations: Count | None = None
@@ -121,13 +127,11 @@ class Job(Model):
 
     @model_validator(mode="after")
     def _one_source(self) -> Job:
-        given = [k for k in ("training", "model", "trace") if getattr(self, k) is not None]
+        given = [key for key in SOURCES if getattr(self, key) is not None]
         if len(given) != 1:
             found = " and ".join(given) or "none"
             remedy = f"; remove one, as --set jobs.{self.name}.{given[0]}= does" if given else ""
-            raise ValueError(
-                f"give exactly one of training, model and trace; found {found}{remedy}"
-            )
+            raise ValueError(f"give exactly one of {', '.join(SOURCES)}; found {found}{remedy}")
         return self
 
 

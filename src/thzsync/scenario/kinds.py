@@ -6,9 +6,12 @@ the section, and its methods are what the simulator asks of the kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
 from thzsync.errors import ThzSyncError
 from thzsync.registry import Registry
@@ -55,10 +58,22 @@ class OneOf:
         if not isinstance(table, dict):
             raise ValueError("write a table of keys")
         name, known = table.get("kind", self.default), self.kinds.known()
-        if name not in known:
-            hint = closest(str(name), known) or f"use one of {', '.join(known)}"
-            raise ValueError(f"kind {name!r} does not exist; {hint}")
-        return known[name].model_validate(table)
+        kind = self.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
+            others = f"use one of {', '.join(known)}" if known else "none is known"
+            remedy = closest(str(name), known) or f"{others}; plug-ins may bring more"
+            raise _refused(name, remedy)
+        return kind.model_validate(table)
+
+    def kinds_in(self, table: Any) -> list[type[Model]]:
+        """The kind that a table names, or all if it names none that is known."""
+        name = table if isinstance(table, str) else self.default
+        known = self.kinds.known()
+        if isinstance(table, Mapping):
+            name = table.get("kind", name)
+        elif isinstance(table, Model):
+            return [type(table)]
+        return [known[name]] if name in known else list(known.values())
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -73,7 +88,26 @@ class OneOf:
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         """Any of the known kinds."""
-        models = self.kinds.known().values()
-        for model in models:
+        schemas = []
+        for name, model in self.kinds.known().items():
             model.model_rebuild()
-        return {"anyOf": [handler(model.__pydantic_core_schema__) for model in models]}
+            found = handler(model.__pydantic_core_schema__)
+            if name != self.default:
+                found["required"] = list(dict.fromkeys(("kind", *found.get("required", ()))))
+            schemas.append(found)
+        return {"anyOf": schemas}
+
+
+def one_of(annotation: Any, metadata: Iterable[Any] = ()) -> OneOf | None:
+    """The kinds that a key may hold, if it holds kinds; ``metadata`` is that of its field."""
+    parts = (*metadata, *get_args(annotation))
+    here = next((part for part in parts if isinstance(part, OneOf)), None)
+    return here or next((found for part in get_args(annotation) if (found := one_of(part))), None)
+
+
+def _refused(name: object, remedy: str) -> ValidationError:
+    """The error of an unknown kind, at the place of the key ``kind``."""
+    problem = PydanticCustomError("kind", "{remedy}", {"remedy": remedy})
+    return ValidationError.from_exception_data(
+        "kind", [{"type": problem, "loc": ("kind",), "input": name}]
+    )

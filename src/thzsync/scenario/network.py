@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from importlib import import_module
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
-from thzsync.scenario.base import Count, FileName, Metres, Model, Real, ring_or_kind
+from thzsync.scenario.base import Count, FileName, Metres, Model, Real
+from thzsync.scenario.kinds import kinds_of
 
 MOST_SWITCHES = 65_536
 
 Ratio = Annotated[Real, Field(ge=1e-3, le=1e3)]
 
 
-class RingNetwork(Model):
+class NetworkKind(Model):
+    """What all networks have."""
+
+    kind: str
+    """Which network this is."""
+
+
+class RingNetwork(NetworkKind):
     """A switch per group of racks (ring or row), and one link between every two switches."""
 
     kind: Literal["rings"] = "rings"
     """The paper's network; links between switches have `optical.inter_bps`."""
 
 
-class _Clos(Model):
-    """What networks of several levels of switches have in common."""
+class SwitchedNetwork(NetworkKind):
+    """What networks of any switches have in common, those of plug-ins among them."""
 
-    kind: Literal["leaf-spine", "fat-tree", "rail-optimised", "function"]
-    """Which network this is."""
     oversubscription: Ratio = 1.0
     """How many times the racks can overload the links above their switch: 2 for 2:1."""
     routing: Literal["ecmp", "spray"] = "ecmp"
@@ -34,11 +41,15 @@ class _Clos(Model):
     switch_length_m: Metres = 0.0
     """Length of the fibres between switches [m]."""
 
+    def wires(self, racks: int, fibres: Any) -> Any:
+        """The `Wires` of a plug-in's network: ``fibres`` are the `Fibres` of the keys above."""
+        raise NotImplementedError
 
-class LeafSpine(_Clos):
+
+class LeafSpine(SwitchedNetwork):
     """Leaf switches for groups of racks, and spines that join all leaves."""
 
-    kind: Literal["leaf-spine"]
+    kind: Literal["leaf-spine"] = "leaf-spine"
     """Which network this is."""
     racks_per_leaf: Annotated[Count, Field(le=MOST_SWITCHES)] = 8
     """Racks behind a leaf."""
@@ -48,19 +59,19 @@ class LeafSpine(_Clos):
     """Copies of the network; every rack has a link of `optical.access_bps` into each."""
 
 
-class FatTree(_Clos):
+class FatTree(SwitchedNetwork):
     """Three levels of switches with equally many ports: edges, aggregations, cores."""
 
-    kind: Literal["fat-tree"]
+    kind: Literal["fat-tree"] = "fat-tree"
     """Which network this is."""
     radix: Annotated[Count, Field(le=1024, multiple_of=2)] = 8
     """Ports of a switch k; k^3 / 4 racks fit."""
 
 
-class RailOptimised(_Clos):
+class RailOptimised(SwitchedNetwork):
     """Several links per rack, each to a leaf of its own rail; spines join all leaves."""
 
-    kind: Literal["rail-optimised"]
+    kind: Literal["rail-optimised"] = "rail-optimised"
     """Which network this is."""
     nics_per_rack: Annotated[Count, Field(le=64)] = 8
     """Links of a rack, one per rail, each of `optical.access_bps`."""
@@ -70,10 +81,10 @@ class RailOptimised(_Clos):
     """Spines, each with one link to every leaf."""
 
 
-class NetworkFunction(_Clos):
+class NetworkFunction(SwitchedNetwork):
     """A network of your own: a function of a module that Python can import."""
 
-    kind: Literal["function"]
+    kind: Literal["function"] = "function"
     """Which network this is."""
     function: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
     """Module and function, such as "my_lab.networks:hypercube". It is called with the number of
@@ -81,11 +92,16 @@ class NetworkFunction(_Clos):
     arguments: dict[str, bool | int | float | str] = Field(default_factory=dict)
     """Further arguments by name."""
 
+    def wires(self, racks: int, fibres: Any) -> Any:
+        """What the function returns."""
+        module, _, name = self.function.partition(":")
+        return getattr(import_module(module), name)(racks, fibres, **self.arguments)
 
-class NetworkFile(Model):
+
+class NetworkFile(NetworkKind):
     """A network from a file of another tool: InfraGraph, ASTRA-sim or csg-htsim."""
 
-    kind: Literal["file"]
+    kind: Literal["file"] = "file"
     """Which network this is."""
     file: FileName
     """The file (YAML, JSON or .topo); it has as many racks as the floor."""
@@ -96,12 +112,9 @@ class NetworkFile(Model):
     deadlock; "auto" takes the second where shortest paths could."""
 
 
-NetworkKind = Annotated[
-    Annotated[RingNetwork, Tag("rings")]
-    | Annotated[LeafSpine, Tag("leaf-spine")]
-    | Annotated[FatTree, Tag("fat-tree")]
-    | Annotated[RailOptimised, Tag("rail-optimised")]
-    | Annotated[NetworkFunction, Tag("function")]
-    | Annotated[NetworkFile, Tag("file")],
-    Discriminator(ring_or_kind),
-]
+NETWORKS: Final = kinds_of(
+    "network",
+    "thzsync.networks",
+    SwitchedNetwork,
+    lambda: (RingNetwork, LeafSpine, FatTree, RailOptimised, NetworkFunction, NetworkFile),
+)

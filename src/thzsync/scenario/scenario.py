@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import Field, model_validator
 
+from thzsync import plugins
 from thzsync.errors import ThzSyncError
 from thzsync.files import content_digest
+from thzsync.registry import Foreign, note_elsewhere, only_here
 from thzsync.scenario.base import Model
-from thzsync.scenario.consistency import buffer_problems, index_problems, partition_problems
+from thzsync.scenario.consistency import (
+    buffer_problems,
+    floor_problems,
+    index_problems,
+    partition_problems,
+)
 from thzsync.scenario.fabric import Channel, Optical, Thz
 from thzsync.scenario.faults import Fault
-from thzsync.scenario.floor import AnyFloor
+from thzsync.scenario.floor import FLOORS, FloorKind
 from thzsync.scenario.job import OLD_SEARCHES, Collectives, Coordinator, Job, Reward, Stragglers
-from thzsync.scenario.network import NetworkKind, RingNetwork
+from thzsync.scenario.kinds import OneOf
+from thzsync.scenario.network import NETWORKS, NetworkKind, RingNetwork
 
 _OLD_NAMES: Final = {new: old for old, new in OLD_SEARCHES.items()}
 
@@ -28,9 +36,12 @@ class Scenario(Model):
 
     name: str = "scenario"
     """Name in tables and records."""
-    floor: AnyFloor
+    plugins: Annotated[tuple[str, ...], Field(max_length=100)] = ()
+    """Modules to import first, such as "my_lab.methods"; "FOLDER/my_lab.methods" where Python does
+    not find it."""
+    floor: Annotated[FloorKind, OneOf(FLOORS, "rings")]
     """Positions of the racks."""
-    network: NetworkKind = RingNetwork()
+    network: Annotated[NetworkKind, OneOf(NETWORKS, "rings")] = RingNetwork()
     """Switches and fibres."""
     optical: Optical = Optical()
     """The optical packet network."""
@@ -54,11 +65,11 @@ class Scenario(Model):
     """Scheduled faults."""
 
     @classmethod
-    def load(cls, path: str | Path) -> Scenario:
-        """Read a TOML file, or a preset by its name."""
+    def load(cls, path: str | Path, plugins: Iterable[str] = ()) -> Scenario:
+        """Read a TOML file, or a preset by its name; ``plugins`` are added to its own."""
         from thzsync.scenario.files import load_scenario
 
-        return load_scenario(path)
+        return load_scenario(path, plugins)
 
     @classmethod
     def of(cls, given: ScenarioLike) -> Scenario:
@@ -117,6 +128,10 @@ class Scenario(Model):
         """SHA-256 of all that determines a result: every key, and the content of named files."""
         values = self.model_dump(mode="json")
         _leave_out_what_was_not_there(values)
+        if self.plugins:  # the content counts, not the place
+            values["plugins"] = {
+                name: of["sha256"] for name, of in plugins.told(self.plugins).items()
+            }
         for table, key in (
             (values["channel"], "gains_file"),
             (values.get("network", {}), "file"),
@@ -130,16 +145,48 @@ class Scenario(Model):
         canonical = json.dumps(values, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Whoever unpickles a scenario loads its plug-ins first."""
+        sent = plugins.sent(self.plugins)
+        further = only_here(plugin.name for plugin in sent)
+        if not sent and not further:
+            return super().__reduce_ex__(protocol)
+        return _unpickled, (type(self), sent, further), self.__getstate__()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plugins_first(cls, values: Any) -> Any:
+        """Their sections may be of kinds that plug-ins bring."""
+        named = values.get("plugins") if isinstance(values, dict) else None
+        if not isinstance(named, (list, tuple)) or not all(isinstance(n, str) for n in named):
+            return values
+        return values | {"plugins": plugins.load(named, "plugins")}
+
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*partition_problems(self), *index_problems(self), *buffer_problems(self)]
+        problems = [*floor_problems(self)]
+        problems = problems or [
+            *partition_problems(self),
+            *index_problems(self),
+            *buffer_problems(self),
+        ]
         if problems:
             raise ValueError("\n".join(problems))
         return self
 
 
+def _unpickled(
+    kind: type[Scenario], sent: tuple[plugins.Plugin, ...], further: tuple[Foreign, ...]
+) -> Scenario:
+    note_elsewhere(further)
+    plugins.receive(sent)
+    return kind.__new__(kind)
+
+
 def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
     """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
+    if not values["plugins"]:
+        del values["plugins"]
     if values["network"] == {"kind": "rings"}:
         del values["network"]
     if values["carriers"] == ["thz"]:
@@ -150,8 +197,9 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]
     for job in values["jobs"]:
-        if job["stages"] is None:
-            del job["stages"]
+        for key in ("stages", "workload"):
+            if job[key] is None:
+                del job[key]
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path

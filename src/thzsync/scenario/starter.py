@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from thzsync.registry import BUILT_IN
 from thzsync.scenario.base import Model
 from thzsync.scenario.described import describe
-from thzsync.scenario.explain import models_in
+from thzsync.scenario.explain import models_of
 from thzsync.scenario.files import field_text, load_preset, toml_value
+from thzsync.scenario.kinds import one_of
 
 WIDTH: Final = 96
 
 
-def starter(preset: str = "paper") -> str:
-    """A commented scenario file with the values of a preset."""
+def starter(preset: str = "paper", plugins: Iterable[str] = ()) -> str:
+    """A commented scenario file with the values of a preset, and the keys of plug-ins."""
+    scenario = load_preset(preset, plugins)
     describe()
-    scenario = load_preset(preset)
     head = f"""\
 # A scenario of thzsync, started from the preset "{preset}". A key behind a '#' is not set.
 # Numbers may carry a unit, as in "16 MiB" or "100 Gb/s".
@@ -35,7 +37,7 @@ def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
     tables: list[tuple[str, FieldInfo, Any]] = []
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
-        if models_in(field.annotation) and not isinstance(value, (int, float, str)):
+        if _holds_tables(field) and not isinstance(value, (int, float, str)):
             tables.append((name, field, value))
         else:
             yield from _comment(field.description)
@@ -60,13 +62,28 @@ def _nested(name: str, field: FieldInfo, value: Any, path: tuple[str, ...]) -> I
             yield from _comment(field.description)
             yield f"[[{header}]]" if many else f"[{header}]"
             yield from _table(item, (*path, name))
-    if value in (None, ()):
+    models = models_of(field) if value in (None, ()) else _further(field, value)
+    if models:
         yield ""
         yield from _comment(field.description)
-        for number, kind in enumerate(models_in(field.annotation)):
-            if number:
-                yield "#"
-            yield from _absent(kind, header, many)
+    for number, kind in enumerate(models):
+        if number:
+            yield "#"
+        yield from _absent(kind, header, many)
+
+
+def _holds_tables(field: FieldInfo) -> bool:
+    return bool(models_of(field)) or one_of(field.annotation, field.metadata) is not None
+
+
+def _further(field: FieldInfo, value: Any) -> list[type[Model]]:
+    """Kinds of plug-ins that a section does not have, but could have."""
+    section = one_of(field.annotation, field.metadata)
+    if section is None:
+        return []
+    kinds = section.kinds
+    others = {name: kind for name, kind in kinds.known().items() if kind is not type(value)}
+    return [kind for name, kind in others.items() if kinds.origin(name) != BUILT_IN]
 
 
 def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
@@ -74,8 +91,8 @@ def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
     yield f"# [[{header}]]" if many else f"# [{header}]"
     nested: list[tuple[str, type[BaseModel]]] = []
     for name, field in kind.model_fields.items():
-        if models_in(field.annotation):
-            nested += [(f"{header}.{name}", model) for model in models_in(field.annotation)]
+        if _holds_tables(field):
+            nested += [(f"{header}.{name}", model) for model in models_of(field)]
         else:
             yield f"# {name} = {_default(field)}".rstrip() + f"  # {field.description}"
     for place, model in nested:

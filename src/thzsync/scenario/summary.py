@@ -42,6 +42,8 @@ def _work(job: Job) -> str:
         return f"{job.model.name}, {job.model.microbatches} micro-batches"
     if job.trace is not None:
         return f"trace {job.trace}"
+    if job.workload is not None:
+        return f"workload {job.workload.kind}"
     return f"{job.training.microbatches} micro-batches" if job.training else "no work"
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from thzsync.coordinator import PolicyLike
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.policies import Own, given_policy
+from thzsync.experiments.policies import given_policy
 from thzsync.experiments.references import digest
 from thzsync.experiments.runs import Task
 from thzsync.feasibility import check_scenario
@@ -49,7 +50,7 @@ class Plan:
 def make_plan(
     specification: Specification,
     base: Scenario | None = None,
-    given: Mapping[str, Own | None] | None = None,
+    given: Mapping[str, PolicyLike] | None = None,
 ) -> Plan:
     """Build and validate the scenario of every point, before any work is done.
 
@@ -58,8 +59,7 @@ def make_plan(
     start = base or Scenario.load(specification.base)
     start = changed(start, specification.set, "set") if specification.set else start
     names = dict.fromkeys(c.policy for c in specification.all)
-    policies = {name: given_policy(name, name) for name in names if name not in (given or ())}
-    policies |= given or {}
+    policies = {name: given_policy(name, (given or {}).get(name, name)) for name in names}
     if not start.jobs:
         raise ThzSyncError(f"scenario {start.name!r} has no job; add a [[jobs]] table to sweep it")
     points, runs = [], []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.policies import given_policies
+from thzsync.experiments.policies import by_name
 from thzsync.experiments.runs import Watch, execute
 from thzsync.experiments.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.files import write_atomically, write_document
@@ -55,13 +55,15 @@ def plan_sweep(
     what: str | Path | Scenario | Specification,
     options: Mapping[str, Any],
     change: Callable[[Scenario], Scenario] | None = None,
+    plugins: Sequence[str] = (),
 ) -> Plan:
     """The plan of a sweep; ``options`` come on top of what a specification says.
 
-    ``change`` is made to the base before anything is set or varied.
+    ``plugins`` are added to the base, and ``change`` is made to it, before anything is set or
+    varied.
     """
     base, found = None, None
-    given = given_policies(options["policies"]) if options.get("policies") else {}
+    given = by_name(options.get("policies", ()))
     options = {**options, **({"policies": tuple(given)} if given else {})}
     if isinstance(what, Scenario):
         base = what
@@ -72,8 +74,10 @@ def plan_sweep(
         found = specify({"base": named, **options}, "sweep")
     elif options:
         found = found.overridden(options)
+    if base is None:
+        base = Scenario.load(found.base, plugins)
     if change is not None:
-        base = change(base or Scenario.load(found.base))
+        base = change(base)
     return make_plan(found, base, given)
 
 

@@ -127,7 +127,7 @@ def method_names(collective: str) -> list[str]:
 
 def find_method(collective: str, name: str) -> Method:
     """The method of this collective and name."""
-    method = METHODS.known().get((collective, name))
+    method = METHODS.get((collective, name))
     if method is not None:
         return method
     names = method_names(collective)

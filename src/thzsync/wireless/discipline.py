@@ -106,7 +106,7 @@ def declarations() -> dict[str, Declaration]:
 
 def find_discipline(name: str) -> Discipline:
     """The discipline of this name."""
-    discipline = DISCIPLINES.known().get(name)
+    discipline = DISCIPLINES.get(name)
     if discipline is None:
         raise ThzSyncError(
             f"discipline {name!r} does not exist; use one of {', '.join(DISCIPLINES.known())}, or "

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.errors import ThzSyncError
+from thzsync.plugins import blamed
 from thzsync.scenario import Job, Scenario
 from thzsync.streams import Streams
 from thzsync.topology import Partition, Topology
@@ -57,22 +58,46 @@ def _replayed(path: str, stamp: tuple[int, int], job: str, racks: tuple[int, ...
     from thzsync.workload.tracefile import read_trace
 
     trace = read_trace(path)
-    graph = trace.graph
+    remedy = (
+        f"the trace was made for a floor of {trace.rack_count}: use a larger floor, or widen the "
+        "job's rings and lanes"
+    )
+    return _of_job(trace.graph, job, racks, path, remedy)
+
+
+def _of_job(
+    graph: TrainingGraph, job: str, racks: tuple[int, ...], source: str, remedy: str
+) -> TrainingGraph:
+    """The graph under the name of a job, if it keeps to the job's racks."""
     for node in graph.nodes:
         outside = node.racks[~np.isin(node.racks, racks)]
         if len(outside):
             raise ThzSyncError(
-                f"{path}: {node.name}: rack {int(outside[0])} lies outside the partition of job "
-                f"{job!r}, which has {len(racks)} racks; the trace was made for a floor of "
-                f"{trace.rack_count}: use a larger floor, or widen the job's rings and lanes"
+                f"{source}: {node.name}: rack {int(outside[0])} lies outside the partition of job "
+                f"{job!r}, which has {len(racks)} racks; {remedy}"
             )
     return replace(graph, nodes=tuple(replace(node, job=job) for node in graph.nodes))
+
+
+def _from_workload(
+    job: Job, partition: Partition, streams: Streams, iteration: int
+) -> TrainingGraph:
+    """What a plug-in makes, under the name of the job."""
+    assert job.workload is not None
+    what = f"workload {job.workload.kind!r}"
+    with blamed(what):
+        graph = job.workload.graph(job, partition, streams, iteration)
+    if not isinstance(graph, TrainingGraph):
+        raise ThzSyncError(f"{what}: returned {type(graph).__name__}; return a TrainingGraph")
+    racks = tuple(partition.racks.ravel().tolist())
+    return _of_job(graph, job.name, racks, what, "use racks of the partition it is given")
 
 
 GENERATORS: Final[dict[str, Generator]] = {
     "training": _from_training,
     "model": _from_model,
     "trace": _from_trace,
+    "workload": _from_workload,
 }
 """Generators by the key that selects them in a job's table."""
 
