@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import warnings
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.coordinator.outside import Averaging, Share, half
+from tests.plugins.lab import thzsync
 from tests.studies.sweeps import ROOT, environment
 from thzsync import Scenario, compare, simulate, sweep
 from thzsync.auditor import audit
@@ -147,6 +149,23 @@ def test_what_nobody_can_recognise_is_not_resumed(tmp_path: Path) -> None:
     sweep(TINY, {"thz.subbands": [1, 2]}, out=tmp_path / "s", **how)
     with pytest.raises(ThzSyncError, match="resume: policy 'local'"):
         sweep(TINY, {"thz.subbands": [1, 2]}, out=tmp_path / "s", resume=True, **how)
+
+
+def test_a_plugin_brings_a_policy_everywhere(tmp_path: Path) -> None:
+    source = (ROOT / "tests/coordinator/outside.py").read_text()
+    register = "from thzsync.coordinator import register_policy\nregister_policy(Averaging)\n"
+    (tmp_path / "lab.py").write_text(source + register)
+    it = ("tiny", "--plugin", "lab", "--iterations", "1")
+    thzsync(tmp_path, "run", *it, "--policy", "averaging", "--save", "learnt")
+    thzsync(tmp_path, "run", *it, "--policy", "averaging", "--from", "learnt", "--frozen")
+    both = (*it, "--policies", "averaging,all-wired", "--workers", "2")
+    assert "lab" not in thzsync(tmp_path, "compare", *both, "--seeds", "2").stderr
+    swept = ("sweep", *both, "--set", "thz.subbands=1,2", "--seeds", "1", "--out", "swept")
+    thzsync(tmp_path, *swept)
+    (tmp_path / "lab.py").write_text(source + register + "# other\n")
+    plan = thzsync(tmp_path, *swept, "--resume", "--dry-run", "--json").stdout
+    assert json.loads(plan)["done"] == 0
+    assert "all-wired" in thzsync(tmp_path, *swept, "--resume").stdout
 
 
 def test_an_object_is_recognised_in_another_process() -> None:

@@ -99,6 +99,8 @@ def make_policy(policy: PolicyLike, scenario: Scenario, streams: Streams) -> Pol
     source = find_policy(policy) if isinstance(policy, str) else policy
     if is_policy(source):
         return copy.deepcopy(source)
+    if not callable(source):
+        raise ThzSyncError(f"policy: found {source!r}; use a name, a policy or its class")
     made: object = _call(source, scenario, streams)
     if not is_policy(made):
         raise ThzSyncError(f"policy: {source!r} made {made!r}, which decides nothing")

@@ -29,6 +29,10 @@ class Own:
 
     source: Any
 
+    def __reduce__(self) -> tuple[type[Own], tuple[Any]]:
+        """A worker needs the policy, not what is known about it."""
+        return Own, (self.source,)
+
     @cached_property
     def _pickled(self) -> bytes | None:
         """What it consists of, its code by reference; None if parts of it cannot be referred to."""
