@@ -28,6 +28,11 @@ from thzsync.errors import ThzSyncError, printable
 from thzsync.registry import Registry, registering
 
 ENTRY: Final = re.compile(r"(.+/)?[^\W\d]\w*(\.[^\W\d]\w*)*")
+HOMES: Final = (
+    "scenario.scenario", "collectives.collective", "synthesis.registry", "wireless.discipline",
+    "execution.carrier", "coordinator.registry", "importers.importer",
+)  # fmt: skip
+"""Modules of this package whose import makes all families known."""
 MOST_SENT_BYTES: Final = 2**20
 """Largest source that is sent to workers; larger packages must be installed there [bytes]."""
 
@@ -59,6 +64,13 @@ def load(entries: Iterable[str], place: str, beside: Path | None = None) -> tupl
     entries as they are found from the current folder alone.
     """
     return tuple(dict.fromkeys(_load(entry, place, beside) for entry in entries))
+
+
+def families() -> list[Registry[Any, Any]]:
+    """All families of objects that plug-ins may add to."""
+    for home in HOMES:
+        import_module(f"thzsync.{home}")
+    return Registry.families
 
 
 def loaded(entry: str) -> Plugin:

@@ -11,22 +11,31 @@ METHODS = '''
 """An AllReduce on a star: all racks send to the best connected one, which adds and sends back."""
 import numpy as np
 
+from thzsync.scenario.base import Count, Model
 from thzsync.synthesis import FlowMethod, register_method
 from thzsync.transfers import Flow, graph_of
+
+
+class Keys(Model):
+    worst: bool = False
+    """Whether the worst connected rack is the hub."""
+    unused: Count = 7
+    """A number."""
 
 
 class Star:
     def plan(self, demand, racks, chunk_bytes, setting):
         size, flows = demand.tensor_bytes, []
         if size and len(racks) > 1:
-            centre = int(np.argmax(setting.gains.mean(axis=2).sum(axis=1)))
+            gains = setting.gains.mean(axis=2).sum(axis=1)
+            centre = int(np.argmin(gains) if setting.parameters.worst else np.argmax(gains))
             hub, others = int(racks[centre]), [int(rack) for rack in np.delete(racks, centre)]
             up = [Flow(rack, hub, size, reduces=True) for rack in others]
             flows = up + [Flow(hub, rack, size, after=tuple(range(len(up)))) for rack in others]
         return graph_of("allreduce", demand, racks, chunk_bytes, flows)
 
 
-register_method(FlowMethod("allreduce", "star", Star(), "assignment", "one hub for everything"))
+register_method(FlowMethod("allreduce", "star", Star(), "assignment", "one hub", Keys))
 '''
 KINDS = '''
 """A floor, a network and a workload."""
@@ -37,12 +46,14 @@ from pydantic import Field
 
 from thzsync.collectives import Tensor
 from thzsync.network import Wires
-from thzsync.scenario import FLOORS, NETWORKS, WORKLOADS, FloorKind, SwitchedNetwork, WorkloadKind
+from thzsync.scenario import (
+    FloorKind, SwitchedNetwork, WorkloadKind, register_floor, register_network, register_workload
+)
 from thzsync.scenario.base import Bytes, Count, Metres, Seconds
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 
-@FLOORS.register
+@register_floor
 class Line(FloorKind):
     """Racks one after the other."""
 
@@ -67,7 +78,7 @@ class Line(FloorKind):
         return [(rack * self.apart_m, 0.0) for rack in range(self.racks)]
 
 
-@NETWORKS.register
+@register_network
 class Hub(SwitchedNetwork):
     """One switch."""
 
@@ -84,7 +95,7 @@ class Hub(SwitchedNetwork):
         return wires
 
 
-@WORKLOADS.register
+@register_workload
 class Steps(WorkloadKind):
     """Compute and reduce, again and again."""
 

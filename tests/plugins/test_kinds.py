@@ -126,7 +126,7 @@ def test_code_of_others_that_fails_is_named_in_one_line(
 
 
 def test_a_kind_needs_a_name_and_the_right_base() -> None:
-    from thzsync.scenario import FLOORS, FloorKind, NetworkKind
+    from thzsync.scenario import FloorKind, NetworkKind, register_floor
 
     class Nameless(FloorKind):
         """Without a default of its key kind."""
@@ -136,4 +136,4 @@ def test_a_kind_needs_a_name_and_the_right_base() -> None:
 
     for kind, named in ((Nameless, "kind"), (Other, "FloorKind")):
         with pytest.raises(ThzSyncError, match=named):
-            FLOORS.register(kind)
+            register_floor(kind)

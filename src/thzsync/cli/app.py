@@ -29,6 +29,7 @@ COMMANDS: Final = (
     Entry("synthesize", "synthesize:synthesize", "Schedule one collective on THz."),
     Entry("reproduce", "reproduce:reproduce_app", "Reproduce the paper's figures side by side."),
     Entry("scenario", "scenario:scenario_app", "Show, describe and start scenarios."),
+    Entry("plugins", "plugins:plugins", "List what scenarios may name and where it comes from."),
     Entry("trace", "trace:trace_app", "Generate, import, show and check traces."),
     Entry("report", "report:report", "Turn a result folder into one HTML page."),
     Entry("audit", "audit:audit", "Check a recorded run from its records alone."),

@@ -14,6 +14,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.records.declaration import CarrierFacts
 from thzsync.registry import Registry
 from thzsync.scenario import Scenario
+from thzsync.scenario.base import Model
 from thzsync.scenario.fidelity import in_flows
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay, Round, Stuck
@@ -86,11 +87,13 @@ class CarrierKind:
     """Makes one for a run."""
     facts: CarrierFacts | None = None
     """What it declares of its sendings; None for THz, whose disciplines do."""
+    parameters: type[Model] | None = None
+    """Model of the section ``[parameters.NAME]``, which ``scenario.parameters_for(kind)`` gives."""
 
 
 def _overlay(scenario: Scenario, channel: ChannelModel) -> Overlay:
-    racks, lookahead = scenario.floor.racks, in_flows(scenario)
-    return Overlay(scenario.thz, channel, racks, lookahead=lookahead)
+    racks, lookahead, sections = scenario.floor.racks, in_flows(scenario), scenario.parameters
+    return Overlay(scenario.thz, channel, racks, lookahead=lookahead, parameters=sections)
 
 
 _THZ: Final = CarrierKind("thz", _overlay)

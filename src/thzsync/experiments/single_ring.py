@@ -15,7 +15,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.scenario.base import read_bytes
 from thzsync.streams import Streams
-from thzsync.synthesis import Method, Setting, find_method
+from thzsync.synthesis import Method, Setting, method_of
 from thzsync.topology import Topology
 from thzsync.transfers import Schedule
 
@@ -88,7 +88,7 @@ class Instance:
 
     def run(self, method: str) -> Schedule:
         """Carry the collective out by one method; the schedule has been checked."""
-        return self.carry_out(find_method(self.kind, method))
+        return self.carry_out(method_of(self.scenario, self.kind, method))
 
     def carry_out(self, method: Method) -> Schedule:
         """The same by a method that need not be registered."""
@@ -130,7 +130,7 @@ class Instance:
             self.scenario.collectives.chunk_bytes,
         )
         fabric = make_fabric(self.scenario, network_of(self.scenario), key)
-        how = find_method(self.kind, method)
+        how = method_of(self.scenario, self.kind, method)
         end_s = run_on_fibre(self.demand, self.members, how, chunk_bytes, fabric, self.late_s)
         return 1e3 * end_s
 
@@ -157,7 +157,7 @@ class Instance:
 
         setting = Setting(gains, self.late_s, self.scenario.thz)
         chunk_bytes = self.scenario.collectives.chunk_bytes
-        offer = find_method(self.kind, method).offer(
+        offer = method_of(self.scenario, self.kind, method).offer(
             self.demand, self.members, chunk_bytes, setting
         )
         graph = offer.lower(offer.chunks)

@@ -28,7 +28,7 @@ from thzsync.scenario import FibreDegraded, NetworkFile, RingNetwork, Scenario, 
 from thzsync.scenario.fidelity import in_flows
 from thzsync.scenario.units import rate_text
 from thzsync.streams import Streams
-from thzsync.synthesis import find_method, method_names
+from thzsync.synthesis import method_names, method_of
 from thzsync.topology import Topology
 from thzsync.workload import TrainingGraph, job_graph
 from thzsync.workload.zoo import ZOO
@@ -76,14 +76,14 @@ def _method_problems(scenario: Scenario) -> Iterator[str]:
     further = [(f"methods.{kind}", kind, name) for kind, name in collectives.methods.items()]
     for place, kind, name in (*named, *further):
         try:
-            find_method(kind, name)
+            method_of(scenario, kind, name)
         except ThzSyncError as error:
             yield f"collectives.{place}: {error}"
     for name in scenario.carriers[1:]:  # the first is always THz
         from thzsync.execution.carrier import find_carrier
 
         try:
-            find_carrier(name)
+            scenario.parameters_for(find_carrier(name))
         except ThzSyncError as error:
             yield f"carriers: {error}"
 

@@ -23,7 +23,7 @@ from thzsync.feasibility.estimate import Load, bursts_per_s, floor_bytes, load_o
 from thzsync.scenario import Scenario
 from thzsync.scenario.fidelity import in_flows, needs_packets
 from thzsync.streams import Streams
-from thzsync.synthesis import Setting, find_method, method_names
+from thzsync.synthesis import Setting, method_of
 from thzsync.topology import Topology
 from thzsync.workload import Event, TrainingGraph, job_graph
 
@@ -174,10 +174,10 @@ def _event_on_thz_s(event: Event, scenario: Scenario) -> float:
     """Of one event, by what its method plans and its disciplines declare [s]."""
     from thzsync.wireless.discipline import find_discipline  # needs the overlay's kernels
 
-    name = scenario.collectives.method(event.kind) or method_names(event.kind)[0]
     setting = Setting.flat(len(event.racks), scenario.thz)
     chunk_bytes = scenario.collectives.chunk_bytes
-    offer = find_method(event.kind, name).offer(event.demand, event.racks, chunk_bytes, setting)
+    method = method_of(scenario, event.kind)
+    offer = method.offer(event.demand, event.racks, chunk_bytes, setting)
     graph = offer.lower(offer.chunks)
     width, seconds = scenario.thz.chains * len(event.racks) / 2, 0.0
     for number, name in enumerate(graph.disciplines):

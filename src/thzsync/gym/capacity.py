@@ -16,9 +16,8 @@ from thzsync.arrays import FloatArray
 from thzsync.collectives import Demand, Tensor
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario, Thz
-from thzsync.simulation.world import method_of
 from thzsync.streams import Streams
-from thzsync.synthesis import Offer, Setting
+from thzsync.synthesis import Offer, Setting, method_of
 from thzsync.topology import Topology
 from thzsync.workload import Event, scenario_graph
 

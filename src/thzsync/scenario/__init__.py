@@ -12,7 +12,14 @@ from thzsync.scenario.faults import (
     TransceiverDown,
 )
 from thzsync.scenario.files import preset_names
-from thzsync.scenario.floor import FLOORS, Floor, FloorKind, GridFloor, RowFloor, TableFloor
+from thzsync.scenario.floor import (
+    Floor,
+    FloorKind,
+    GridFloor,
+    RowFloor,
+    TableFloor,
+    register_floor,
+)
 from thzsync.scenario.job import (
     Collectives,
     Coordinator,
@@ -25,7 +32,6 @@ from thzsync.scenario.job import (
 )
 from thzsync.scenario.learning import Bandit, Ddqn, Learner
 from thzsync.scenario.network import (
-    NETWORKS,
     FatTree,
     LeafSpine,
     NetworkFile,
@@ -34,17 +40,15 @@ from thzsync.scenario.network import (
     RailOptimised,
     RingNetwork,
     SwitchedNetwork,
+    register_network,
 )
 from thzsync.scenario.scenario import Scenario, ScenarioLike
-from thzsync.scenario.workload import WORKLOADS, WorkloadKind
+from thzsync.scenario.workload import WorkloadKind, register_workload
 
 AnyFloor = FloorKind
 """Its name until version 0.4."""
 
 __all__ = [
-    "FLOORS",
-    "NETWORKS",
-    "WORKLOADS",
     "AnyFloor",
     "Background",
     "Bandit",
@@ -85,4 +89,7 @@ __all__ = [
     "TransceiverDown",
     "WorkloadKind",
     "preset_names",
+    "register_floor",
+    "register_network",
+    "register_workload",
 ]

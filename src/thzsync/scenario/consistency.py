@@ -36,19 +36,17 @@ def floor_problems(scenario: Scenario) -> Iterator[str]:
         return
     try:
         with blamed(f"floor: kind {floor.kind!r}"):
-            places_m = floor.places_m
-            if floor.groups < 1 or floor.lanes < 1 or len(places_m) != floor.racks:
-                shape = f"{floor.groups} x {floor.lanes}"
-                yield f"floor: kind {floor.kind!r} has {len(places_m)} places for {shape} racks"
-                return
+            groups, lanes, places_m = floor.groups, floor.lanes, floor.places_m
     except ThzSyncError as error:
         yield str(error)
         return
-    try:
-        if floor.racks > 1:
+    if min(groups, lanes) < 1 or len(places_m) != groups * lanes:
+        yield f"floor: kind {floor.kind!r} has {len(places_m)} places for {groups} x {lanes} racks"
+    elif len(places_m) > 1:
+        try:
             refuse_too_near(places_m)
-    except ValueError as error:
-        yield f"floor: {error}"
+        except ValueError as error:
+            yield f"floor: {error}"
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from thzsync.scenario.base import Model
 from thzsync.scenario.files import preset_names
+from thzsync.scenario.parameters import parameter_models
 from thzsync.scenario.scenario import Scenario
 
 
@@ -33,6 +34,11 @@ def json_schema() -> dict[str, Any]:
         "description": "The preset this file starts from; its other keys replace the preset's.",
     }
     schema["properties"] = {"preset": preset, **schema["properties"]}
+    schema["properties"]["parameters"] = {
+        "type": "object",
+        "properties": {name: m.model_json_schema() for name, m in parameter_models().items()},
+        "description": Scenario.model_fields["parameters"].description,
+    }
     schema.pop("required", None)
     for floor in schema["properties"]["floor"]["anyOf"]:
         if floor["properties"]["kind"]["default"] == "rings":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -15,7 +16,7 @@ from pydantic.fields import FieldInfo
 from thzsync import plugins
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.files import escape_controls, read_bounded
-from thzsync.scenario.explain import closest, explain
+from thzsync.scenario.explain import closest, explain, models_in
 from thzsync.scenario.units import quantity_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _PLAIN: Final = ("db", "dbm_per_hz")
 """Dimensions with one unit, which the name of the key ends with."""
+_BARE: Final = re.compile(r"[\w-]+", re.ASCII)
+"""Keys that need no quotes."""
 LARGEST_FILE_BYTES: Final = 4 * 2**20
 """Largest scenario file that is read; real ones are far smaller [bytes]."""
 
@@ -157,6 +160,12 @@ def _toml_lines(model: BaseModel, path: tuple[str, ...]) -> Iterator[str]:
             yield f"{name} = {field_text(field, value)}"
     for name, value in tables.items():
         header = ".".join((*path, name))
+        if isinstance(value, dict) and models_in(type(model).model_fields[name].annotation):
+            for key, inner in value.items():
+                place = (*path, name, key if _BARE.fullmatch(key) else toml_value(key))
+                yield f"\n[{'.'.join(place)}]"
+                yield from _toml_lines(inner, place)
+            continue
         if isinstance(value, dict):
             yield f"\n[{header}]"
             yield from (f"{toml_value(key)} = {toml_value(v)}" for key, v in value.items())

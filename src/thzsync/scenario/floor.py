@@ -288,3 +288,4 @@ def _positions(name: Any) -> Any:
 FLOORS: Final = kinds_of(
     "floor", "thzsync.floors", FloorKind, lambda: (Floor, RowFloor, GridFloor, TableFloor)
 )
+register_floor = FLOORS.register

@@ -118,3 +118,4 @@ NETWORKS: Final = kinds_of(
     SwitchedNetwork,
     lambda: (RingNetwork, LeafSpine, FatTree, RailOptimised, NetworkFunction, NetworkFile),
 )
+register_network = NETWORKS.register

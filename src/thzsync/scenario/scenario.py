@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializeAsAny, model_validator
 
 from thzsync import plugins
 from thzsync.errors import ThzSyncError
@@ -57,6 +57,8 @@ class Scenario(Model):
     """The objective's weights."""
     coordinator: Coordinator = Coordinator()
     """The action space."""
+    parameters: dict[str, SerializeAsAny[Model]] = Field(default_factory=dict)
+    """Keys of methods, disciplines, carriers and policies of plug-ins, in a table for each name."""
     carriers: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)] = ("thz",)
     """Carriers beside fibre by name; "thz" is the first."""
     jobs: Annotated[tuple[Job, ...], Field(max_length=1000)] = ()
@@ -103,6 +105,12 @@ class Scenario(Model):
 
         dotted = {key.replace("__", "."): value for key, value in more.items()}
         return changed(self, {**(changes or {}), **dotted}, f"scenario {self.name}")
+
+    def parameters_for(self, thing: Any) -> Any:
+        """The section of an object that is found by name; None if it has no parameters."""
+        from thzsync.scenario.parameters import section_of
+
+        return section_of(thing, self.parameters)
 
     def to_toml(self) -> str:
         """The resolved scenario as TOML that loads to an equal scenario."""
@@ -156,11 +164,17 @@ class Scenario(Model):
     @model_validator(mode="before")
     @classmethod
     def _plugins_first(cls, values: Any) -> Any:
-        """Their sections may be of kinds that plug-ins bring."""
-        named = values.get("plugins") if isinstance(values, dict) else None
-        if not isinstance(named, (list, tuple)) or not all(isinstance(n, str) for n in named):
+        """Their sections may be of kinds that plug-ins bring, or of objects."""
+        if not isinstance(values, dict):
             return values
-        return values | {"plugins": plugins.load(named, "plugins")}
+        named, sections = values.get("plugins"), values.get("parameters")
+        if isinstance(named, (list, tuple)) and all(isinstance(name, str) for name in named):
+            values = values | {"plugins": plugins.load(named, "plugins")}
+        if isinstance(sections, dict) and sections:
+            from thzsync.scenario.parameters import checked
+
+            values = values | {"parameters": checked(sections)}
+        return values
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
@@ -185,8 +199,9 @@ def _unpickled(
 
 def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
     """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
-    if not values["plugins"]:
-        del values["plugins"]
+    for key in ("plugins", "parameters"):
+        if not values[key]:
+            del values[key]
     if values["network"] == {"kind": "rings"}:
         del values["network"]
     if values["carriers"] == ["thz"]:

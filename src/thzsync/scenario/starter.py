@@ -16,6 +16,7 @@ from thzsync.scenario.described import describe
 from thzsync.scenario.explain import models_of
 from thzsync.scenario.files import field_text, load_preset, toml_value
 from thzsync.scenario.kinds import one_of
+from thzsync.scenario.parameters import parameter_models
 
 WIDTH: Final = 96
 
@@ -29,7 +30,14 @@ def starter(preset: str = "paper", plugins: Iterable[str] = ()) -> str:
 # Numbers may carry a unit, as in "16 MiB" or "100 Gb/s".
 # A file may also say  preset = "{preset}"  and list only what differs from it.
 """
-    return "\n".join([head, *_table(scenario, ())]) + "\n"
+    return "\n".join([head, *_table(scenario, ()), *_parameters()]) + "\n"
+
+
+def _parameters() -> Iterator[str]:
+    """Sections of objects that plug-ins and packages bring."""
+    for name, model in parameter_models().items():
+        yield ""
+        yield from _absent(model, f"parameters.{name}", many=False)
 
 
 def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
@@ -37,6 +45,8 @@ def _table(model: Model, path: tuple[str, ...]) -> Iterator[str]:
     tables: list[tuple[str, FieldInfo, Any]] = []
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
+        if isinstance(value, dict) and _holds_tables(field):
+            continue
         if _holds_tables(field) and not isinstance(value, (int, float, str)):
             tables.append((name, field, value))
         else:

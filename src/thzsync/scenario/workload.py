@@ -27,3 +27,4 @@ class WorkloadKind(Model):
 
 
 WORKLOADS: Final = kinds_of("workload", "thzsync.workloads", WorkloadKind, lambda: ())
+register_workload = WORKLOADS.register

@@ -21,7 +21,7 @@ from thzsync.optical import Background, Fabric, FlowFabric, OpticalFabric
 from thzsync.scenario import ComputeFrozen, Job, Scenario, Stragglers
 from thzsync.scenario.fidelity import in_flows
 from thzsync.streams import Streams, name_key
-from thzsync.synthesis import Method, Offer, Setting, find_method, method_names
+from thzsync.synthesis import Offer, Setting, method_of
 from thzsync.topology import Topology
 from thzsync.transfers import TransferGraph
 from thzsync.wireless import Overlay
@@ -123,14 +123,6 @@ class World:
     def optical_energy_j(self, graph: TransferGraph, wired_bytes: IntArray) -> float:
         """Energy of what every flow sent over fibre [J]."""
         return self.fabric.network.energy_j(graph.src, graph.dst, wired_bytes)
-
-
-def method_of(scenario: Scenario, collective: str) -> Method:
-    """The synthesis method that a scenario names for a collective, or the first available one."""
-    name = scenario.collectives.method(collective)
-    if name is None:
-        name = next(iter(method_names(collective)), "")
-    return find_method(collective, name)
 
 
 def make_fabric(scenario: Scenario, network: Network, key: int) -> Fabric:

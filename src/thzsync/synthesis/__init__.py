@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from thzsync.synthesis.method import FlowMethod, Method, Planner, Setting
 from thzsync.synthesis.offer import Offer
-from thzsync.synthesis.registry import BUILT_IN, find_method, method_names, register_method
+from thzsync.synthesis.registry import (
+    BUILT_IN,
+    find_method,
+    method_names,
+    method_of,
+    register_method,
+)
 
 __all__ = [
     "BUILT_IN",
@@ -15,5 +21,6 @@ __all__ = [
     "Setting",
     "find_method",
     "method_names",
+    "method_of",
     "register_method",
 ]

@@ -11,7 +11,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand, Tensor, Transfer, find_collective
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
-from thzsync.synthesis.method import Method, Setting
+from thzsync.synthesis.method import Method, Setting, configured
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
 from thzsync.transfers.check import check_plan
@@ -27,7 +27,7 @@ def check_method(method: Method, seed: int = 0) -> int:
     flow, and be the same when made again.
     """
     generator = np.random.default_rng(seed)
-    count = 0
+    method, count = configured(method, {}), 0
     for racks, demand, setting in _events(method.collective, generator):
         offer, again = (method.offer(demand, racks, _CHUNK_BYTES, setting) for _ in range(2))
         place = f"{method.collective} method {method.name!r}, {len(racks)} racks"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand
 from thzsync.elementary import log2
 from thzsync.scenario import Thz
+from thzsync.scenario.base import Model
+from thzsync.scenario.parameters import section_of
 from thzsync.synthesis.offer import Offer
 from thzsync.transfers import TransferGraph
 
@@ -34,6 +36,8 @@ class Setting:
     """Place of every rack on the fibre: those with neighbouring places are near each other."""
     leaf: IntArray | None = None
     """The switch next to every rack."""
+    parameters: Any = None
+    """The scenario's section for the method, if it has parameters."""
 
     def at(self, network: Network, racks: IntArray) -> Setting:
         """The same for these racks of a network."""
@@ -108,6 +112,41 @@ class Planner(Protocol):
         ...
 
 
+def configured(method: Method, sections: Mapping[str, Model]) -> Method:
+    """A method with its section of a scenario, or the defaults; itself without parameters."""
+    section = section_of(method, sections)
+    return method if section is None else Configured(method, section)
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A method whose events know its section of a scenario."""
+
+    method: Method
+    section: Any
+
+    @property
+    def collective(self) -> str:
+        """Name of the collective."""
+        return self.method.collective
+
+    @property
+    def name(self) -> str:
+        """Name of the method."""
+        return self.method.name
+
+    @property
+    def summary(self) -> str:
+        """One line for people who choose."""
+        return self.method.summary
+
+    def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
+        """What the method offers."""
+        return self.method.offer(
+            demand, racks, chunk_bytes, replace(setting, parameters=self.section)
+        )
+
+
 @dataclass(frozen=True)
 class FlowMethod:
     """One structure for both carriers, split flow by flow: how the paper does it."""
@@ -118,6 +157,8 @@ class FlowMethod:
     discipline: str
     """How the overlay forms transmissions; see ``wireless.disciplines``. Empty: as flows say."""
     summary: str = ""
+    parameters: type[Model] | None = None
+    """Model of the section ``[parameters.NAME]`` of a scenario, if it has one."""
 
     def offer(self, demand: Demand, racks: IntArray, chunk_bytes: int, setting: Setting) -> Offer:
         """One unit per flow."""

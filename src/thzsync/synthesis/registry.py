@@ -7,8 +7,9 @@ from typing import Any, Final
 from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
 from thzsync.registry import Registry
+from thzsync.scenario import Scenario
 from thzsync.synthesis.exchanges import Cyclic, DemandSorted, FreeTransfers, Relayed, Rotation
-from thzsync.synthesis.method import FlowMethod, Method, Planner
+from thzsync.synthesis.method import FlowMethod, Method, Planner, configured
 from thzsync.synthesis.rings import Ring
 from thzsync.synthesis.streamed import Streamed, StreamedAndRing
 from thzsync.synthesis.trees import RootedTrees, Trees
@@ -123,6 +124,13 @@ METHODS: Final = Registry(
 def method_names(collective: str) -> list[str]:
     """Names of the methods for one collective, built-in ones first."""
     return [name for c, name in METHODS.known() if c == collective]
+
+
+def method_of(scenario: Scenario, collective: str, name: str | None = None) -> Method:
+    """A method with its parameters: by name, or the scenario's, or the first available one."""
+    chosen = name or scenario.collectives.method(collective)
+    method = find_method(collective, chosen or next(iter(method_names(collective)), ""))
+    return configured(method, scenario.parameters)
 
 
 def find_method(collective: str, name: str) -> Method:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -110,6 +110,8 @@ class FlowGroup:
         self.gains_until_ps = -1
         self.rack_mask = sum(1 << rack for rack in graph.racks.tolist())
         """Racks of the event, as bits."""
+        self.parameters: Any = None
+        """The scenario's section for the discipline, if it has parameters."""
         self.chains, self.radio = thz.chains, medium.radio
         self.pins: BoolArray | None = None
         """Subbands that every flow's link keeps, by (flow, subband), where links are pinned."""

@@ -8,7 +8,7 @@ at ``next_change_ps`` while something waits for a better channel.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +18,8 @@ from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
 from thzsync.channel import ChannelModel
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
+from thzsync.scenario.base import Model
+from thzsync.scenario.parameters import section_of
 from thzsync.transfers import TransferGraph
 from thzsync.wireless.bookkeeping import note_changes, release
 from thzsync.wireless.discipline import find_discipline
@@ -82,7 +84,10 @@ class Overlay:
         *,
         trains: bool = True,
         lookahead: bool = False,
+        parameters: Mapping[str, Model] | None = None,
     ) -> None:
+        """``parameters`` are the scenario's sections for disciplines, by name."""
+        self._parameters = parameters or {}
         self._thz = thz
         self._trains = trains
         self._lookahead = lookahead
@@ -154,11 +159,13 @@ class Overlay:
         budget = np.array(budget_w, dtype=np.float64)
         medium = self._media[number if self._alone else EVERYBODY]
         common = (Stages(graph), budget, np.zeros(len(graph.racks)), self._thz, medium)
+        used = [find_discipline(name) for name in graph.disciplines]
         self._groups[number] = [
-            FlowGroup(number, graph, k, find_discipline(name), *common, rank, self._lookahead)
-            for k, name in enumerate(graph.disciplines)
+            FlowGroup(number, graph, k, discipline, *common, rank, self._lookahead)
+            for k, discipline in enumerate(used)
         ]
-        for group in self._groups[number]:
+        for group, discipline in zip(self._groups[number], used, strict=True):
+            group.parameters = section_of(discipline, self._parameters)
             self._floor_wide |= group.floor_wide
             if group.outstanding:
                 insort(self._live, group, key=_turn)
