@@ -25,6 +25,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.records import Run
 from thzsync.scenario import Scenario
 from thzsync.scenario.base import Model
+from thzsync.scenario.files import build_scenario
 from thzsync.streams import Streams
 
 pytestmark = pytest.mark.usefixtures("nothing_stays_registered")
@@ -181,7 +182,13 @@ def test_a_policy_gets_its_parameters() -> None:
             super().__init__(parameters.share)
             self.name = "tuned"
 
-    assert make_policy(Tuned, PAPER, Streams(0)).share == 0.25  # type: ignore[attr-defined]
+    register_policy(Tuned)
+    given = build_scenario({"preset": "tiny", "parameters": {"tuned": {"share": 0.75}}}, "test")
+    for scenario, share in ((PAPER, 0.25), (given, 0.75)):
+        for policy in ("tuned", Tuned):
+            assert make_policy(policy, scenario, Streams(0)).share == share  # type: ignore[attr-defined]
+    with pytest.raises(ThzSyncError, match=r"parameters\.tuned\.share"):
+        build_scenario({"preset": "tiny", "parameters": {"tuned": {"share": "x"}}}, "test")
 
 
 def test_a_class_that_needs_more_is_refused() -> None:

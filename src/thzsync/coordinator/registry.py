@@ -23,7 +23,8 @@ PolicyFactory = Callable[..., Policy]
 """Makes a policy for one run: a class or a function.
 
 It may have the parameters ``scenario``, ``streams`` (random numbers come from the stream
-``policy``) and ``parameters`` (the scenario's section for this policy).
+``policy``) and ``parameters``: the section ``[parameters.NAME]`` of the scenario, if its attribute
+``parameters`` is a model of that section.
 """
 PolicyLike = str | Policy | PolicyFactory
 """A name, an object of which every run gets a copy, or a factory."""
@@ -112,9 +113,8 @@ def make_policy(policy: PolicyLike, scenario: Scenario, streams: Streams) -> Pol
 def _call(factory: Any, scenario: Scenario, streams: Streams) -> Any:
     """Call a factory with what it has parameters for; under other names it gets both in order."""
     offered: dict[str, Any] = {"scenario": scenario, "streams": streams}
-    if hasattr(factory, "parameters"):
-        section = getattr(scenario, "parameters", {}).get(factory.name)
-        offered["parameters"] = section or factory.parameters()
+    if hasattr(factory, "parameters") and hasattr(factory, "name"):
+        offered["parameters"] = scenario.parameters_for(factory)
     wanted = signature(factory)
     named = {name: value for name, value in offered.items() if name in wanted.parameters}
     for arguments, keywords in ((), named), ((scenario, streams), {}):

@@ -38,7 +38,7 @@ class Own:
         """What it consists of, its code by reference; None if parts of it cannot be referred to."""
         try:
             return pickle.dumps(self.source)
-        except (AttributeError, TypeError, pickle.PicklingError):
+        except Exception:  # classes raise many kinds if they cannot be pickled
             return None
 
     @cached_property
