@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
 from thzsync.errors import ThzSyncError
 
 K = TypeVar("K", str, tuple[str, str])
 T = TypeVar("T")
+S = TypeVar("S")
 
 BUILT_IN: Final = "built in"
 Foreign = tuple[str, Any, str]
@@ -57,15 +58,16 @@ class Registry(Generic[K, T]):
         self._all: dict[K, T] | None = None
         Registry.families.append(self)
 
-    def register(self, thing: T) -> T:
-        """Make an object known to this process.
+    def register(self, thing: S) -> S:
+        """Make an object known to this process; a class can be decorated.
 
         It loads no entry point, because the caller may be a module that is loaded for one.
         """
         self._check(thing, self.noun)
+        member = cast(T, thing)
         others = self._first() if self._installed is None else self._installed
-        self._add(thing, self.registered, others, "")
-        self.modules.setdefault(self._key(thing), _plugin[-1] if _plugin else _calling_module())
+        self._add(member, self.registered, others, "")
+        self.modules.setdefault(self._key(member), _plugin[-1] if _plugin else _calling_module())
         return thing
 
     def known(self) -> dict[K, T]:

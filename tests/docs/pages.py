@@ -21,6 +21,7 @@ PAGES = (
     "docs/model.md",
     "docs/my-cluster.md",
     "docs/networks.md",
+    "docs/plugins.md",
     "docs/records.md",
     "docs/report.md",
     "docs/reproduction.md",

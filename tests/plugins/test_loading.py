@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from tests.plugins.lab import METHODS, write_lab
 from thzsync import Scenario, compare, plugins
 from thzsync.errors import ThzSyncError
+from thzsync.records.journal import Journal, RunSpec
 from thzsync.registry import Registry, only_here
 from thzsync.synthesis.registry import METHODS as FAMILY
 
@@ -73,6 +75,18 @@ def test_what_was_sent_is_used_where_there_is_no_such_folder(here: Path) -> None
         assert plugins.loaded("star_lab.methods").folder != str(here / "lab")
 
 
+def test_an_interrupted_run_finds_its_plugins_and_notices_that_they_changed(here: Path) -> None:
+    write_lab(here / "lab")
+    scenario = Scenario.load("lab/star.toml")
+    Journal.begin("run", RunSpec(scenario, "all-wired", 0, 1, {}))
+    assert Journal.open("run").spec.scenario == scenario
+    known = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, known.name, replace(known, sha256="another"))
+        with pytest.warns(UserWarning, match=r"^run: plug-in star_lab\.methods has changed"):
+            Journal.open("run")
+
+
 @pytest.mark.parametrize(
     ("source", "named"),
     [
@@ -124,7 +138,7 @@ def test_two_modules_of_one_name_are_not_mixed_up(here: Path) -> None:
 
 
 def test_what_is_registered_in_this_process_only_is_said_so_by_workers(here: Path) -> None:
-    exec(compile(METHODS, "page", "exec"), {"__name__": "a_notebook"})
+    exec(compile(METHODS, "page", "exec", dont_inherit=True), {"__name__": "a_notebook"})
     assert ("method", ("allreduce", "star"), "a_notebook") in only_here(())
     scenario = Scenario.preset("tiny").with_({"collectives.allreduce": "star"})
     assert compare(scenario, ["all-wired"], seeds=1, iterations=1, workers=1).seeds == (0,)

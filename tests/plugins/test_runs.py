@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import polars as pl
@@ -16,7 +17,7 @@ from tests.studies.test_cluster import started, told, worker
 
 SWEEP = [
     *("sweep", "lab/star.toml", "--set", "thz.max_power_w=0.05,0.2"),
-    *("--policies", "all-wired,fixed-ratio", "--seeds", "2", "--iterations", "1"),
+    *("--policies", "all-wired,fixed-ratio", "--seeds", "1", "--iterations", "1"),
 ]
 
 
@@ -27,7 +28,7 @@ def above(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_run_names_its_plugins_and_is_audited_and_resumed_by_its_record(above: Path) -> None:
+def test_a_run_names_its_plugins_and_is_audited_by_its_record(above: Path) -> None:
     thzsync(above, "run", "lab/star.toml", "--policy", "fixed-ratio", "--iterations", "1",
             "--out", "run")  # fmt: skip
     told = json.loads((above / "run/run.json").read_text())["plugins"]
@@ -36,7 +37,6 @@ def test_a_run_names_its_plugins_and_is_audited_and_resumed_by_its_record(above:
     events = pl.read_parquet(above / "run/events.parquet")
     assert "star" in events["method"]
     thzsync(above, "audit", "run")
-    thzsync(above, "report", "run")
     (above / "again").mkdir()
     lost = thzsync(above / "again", "audit", "../run", status=2).stderr
     assert len(lost.splitlines()) == 1
@@ -62,13 +62,13 @@ def test_two_workers_get_it(above: Path) -> None:
 def test_a_sweep_is_interrupted_resumed_and_done_on_a_cluster(above: Path) -> None:
     whole = above / "whole"
     thzsync(above, *SWEEP, "--workers", "1", "--out", "whole")
-    assert len(stored(whole)) == 8
+    assert len(stored(whole)) == 4
     process = subprocess.Popen(
         [THZSYNC[0], "-P", *THZSYNC[1:], *SWEEP, "--workers", "2", "--out", "part"],
         cwd=above, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     while process.poll() is None and not stored(above / "part"):
-        pass
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     process.wait(120)
     thzsync(above, *SWEEP, "--workers", "2", "--out", "part", "--resume")

@@ -178,12 +178,8 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        problems = [*floor_problems(self)]
-        problems = problems or [
-            *partition_problems(self),
-            *index_problems(self),
-            *buffer_problems(self),
-        ]
+        checks = (partition_problems, index_problems, buffer_problems)
+        problems = [*floor_problems(self)] or [line for check in checks for line in check(self)]
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -199,9 +195,8 @@ def _unpickled(
 
 def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
     """Scenarios that version 0.3 could say keep their digest: studies begun with it go on."""
-    for key in ("plugins", "parameters"):
-        if not values[key]:
-            del values[key]
+    for key in [key for key in ("plugins", "parameters") if not values[key]]:
+        del values[key]
     if values["network"] == {"kind": "rings"}:
         del values["network"]
     if values["carriers"] == ["thz"]:
@@ -212,9 +207,8 @@ def _leave_out_what_was_not_there(values: dict[str, Any]) -> None:
         if fault["kind"] == "fibre" and fault["switches"] is None:
             del fault["switches"]
     for job in values["jobs"]:
-        for key in ("stages", "workload"):
-            if job[key] is None:
-                del job[key]
+        for key in [key for key in ("stages", "workload") if job[key] is None]:
+            del job[key]
 
 
 ScenarioLike: TypeAlias = Scenario | str | Path
