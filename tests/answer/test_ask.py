@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.coordinator.outside import Averaging
 from thzsync import Scenario, simulate
 from thzsync.answer import Answer, Effort, ask
 from thzsync.answer.question import (
@@ -27,6 +28,7 @@ from thzsync.answer.question import (
 from thzsync.answer.text import VERDICTS, candidates_table, lines, next_step
 from thzsync.assumptions import assumptions
 from thzsync.cli import main
+from thzsync.coordinator import register_policy
 from thzsync.experiments.statistics import interval95
 
 QUICK = Effort(seeds=2, iterations=2, check_seeds=1, check_iterations=2)
@@ -46,6 +48,17 @@ def with_difference(diff_ms: float, half_ms: float) -> Answer:
         for row in answered().candidates
     ]
     return replace(answered(), candidates=tuple(rows))
+
+
+@pytest.mark.usefixtures("nothing_stays_registered")
+def test_a_policy_from_outside_may_coordinate() -> None:
+    register_policy(Averaging)
+    found = ask("tiny", QUICK, workers=1, policy="averaging")
+    policies = [row["policy"] for row in found.candidates]
+    assert policies == ["all-wired-best", "all-wireless-best", "averaging", "averaging"]
+    assert found.candidate(FIBRE) == answered().candidate(FIBRE) | {
+        "best": found.candidate(FIBRE)["best"]
+    }
 
 
 def test_fibre_only_runs_on_the_best_structures_that_fibre_has() -> None:

@@ -33,7 +33,7 @@ def test_a_run_that_fails_takes_its_seed_out_of_all_policies_and_is_recorded(
 def _fails_in_seed_1(scenario, policy, iterations, seed, *rest, **options):  # type: ignore[no-untyped-def]
     from thzsync.simulation import simulate
 
-    if (policy, seed) == ("fixed-ratio", 1):
+    if (policy.name, seed) == ("fixed-ratio", 1):
         raise RuntimeError("no")
     return simulate(scenario, policy, iterations, seed, *rest, **options)
 

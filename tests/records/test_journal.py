@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.coordinator.outside import Averaging
 from thzsync.auditor import audit
 from thzsync.cli import main
-from thzsync.coordinator import Action, Outcome, Situation
+from thzsync.coordinator import Action, Outcome, Situation, register_policy, save_policy
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
@@ -121,7 +122,12 @@ def same_files(one: Path, other: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.fixture(autouse=True)
+def one_from_outside(nothing_stays_registered: None) -> None:
+    register_policy(Averaging)
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, "averaging"])
 def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,7 +146,7 @@ def test_a_run_that_is_cut_twice_leaves_the_record_of_one_that_is_not(
     assert same_files(record.save(tmp_path / "a"), whole.save(tmp_path / "b"))
 
 
-@pytest.mark.parametrize("policy", POLICIES[:2])
+@pytest.mark.parametrize("policy", [*POLICIES[:2], "averaging"])
 def test_a_learner_goes_on_with_what_it_had_learnt(
     policy: str, scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,8 +158,8 @@ def test_a_learner_goes_on_with_what_it_had_learnt(
         with pytest.raises(Killed):
             journaled(spec, tmp_path / "cut")
     _, resumed = resume(Journal.open(tmp_path / "cut"))
-    trained.save(tmp_path / "trained")  # type: ignore[attr-defined]
-    resumed.save(tmp_path / "resumed")  # type: ignore[attr-defined]
+    save_policy(trained, tmp_path / "trained", scenario)
+    save_policy(resumed, tmp_path / "resumed", scenario)
     (*told, arrays), (*found, others) = (read_policy(tmp_path / n) for n in ("trained", "resumed"))
     assert told == found
     assert all(np.array_equal(arrays[k], others[k], equal_nan=True) for k in arrays | others)

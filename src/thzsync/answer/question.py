@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from thzsync.arrays import FloatArray
 from thzsync.experiments.compare import Comparison, compare_settings
+from thzsync.experiments.policies import given_policies
 from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
 from thzsync.scenario import Job, NetworkFile, RingNetwork, Scenario, ScenarioLike, preset_names
@@ -133,9 +134,11 @@ def ask(
     workers: int | None = None,
     progress: Progress | None = None,
     source: str | None = None,
+    policy: str = "thz-sync",
 ) -> Answer:
     """Whether a THz overlay pays, by how much, and on what that depends.
 
+    ``policy`` coordinates the hybrid candidates.
     ``progress`` is told how many of all runs are done. ``source`` is how a user names the
     scenario, for the command that the answer suggests.
     """
@@ -146,8 +149,8 @@ def ask(
     same = setting.digest == best.digest
     # Fibre only brings methods of its own, so it is the same with the mechanisms of either setting.
     contests = [
-        (setting, ("all-wireless-best", *(() if same else ("thz-sync",)))),
-        (best, ("all-wired-best", "thz-sync")),
+        (setting, given_policies(("all-wireless-best", *(() if same else (policy,))))),
+        (best, given_policies(("all-wired-best", policy))),
     ]
     runs = effort.seeds * sum(len(policies) for _, policies in contests)
     total = runs + 2 * effort.check_seeds * len(checks)
@@ -166,23 +169,23 @@ def ask(
     candidates = {
         FIBRE: (piped, "all-wired-best"),
         THZ: (own, "all-wireless-best"),
-        **({} if same else {HYBRID: (own, "thz-sync")}),
-        PIPELINED: (piped, "thz-sync"),
+        **({} if same else {HYBRID: (own, policy)}),
+        PIPELINED: (piped, policy),
     }
     first = effort.iterations // 2
-    values = {name: _values(runs, policy, first) for name, (runs, policy) in candidates.items()}
+    values = {name: _values(runs, who, first) for name, (runs, who) in candidates.items()}
     rows = [
-        _row(name, policy, values[name], values[FIBRE])
+        _row(name, who, values[name], values[FIBRE])
         | {"best": [metric for metric in JUDGED if name in undefeated(values, metric)]}
-        for name, (_, policy) in candidates.items()
+        for name, (_, who) in candidates.items()
     ]
     first = effort.check_iterations // 2
     answers = [
         {"check": name, "changes": changes}
         | _row(
             PIPELINED,
-            "thz-sync",
-            _values(runs, "thz-sync", first),
+            policy,
+            _values(runs, policy, first),
             _values(runs, "all-wired-best", first),
         )
         for (name, changes), runs in zip(checks.items(), checked, strict=True)

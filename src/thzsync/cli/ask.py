@@ -21,6 +21,9 @@ def ask(
     iterations: Annotated[
         int, Option(min=2, help="Iterations per run; only the second half is averaged.")
     ] = 8,
+    policy: Annotated[
+        str, Option(help="Policy that divides the chunks between fibre and THz.")
+    ] = "thz-sync",
     workers: output.WorkersOption = None,
     changes: output.SetOption = None,
     plugin: output.PluginOption = None,
@@ -49,6 +52,7 @@ def ask(
     told = [*(["--pipelined"] if pipelined else []), *(f"--overlay {it}" for it in overlay or ())]
     told += [f'--set "{it}"' for it in changes or ()]
     told += [f"--plugin {name}" for name in plugin or ()]
+    told += [f"--policy {policy}"] if policy != "thz-sync" else []
     effort = Effort.of(seeds, iterations)
     with claim_folder(out, ANSWER, force), watching("ask") as watch:
         output.prepare_kernels(workers)
@@ -58,6 +62,7 @@ def ask(
             workers,
             lambda done, total: watch(Tally(done, total)),
             source=" ".join([scenario, *told]),
+            policy=policy,
         )
         if out is not None:
             save(answer, Path(out))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from thzsync.coordinator import PolicyLike
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.compare import known_policies
+from thzsync.experiments.policies import given_policy
 from thzsync.experiments.references import digest
 from thzsync.experiments.runs import Task
 from thzsync.feasibility import check_scenario
@@ -32,6 +33,8 @@ class Plan:
     runs: tuple[Task, ...]
     changes: tuple[Row, ...]
     """What was asked of every point, as it was written."""
+    given: Mapping[str, PolicyLike] = field(default_factory=dict)
+    """Policies that are objects of the caller, by name."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -75,15 +78,20 @@ class Plan:
 
 
 def make_plan(
-    specification: Specification, base: Scenario | None = None, asked: Sequence[Row] | None = None
+    specification: Specification,
+    base: Scenario | None = None,
+    asked: Sequence[Row] | None = None,
+    given: Mapping[str, PolicyLike] | None = None,
 ) -> Plan:
     """Build and validate the scenario of every point, before any work is done.
 
-    ``asked`` are other points than those of the specification.
+    ``asked`` are other points than those of the specification, ``given`` policies that are objects
+    of the caller.
     """
     start = base or Scenario.load(specification.base)
     start = changed(start, specification.set, "set") if specification.set else start
-    known_policies(tuple(dict.fromkeys(c.policy for c in specification.all)))
+    names = dict.fromkeys(c.policy for c in specification.all)
+    policies = {name: given_policy(name, (given or {}).get(name, name)) for name in names}
     if not start.jobs:
         raise ThzSyncError(f"scenario {start.name!r} has no job; add a [[jobs]] table to sweep it")
     changes = tuple(specification.points() if asked is None else asked)
@@ -95,7 +103,15 @@ def make_plan(
         for scenario in {one.digest: one for one in own.values()}.values():
             check_scenario(scenario, _place(point), files=False)
         runs += [
-            Task(own[c.name], c.policy, seed, specification.iterations, number, c.name)
+            Task(
+                own[c.name],
+                c.policy,
+                seed,
+                specification.iterations,
+                number,
+                c.name,
+                own=policies[c.policy],
+            )
             for seed in specification.seeds
             for c in specification.all
         ]
@@ -105,7 +121,7 @@ def make_plan(
         if point in points[:number]:
             place = _place(changes[number])
             raise ThzSyncError(f"axes: {place} comes twice; give every value once")
-    return Plan(specification, start, tuple(points), tuple(runs), changes)
+    return Plan(specification, start, tuple(points), tuple(runs), changes, given or {})
 
 
 def _check_range(sought: BreakEven, points: Sequence[Row]) -> None:
