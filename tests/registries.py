@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from thzsync.collectives.collective import COLLECTIVES
+from thzsync.coordinator.registry import POLICIES
 from thzsync.execution.carrier import CARRIERS
 from thzsync.importers.importer import IMPORTERS
 from thzsync.synthesis.registry import METHODS
 from thzsync.wireless.discipline import DISCIPLINES
 
-FAMILIES = (METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS)
+FAMILIES = (POLICIES, METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS)
 
 
 @contextmanager

@@ -26,11 +26,16 @@ class Registry(Generic[K, T]):
         built_in: Callable[[], Iterable[T]],
         check: Callable[[Any, str], None],
         key: Callable[[T], K],
+        load: Callable[[Any], T] = lambda entry: entry.load(),
     ) -> None:
-        """``check`` refuses an object of another kind; it is given the place for its message."""
+        """``check`` refuses an object of another kind; it is given the place for its message.
+
+        ``load`` turns an entry point into an object.
+        """
         self.noun, self.group = noun, group
         self._built_in, self._check = built_in, check
         self._key: Callable[[T], K] = key
+        self._load_entry: Callable[[Any], T] = load
         self._installed: dict[K, T] | None = None  # built-in ones and those of packages
         self.registered: dict[K, T] = {}
         """Those of this process."""
@@ -79,7 +84,7 @@ class Registry(Generic[K, T]):
         found = self._first()
         for entry in entry_points(group=self.group):
             place = f"entry point {entry.name!r} of {self.group}"
-            thing = entry.load()
+            thing = self._load_entry(entry)
             self._check(thing, place)
             self._add(thing, found, self.registered, f"{place}: ")
         return found

@@ -13,7 +13,7 @@ from thzsync.coordinator import Action, Outcome, Situation, Terms
 from thzsync.coordinator.estimate import _fill, estimate
 from thzsync.coordinator.model_based import EVEN, PROMISING, CostModel, Factor, ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
-from thzsync.coordinator.saved import load_policy
+from thzsync.coordinator.saved import load_policy, save_policy
 from thzsync.network import network_of
 from thzsync.scenario import Scenario
 from thzsync.simulation import Session, simulate
@@ -105,7 +105,7 @@ def test_factors_learn_from_punctual_events_only() -> None:
     factors = model.factors["p2p"]
     assert (factors.fibre.value, factors.air.value) == pytest.approx((2.0, 3.0))
     again = CostModel(9)
-    again.restore(model.progress())
+    again.load(model.state())
     assert again.factors == model.factors
 
 
@@ -173,7 +173,7 @@ def test_a_model_based_policy_of_two_shapes_keeps_what_it_has_learnt(tmp_path: P
     assert isinstance(policy, ModelBasedBandits)
     simulate(scenario, policy, 1, 0)
     assert any(name.endswith(EVEN) for name in policy.cost_model.factors)
-    policy.save(tmp_path / "learnt.safetensors")
+    save_policy(policy, tmp_path / "learnt.safetensors", scenario)
     again = load_policy(tmp_path / "learnt.safetensors", scenario, Streams(0))
     assert isinstance(again, ModelBasedBandits)
     assert again.cost_model.factors == policy.cost_model.factors

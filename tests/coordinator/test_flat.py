@@ -172,7 +172,7 @@ def test_the_vector_holds_shares_by_flow_and_powers_by_sender() -> None:
 
 @pytest.mark.parametrize("name", ["thz-sync", "shared-bandit", "ddqn"])
 def test_a_faithful_learner_decides_learns_and_is_saved(name: str, tmp_path: Any) -> None:
-    from thzsync.coordinator.saved import load_policy
+    from thzsync.coordinator.saved import load_policy, save_policy
 
     policy: Any = make_policy(name, faithful(), Streams(0))
     floor = ToyFloor(1)
@@ -184,7 +184,7 @@ def test_a_faithful_learner_decides_learns_and_is_saved(name: str, tmp_path: Any
             action.check(situation)
             policy.learn(situation, action, floor.outcome(event, situation, action))
             situations.append(situation)
-    policy.save(tmp_path / "policy")
+    save_policy(policy, tmp_path / "policy", faithful())
     again = load_policy(tmp_path / "policy", faithful(), Streams(0))
     policy.frozen = again.frozen = True
     for situation in situations[-3:]:

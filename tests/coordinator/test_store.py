@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.coordinator.environment import ToyFloor
-from thzsync.coordinator import make_policy
-from thzsync.coordinator.saved import LearningPolicy, load_policy
+from thzsync.coordinator import LearningPolicy, load_policy, make_policy, save_policy
 from thzsync.coordinator.store import read_policy, write_policy
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
@@ -24,6 +23,10 @@ def trained(name: str, events: int = 75) -> LearningPolicy:
     return policy
 
 
+def save(policy: LearningPolicy, file: Path) -> None:
+    save_policy(policy, file, Scenario.paper())
+
+
 def changed(**coordinator: Any) -> Scenario:
     scenario = Scenario.paper()
     return scenario.model_copy(
@@ -36,7 +39,7 @@ def test_a_loaded_policy_decides_and_learns_on_as_if_nothing_had_happened(
     name: str, tmp_path: Path
 ) -> None:
     policy = trained(name)
-    policy.save(tmp_path / "policy.safetensors")
+    save(policy, tmp_path / "policy.safetensors")
     loaded = load_policy(tmp_path / "policy.safetensors", Scenario.paper(), Streams(99))
     both = [ToyFloor(1).play(p, 45) for p in (policy, loaded)]
     np.testing.assert_array_equal(*both)
@@ -45,7 +48,7 @@ def test_a_loaded_policy_decides_and_learns_on_as_if_nothing_had_happened(
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_frozen_policy_neither_explores_nor_learns(name: str, tmp_path: Path) -> None:
     file = tmp_path / "policy.safetensors"
-    trained(name).save(file)
+    save(trained(name), file)
     frozen = load_policy(file, Scenario.paper(), Streams(0), frozen=True)
     floor = ToyFloor(1)
     context = floor.context(0, "allreduce")
@@ -60,16 +63,16 @@ def test_the_same_policy_gives_the_same_bytes(tmp_path: Path) -> None:
     policy, file = trained("thz-sync"), tmp_path / "policy.safetensors"
     contents = set()
     for _ in range(16):  # as often as it takes for a random order to show
-        policy.save(file)
+        save(policy, file)
         contents.add(file.read_bytes())
     assert len(contents) == 1
 
 
 def test_a_policy_of_another_name_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "p"
-    trained("ddqn", 3).save(file)
+    save(trained("ddqn", 3), file)
     with pytest.raises(ThzSyncError, match=r"'ddqn'.*'thz-sync'"):
-        load_policy(file, Scenario.paper(), Streams(0), expected="thz-sync")
+        load_policy(file, Scenario.paper(), Streams(0), policy="thz-sync")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_a_file_for_another_shape_is_refused_with_the_difference(
     scenario: Scenario, reason: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "p"
-    trained("thz-sync", 3).save(file)
+    save(trained("thz-sync", 3), file)
     with pytest.raises(ThzSyncError, match=reason):
         load_policy(file, scenario, Streams(0))
 
@@ -110,7 +113,7 @@ def test_a_missing_file_names_the_remedy(tmp_path: Path) -> None:
 
 def test_a_file_cut_short_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "p"
-    trained("thz-sync", 3).save(file)
+    save(trained("thz-sync", 3), file)
     whole = file.read_bytes()
     for length in (0, 5, 100, len(whole) // 2, len(whole) - 1):
         file.write_bytes(whole[:length])
@@ -148,7 +151,7 @@ def rewritten(file: Path, **changed: Any) -> None:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("policies") / "p"
-    trained("thz-sync", 30).save(file)
+    save(trained("thz-sync", 30), file)
     return file
 
 

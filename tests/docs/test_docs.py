@@ -14,6 +14,7 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, Block, alike, blocks
 from thzsync.cli import main
 from thzsync.collectives.collective import COLLECTIVES
+from thzsync.coordinator.registry import POLICIES
 from thzsync.execution.carrier import CARRIERS
 from thzsync.importers.importer import IMPORTERS
 from thzsync.synthesis.registry import METHODS
@@ -137,8 +138,8 @@ def test_every_equation_that_the_code_cites_stands_in_the_model_page() -> None:
 
 
 def test_the_entry_points_of_the_pages_are_those_of_the_code() -> None:
-    families = (METHODS, DISCIPLINES, COLLECTIVES, CARRIERS, IMPORTERS)
-    groups = {"thzsync.policies", *(family.group for family in families)}
+    families = (POLICIES, METHODS, DISCIPLINES, COLLECTIVES, CARRIERS, IMPORTERS)
+    groups = {family.group for family in families}
     page = TEXT["docs/extending.md"]
     assert groups == set(re.findall(r"\| `(thzsync\.\w+)` \|", page))
     assert set(re.findall(r'entry-points\."([\w.]+)"', page)) <= groups

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.coordinator.environment import ToyFloor
-from tests.coordinator.test_store import trained
+from tests.coordinator.test_store import save, trained
 from tests.fuzz.harness import damaged, odd_value
 from thzsync.arrays import AnyArray
 from thzsync.coordinator.saved import load_policy
@@ -24,7 +24,7 @@ NAMES = ("thz-sync", "shared-bandit", "ddqn")
 @cache
 def _saved(name: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        trained(name, 12).save(Path(folder, "p"))
+        save(trained(name, 12), Path(folder, "p"))
         return Path(folder, "p").read_bytes()
 
 

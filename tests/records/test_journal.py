@@ -17,7 +17,7 @@ import pytest
 
 from thzsync.auditor import audit
 from thzsync.cli import main
-from thzsync.coordinator import Action, Outcome, Situation
+from thzsync.coordinator import Action, Outcome, Situation, save_policy
 from thzsync.coordinator.static import ALL_WIRELESS
 from thzsync.coordinator.store import read_policy
 from thzsync.errors import ThzSyncError
@@ -151,8 +151,8 @@ def test_a_learner_goes_on_with_what_it_had_learnt(
         with pytest.raises(Killed):
             journaled(spec, tmp_path / "cut")
     _, resumed = resume(Journal.open(tmp_path / "cut"))
-    trained.save(tmp_path / "trained")  # type: ignore[attr-defined]
-    resumed.save(tmp_path / "resumed")  # type: ignore[attr-defined]
+    save_policy(trained, tmp_path / "trained", scenario)
+    save_policy(resumed, tmp_path / "resumed", scenario)
     (*told, arrays), (*found, others) = (read_policy(tmp_path / n) for n in ("trained", "resumed"))
     assert told == found
     assert all(np.array_equal(arrays[k], others[k], equal_nan=True) for k in arrays | others)

@@ -48,7 +48,8 @@ def compare(
     Differences are paired by seed and have 95 % intervals. Exit status 3 means that flow fidelity
     differs from packets by more than the tolerance.
     """
-    from thzsync.experiments.compare import comparison_of, known_policies, tasks_of, whole_seeds
+    from thzsync.experiments.compare import comparison_of, tasks_of, whole_seeds
+    from thzsync.experiments.policies import given_policies
     from thzsync.experiments.store import Store
     from thzsync.records.certificate import warn_beyond
 
@@ -56,8 +57,8 @@ def compare(
     setting = output.load_scenario(scenario, changes, output.all_overlays(pipelined, overlay))
     if first >= iterations:
         raise ThzSyncError(f"--first: found {first}; use less than --iterations ({iterations})")
-    names = known_policies(output.policies_named(policies))
-    tasks, store = tasks_of(setting, names, range(seeds), iterations), Store()
+    given = given_policies(output.policies_named(policies))
+    tasks, store = tasks_of(setting, given, range(seeds), iterations), Store()
 
     def rescue() -> None:
         if out is not None and whole_seeds(tasks, store):

@@ -88,7 +88,7 @@ def run(
         _refuse_other_options(context)
         journal = Journal.open(resume)
         with claim_folder(resume, RUN, extend=True):
-            _finish(None, journal, journal.spec, resume, save, json, _repeated(journal))
+            _finish(None, journal, journal.spec, resume, save, json, _repeated(journal, save))
         return
     if out is not None and not force:
         refuse_to_drop(out)
@@ -104,10 +104,7 @@ def run(
     declared = declarations(), carrier_facts(setting)
     spec = RunSpec(setting, policy, seed, iterations, {}, frozen, load, *declared)
     chosen = first_policy(spec)
-    if save is not None:
-        if not hasattr(chosen, "save"):
-            raise ThzSyncError(f"--save: policy {policy} learns nothing that could be saved")
-        prepare_file(save)
+    _prepare_to_save(chosen, save)
     spec, decisions = _begin(spec, chosen, out)
     with claim_folder(out, RUN, force):
         written = Journal.begin(out, spec) if out is not None else None
@@ -122,13 +119,23 @@ def _refuse_other_options(context: typer.Context) -> None:
         raise ThzSyncError("--resume: takes all from its folder; leave the other options out")
 
 
-def _repeated(journal: Journal) -> int:
+def _prepare_to_save(policy: Policy, file: str | None) -> None:
+    """Refuse before the run what cannot be saved after it."""
+    if file is not None:
+        from thzsync.coordinator.saved import learning_policy
+
+        learning_policy(policy)
+        prepare_file(file)
+
+
+def _repeated(journal: Journal, save: str | None) -> int:
     """Decisions of an interrupted run, which repeats them all; how long it takes is told."""
     from thzsync.feasibility import effort_of
     from thzsync.simulation.simulator import first_policy
 
     with journal.reading():
         policy = first_policy(journal.spec)
+    _prepare_to_save(policy, save)
     effort = effort_of(_asked(journal.spec, policy, kept=True))
     if warning := forewarning(effort, None):  # it cannot change to flows any more
         output.note(warning)
@@ -178,14 +185,16 @@ def _finish(
     decisions: int,
 ) -> None:
     """Simulate to the end or until interrupted, and write down what is finished."""
+    from thzsync.coordinator import save_policy
+
     with patient_interruption() as stopping:
         record, policy = _simulate(policy, journal, spec, stopping, decisions)
         stopping.finishing = True
         complete = not record.missing(spec.iterations)
         if out is not None:
             output.note(f"record written to {record.save(out)}")
-        if save is not None and hasattr(policy, "save"):
-            policy.save(save)
+        if save is not None:
+            save_policy(policy, save, record.scenario)
         if journal is not None and complete:
             journal.close()
         document = _document(record)

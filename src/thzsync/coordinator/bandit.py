@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, FloatArray
+from thzsync.arrays import FloatArray
 from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Encoder, represent
 from thzsync.coordinator.features import Features
-from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.interface import Action, Outcome, Situation, State
 from thzsync.coordinator.learning import (
+    BuiltInLearner,
     Mode,
     chosen_action,
     learnable_reward,
@@ -23,8 +23,7 @@ from thzsync.coordinator.learning import (
 )
 from thzsync.coordinator.posterior import LinearHead
 from thzsync.coordinator.replay import Replay, under
-from thzsync.coordinator.saved import LearningPolicy
-from thzsync.coordinator.store import shape_of
+from thzsync.coordinator.store import check_arrays, shape_of
 from thzsync.coordinator.training import encode, fit
 from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
@@ -88,26 +87,24 @@ class NeuralLinearUCB:
         phi = encode(self.encoder, replay.memory)
         self.head.rebuild(phi, replay.reward[: len(replay)])
 
-    def arrays(self) -> dict[str, AnyArray]:
-        """The arrays of the state."""
-        head = {name: getattr(self.head, name) for name in ("precision", "moment", "factor")}
+    def state(self, name: str) -> State:
+        """All that later decisions depend on, under the model's name."""
+        head = {key: getattr(self.head, key).copy() for key in ("precision", "moment", "factor")}
         parts = {"encoder": self.encoder._asdict(), "replay": self.replay.state(), "head": head}
-        return {f"{part}.{key}": a for part, arrays in parts.items() for key, a in arrays.items()}
+        found: State = {f"{name}.{p}.{k}": a for p, part in parts.items() for k, a in part.items()}
+        generator = self.generator.bit_generator.state
+        return found | {name: {"decisions": self.decisions, "generator": generator}}
 
-    def progress(self) -> dict[str, Any]:
-        """The rest of the state, as plain values."""
-        return {"decisions": self.decisions, "generator": self.generator.bit_generator.state}
-
-    def restore(self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> None:
-        """The inverse of ``progress`` and ``arrays``."""
-        self.decisions = int(progress["decisions"])
-        self.generator.bit_generator.state = progress["generator"]
-        self.encoder = Encoder(**under(arrays, "encoder."))
-        self.head.restore(**under(arrays, "head."))
-        self.replay.restore(under(arrays, "replay."))
+    def load(self, name: str, state: State) -> None:
+        """The inverse of ``state``."""
+        self.decisions = int(state[name]["decisions"])
+        self.generator.bit_generator.state = state[name]["generator"]
+        self.encoder = Encoder(**under(state, f"{name}.encoder."))
+        self.head.restore(**under(state, f"{name}.head."))
+        self.replay.restore(under(state, f"{name}.replay."))
 
 
-class BanditPolicy(LearningPolicy):
+class BanditPolicy(BuiltInLearner):
     """Bandits behind the policy interface; a collective's model is made at its first event."""
 
     def __init__(
@@ -145,25 +142,20 @@ class BanditPolicy(LearningPolicy):
         """The part of the reward that needs no learning."""
         return 0.0
 
-    def arrays(self) -> dict[str, AnyArray]:
-        """The arrays of the state, by model."""
-        models = self.models.items()
-        return {f"{name}.{key}": a for name, m in models for key, a in m.arrays().items()}
+    def state(self) -> State:
+        """The states of all models."""
+        return {k: v for name, model in self.models.items() for k, v in model.state(name).items()}
 
-    def progress(self) -> dict[str, Any]:
-        """The rest of the state, by model."""
-        return {name: model.progress() for name, model in self.models.items()}
-
-    def restore(
-        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
-    ) -> None:
+    def load(self, state: State) -> None:
         """Take over a saved state."""
-        if progress.keys() != {key.split(".", 1)[0] for key in arrays}:
-            raise KeyError("arrays and progress are of other models")
+        check_arrays(self.shape, state)
+        names = [name for name, value in state.items() if isinstance(value, dict)]
+        if {*names} != {name.split(".", 1)[0] for name in state}:
+            raise KeyError("arrays and values are of other models")
         self.models.clear()
         self.taught = True
-        for name, values in progress.items():
-            self._named(name).restore(values, under(arrays, f"{name}."))
+        for name in names:
+            self._named(name).load(name, state)
 
     def _named(self, name: str) -> NeuralLinearUCB:
         self.taught = True

@@ -6,17 +6,17 @@ situation of the event activated next, of whatever type; one network therefore s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, FloatArray, IntArray
+from thzsync.arrays import FloatArray, IntArray
 from thzsync.coordinator.beam import Head
 from thzsync.coordinator.dense import Descent
 from thzsync.coordinator.encoder import Batch, Encoder
-from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.interface import Action, Outcome, Situation, State
 from thzsync.coordinator.learning import (
+    BuiltInLearner,
     chosen_action,
     learnable_reward,
     mode_of,
@@ -24,9 +24,8 @@ from thzsync.coordinator.learning import (
     uniform_action,
 )
 from thzsync.coordinator.replay import Replay, under
-from thzsync.coordinator.saved import LearningPolicy
 from thzsync.coordinator.search import search_each
-from thzsync.coordinator.store import shape_of
+from thzsync.coordinator.store import check_arrays, shape_of
 from thzsync.coordinator.training import encode, fit
 from thzsync.elementary import product
 from thzsync.scenario import Scenario
@@ -52,7 +51,7 @@ class QNetwork(NamedTuple):
         return product(encode(self.encoder, batch), self.head)
 
 
-class DdqnPolicy(LearningPolicy):
+class DdqnPolicy(BuiltInLearner):
     """Epsilon-greedy double Q-learning behind the policy interface."""
 
     name = "ddqn"
@@ -83,6 +82,7 @@ class DdqnPolicy(LearningPolicy):
     def decide(self, situation: Situation) -> Action:
         """A random uniform action with probability epsilon, otherwise the best by the search."""
         self._make_room(situation.units)
+        self._waiting.pop(situation.decision, None)  # an earlier run's, which was interrupted
         learns = situation.units > 0 and not self.frozen
         features = self.view.featurise(situation)
         if learns and self.generator.random() < self.epsilon:
@@ -155,36 +155,30 @@ class DdqnPolicy(LearningPolicy):
         events.rows[..., events.contexts :] = best
         return self.target.values(Batch(events.rows, events.group))
 
-    def arrays(self) -> dict[str, AnyArray]:
-        """The arrays of the state."""
-        arrays: dict[str, AnyArray] = {f"replay.{k}": v for k, v in self.replay.state().items()}
+    def state(self) -> State:
+        """All that later decisions depend on."""
+        state: State = {f"replay.{k}": v for k, v in self.replay.state().items()}
         for name, network in (("online", self.online), ("target", self.target)):
-            arrays |= {f"{name}.{k}": v for k, v in network.encoder._asdict().items()}
-            arrays[f"{name}.head"] = network.head
-        return arrays
-
-    def progress(self) -> dict[str, Any]:
-        """The rest of the state, as plain values."""
-        return {
+            state |= {f"{name}.{k}": v for k, v in network.encoder._asdict().items()}
+            state[f"{name}.head"] = network.head
+        return state | {
             "rewarded": self.rewarded,
             "trainings": self.trainings,
             "waiting": sorted(self._waiting.items()),
             "generator": self.generator.bit_generator.state,
         }
 
-    def restore(
-        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
-    ) -> None:
+    def load(self, state: State) -> None:
         """Take over a saved state."""
-        self.online, self.target = (_network(under(arrays, n)) for n in ("online.", "target."))
+        check_arrays(self.shape, state)
         self.taught = True
-        self.replay.restore(under(arrays, "replay."))
-        self.rewarded, self.trainings = int(progress["rewarded"]), int(progress["trainings"])
-        self.generator.bit_generator.state = progress["generator"]
-        if midway:
-            self._waiting = {int(decision): int(slot) for decision, slot in progress["waiting"]}
+        self.online, self.target = (_network(under(state, n)) for n in ("online.", "target."))
+        self.replay.restore(under(state, "replay."))
+        self.rewarded, self.trainings = int(state["rewarded"]), int(state["trainings"])
+        self.generator.bit_generator.state = state["generator"]
+        self._waiting = {int(decision): int(slot) for decision, slot in state["waiting"]}
 
 
-def _network(arrays: dict[str, AnyArray]) -> QNetwork:
-    head = arrays.pop("head")
-    return QNetwork(Encoder(**arrays), head)
+def _network(state: State) -> QNetwork:
+    head = state.pop("head")
+    return QNetwork(Encoder(**state), head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -160,3 +160,25 @@ class Policy(Protocol):
 
     def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
         """Learn from the outcome of an earlier decision."""
+
+
+State = dict[str, Any]
+"""What a policy knows, by name: NumPy arrays, and plain values as in JSON."""
+
+
+@runtime_checkable
+class LearningPolicy(Policy, Protocol):
+    """A policy whose knowledge can be saved, restored and frozen.
+
+    A file fits a run with the same racks, subbands, power levels and carriers. A policy that needs
+    more to agree, or less, says so in an attribute ``shape`` with plain values by name.
+    """
+
+    def state(self) -> State:
+        """All that later decisions depend on, random generators included."""
+
+    def load(self, state: State) -> None:
+        """Take over what ``state`` returned; a new run may follow, which counts from 0 again."""
+
+    def freeze(self) -> None:
+        """Neither explore nor learn from now on."""

@@ -28,9 +28,33 @@ from thzsync.coordinator.features import (
 )
 from thzsync.coordinator.interface import Action, Outcome, Situation
 from thzsync.coordinator.search import Search, search
+from thzsync.coordinator.store import Shape
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Learner, Scenario
 from thzsync.streams import Streams, name_key
+
+
+class BuiltInLearner:
+    """What our learning policies know, and how they are frozen and saved."""
+
+    name: str = ""
+    shape: Shape
+    frozen = False
+    """Whether it neither explores nor learns."""
+    taught = False
+    """Whether it has decided something or has been loaded."""
+
+    @property
+    def knowledge(self) -> str:
+        """What it knows now, in the words of `Run.learning`."""
+        if self.frozen:
+            return "frozen"
+        return "taught" if self.taught else "fresh"
+
+    def freeze(self) -> None:
+        """Neither explore nor learn from now on."""
+        self.frozen = True
+
 
 _NUMBERED: Final = {"p2p": 0, "a2a": 1, "allreduce": 2, "shared": 3, "ddqn": 4}
 """Stream numbers of the models that existed before collectives could be registered."""

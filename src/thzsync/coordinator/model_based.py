@@ -13,18 +13,17 @@ the first decision is as good as the cost model, and nothing has to be tried at 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from thzsync.arrays import AnyArray, FloatArray
+from thzsync.arrays import FloatArray
 from thzsync.coordinator.bandit import MODEL_BASED, BanditPolicy, NeuralLinearUCB
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.estimate import Candidates, estimate
 from thzsync.coordinator.features import alone
-from thzsync.coordinator.interface import Action, Outcome, Situation
+from thzsync.coordinator.interface import Action, Outcome, Situation, State
 from thzsync.coordinator.learning import compress
 from thzsync.coordinator.training import encode
 from thzsync.elementary import product
@@ -32,7 +31,7 @@ from thzsync.scenario import Bandit, Scenario
 from thzsync.streams import Streams
 
 FACTORS: Final = "factors"
-"""Key of the measured factors in the saved progress."""
+"""Name of the measured factors in the saved state."""
 EVEN: Final = ", even"
 """Suffix of a collective's name for the factors of even splits."""
 PROMISING: Final = 32
@@ -109,14 +108,14 @@ class CostModel:
             factors.fibre.learn(float(taken.fibre_s[0]), outcome.fibre_s)
             factors.air.learn(float(taken.air_s[0]), outcome.air_s)
 
-    def progress(self) -> dict[str, Any]:
+    def state(self) -> State:
         """The factors as plain values."""
         return {kind: asdict(factors) for kind, factors in self.factors.items()}
 
-    def restore(self, progress: Mapping[str, Any]) -> None:
+    def load(self, state: State) -> None:
         """Take over saved factors."""
         self.factors.clear()
-        for kind, both in progress.items():
+        for kind, both in state.items():
             self.factors[kind] = Factors(Factor(**both["fibre"]), Factor(**both["air"]))
 
 
@@ -157,17 +156,15 @@ class ModelBasedBandits(BanditPolicy):
         """The reward that the cost model expects."""
         return float(self._worth(situation, self.cost_model.only(situation, action))[0])
 
-    def progress(self) -> dict[str, Any]:
-        """Models and factors, as plain values."""
-        return super().progress() | {FACTORS: self.cost_model.progress()}
+    def state(self) -> State:
+        """The states of all models, and the factors."""
+        return super().state() | {FACTORS: self.cost_model.state()}
 
-    def restore(
-        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
-    ) -> None:
+    def load(self, state: State) -> None:
         """Take over a saved state."""
-        models = dict(progress)
-        self.cost_model.restore(models.pop(FACTORS))
-        super().restore(models, arrays)
+        models = dict(state)
+        self.cost_model.load(models.pop(FACTORS))
+        super().load(models)
 
     def _worth(self, situation: Situation, tried: Candidates) -> FloatArray:
         """Expected rewards of candidates, compressed like those that are learnt."""

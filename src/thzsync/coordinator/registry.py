@@ -1,60 +1,131 @@
-"""Policies by name; packages add theirs through the entry-point group ``thzsync.policies``."""
+"""Policies by name; packages add theirs through entry points, scripts by registering them."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Final
+from inspect import signature
+from typing import Any, Final, TypeGuard
 
 from thzsync.coordinator.interface import Policy
-from thzsync.coordinator.static import STATIC, StaticPolicy
+from thzsync.coordinator.static import STATIC
 from thzsync.errors import ThzSyncError
+from thzsync.registry import Registry
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
 ENTRY_POINTS: Final = "thzsync.policies"
-"""Entry-point group whose objects are :data:`PolicyFactory` functions."""
+"""Entry-point group whose objects are :data:`PolicyFactory` objects or policies."""
 
-PolicyFactory = Callable[[Scenario, Streams], Policy]
-"""Makes a policy for one run; all its random numbers come from the policy stream."""
+PolicyFactory = Callable[..., Policy]
+"""Makes a policy for one run: a class or a function.
 
-
-def _learner(module: str, name: str) -> PolicyFactory:
-    """A learner's factory, imported only when it is called, since learners compile kernels."""
-
-    def make(scenario: Scenario, streams: Streams) -> Policy:
-        factory: PolicyFactory = getattr(import_module(f"thzsync.coordinator.{module}"), name)
-        return factory(scenario, streams)
-
-    return make
+It may have the parameters ``scenario``, ``streams`` (random numbers come from the stream
+``policy``) and ``parameters`` (the scenario's section for this policy).
+"""
+PolicyLike = str | Policy | PolicyFactory
+"""A name, an object of which every run gets a copy, or a factory."""
 
 
-def _static(policy: StaticPolicy) -> PolicyFactory:
-    return lambda scenario, streams: policy
+@dataclass(frozen=True)
+class _Learner:
+    """A factory that is imported when it is called, since learners compile kernels."""
+
+    name: str
+    module: str
+    factory: str
+
+    def __call__(self, scenario: Scenario, streams: Streams) -> Policy:
+        module = import_module(f"thzsync.coordinator.{self.module}")
+        policy: Policy = getattr(module, self.factory)(scenario, streams)
+        return policy
 
 
-BUILT_IN: dict[str, PolicyFactory] = {
-    "thz-sync": _learner("bandit", "collective_bandits"),
-    "shared-bandit": _learner("bandit", "shared_bandit"),
-    "ddqn": _learner("ddqn", "DdqnPolicy"),
-    **{policy.name: _static(policy) for policy in STATIC},
-}
+BUILT_IN: Final[tuple[Policy | PolicyFactory, ...]] = (
+    _Learner("thz-sync", "bandit", "collective_bandits"),
+    _Learner("shared-bandit", "bandit", "shared_bandit"),
+    _Learner("ddqn", "ddqn", "DdqnPolicy"),
+    *STATIC,
+)
+
+
+def is_policy(thing: object) -> TypeGuard[Policy]:
+    """Whether it is a policy itself; a class is a factory."""
+    return hasattr(thing, "decide") and not isinstance(thing, type)
+
+
+def _check(thing: Any, place: str) -> None:
+    if not is_policy(thing) and not callable(thing):
+        raise ThzSyncError(f"{place}: found {type(thing).__name__}; give a policy or its class")
+    if not isinstance(getattr(thing, "name", None), str):
+        raise ThzSyncError(f"{place}: {thing!r} has no name; give it an attribute name")
+
+
+def _loaded(entry: Any) -> Any:
+    """What an entry point names; a factory without a name gets that of its entry point."""
+    thing = entry.load()
+    if not hasattr(thing, "name"):
+        thing.name = entry.name
+    return thing
+
+
+POLICIES: Final[Registry[str, Any]] = Registry(
+    "policy", ENTRY_POINTS, lambda: BUILT_IN, _check, lambda thing: str(thing.name), _loaded
+)
+
+
+def register_policy(policy: Any) -> Any:
+    """Make a policy known by its name, for this process: a class, another factory or an object."""
+    return POLICIES.register(policy)
 
 
 def policy_names() -> list[str]:
     """Names of all policies, built-in ones first."""
-    return [*BUILT_IN, *sorted(p.name for p in entry_points(group=ENTRY_POINTS))]
+    return list(POLICIES.known())
 
 
-def make_policy(name: str, scenario: Scenario, streams: Streams) -> Policy:
-    """A new policy of this name for one run."""
-    if name in BUILT_IN:
-        return BUILT_IN[name](scenario, streams)
-    for point in entry_points(group=ENTRY_POINTS, name=name):
-        factory: PolicyFactory = point.load()
-        return factory(scenario, streams)
-    raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
+def find_policy(name: str) -> Policy | PolicyFactory:
+    """The registered policy or factory of this name."""
+    known = POLICIES.known()
+    if name not in known:
+        raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(known)}")
+    found: Policy | PolicyFactory = known[name]
+    return found
+
+
+def make_policy(policy: PolicyLike, scenario: Scenario, streams: Streams) -> Policy:
+    """A new policy for one run: what a factory makes, or a copy of an object."""
+    source = find_policy(policy) if isinstance(policy, str) else policy
+    if is_policy(source):
+        return copy.deepcopy(source)
+    made: object = _call(source, scenario, streams)
+    if not is_policy(made):
+        raise ThzSyncError(f"policy: {source!r} made {made!r}, which decides nothing")
+    if isinstance(policy, str) and made.name != policy:
+        raise ThzSyncError(f"policy {policy!r} calls itself {made.name!r}; give it one name")
+    return made
+
+
+def _call(factory: Any, scenario: Scenario, streams: Streams) -> Any:
+    """Call a factory with what it has parameters for; under other names it gets both in order."""
+    offered: dict[str, Any] = {"scenario": scenario, "streams": streams}
+    if hasattr(factory, "parameters"):
+        section = getattr(scenario, "parameters", {}).get(factory.name)
+        offered["parameters"] = section or factory.parameters()
+    wanted = signature(factory)
+    named = {name: value for name, value in offered.items() if name in wanted.parameters}
+    for arguments, keywords in ((), named), ((scenario, streams), {}):
+        try:
+            wanted.bind(*arguments, **keywords)
+        except TypeError:
+            continue
+        return factory(*arguments, **keywords)
+    raise ThzSyncError(
+        f"policy: {getattr(factory, '__name__', factory)}{wanted} needs more than scenario, "
+        "streams and parameters; give an object instead"
+    )
 
 
 def own_scenario(policy: Policy, scenario: Scenario) -> Scenario:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from thzsync.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from thzsync.coordinator.encoder import Batch
 from thzsync.coordinator.features import ACTION_COLUMNS, Events, Features, air_time
+from thzsync.coordinator.interface import State
 
 
 class Replay:
@@ -72,7 +71,7 @@ class Replay:
     def state(self) -> dict[str, AnyArray]:
         """Everything stored, as arrays."""
         names = ("rows", "group", "chunks", "reward")
-        arrays = {name: getattr(self, name)[: len(self)] for name in names}
+        arrays = {name: getattr(self, name)[: len(self)].copy() for name in names}
         return arrays | {"added": np.array([self.added])}
 
     def restore(self, state: dict[str, AnyArray]) -> None:
@@ -96,9 +95,9 @@ class Replay:
         self.reward = _grown(self.reward, (more,), np.nan)
 
 
-def under(state: Mapping[str, AnyArray], prefix: str) -> dict[str, AnyArray]:
-    """The part of a saved state whose names begin with ``prefix``, without it."""
-    return {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+def under(state: State, prefix: str) -> State:
+    """Copies of the arrays of a state whose names begin with ``prefix``, without it."""
+    return {k.removeprefix(prefix): v.copy() for k, v in state.items() if k.startswith(prefix)}
 
 
 def _grown(old: AnyArray, shape: tuple[int, ...], fill: float) -> AnyArray:

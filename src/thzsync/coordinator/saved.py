@@ -1,60 +1,54 @@
-"""Learning policies: the base of all, and how a trained one is loaded."""
+"""Policies in files: saved, and loaded for a run."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from thzsync.arrays import AnyArray
-from thzsync.coordinator.interface import Policy
-from thzsync.coordinator.registry import make_policy
-from thzsync.coordinator.store import Shape, check_arrays, check_shape, read_policy, write_policy
+import numpy as np
+
+from thzsync.coordinator.interface import LearningPolicy, Policy
+from thzsync.coordinator.registry import PolicyLike, make_policy
+from thzsync.coordinator.store import (
+    FORMAT_VERSION,
+    Shape,
+    check_shape,
+    read_policy,
+    space_of,
+    write_policy,
+)
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 
+NEEDED: Final = ("state", "load", "freeze")
+"""Methods of a policy that can be saved."""
 
-class LearningPolicy(Policy):
-    """A policy that learns and can be saved."""
 
-    name: str = ""
-    shape: Shape
-    frozen = False
-    """Whether it neither explores nor learns."""
-    taught = False
-    """Whether it has decided something or has been loaded."""
-
-    @abstractmethod
-    def arrays(self) -> dict[str, AnyArray]:
-        """The arrays of the state."""
-
-    @abstractmethod
-    def progress(self) -> dict[str, Any]:
-        """The rest of the state, as plain values."""
-
-    @abstractmethod
-    def restore(
-        self, progress: Mapping[str, Any], arrays: Mapping[str, AnyArray], midway: bool = False
-    ) -> None:
-        """Take over a saved state.
-
-        Decisions that waited for their outcome wait on if ``midway``, otherwise they are forgotten.
-        """
-
-    def save(self, path: str | Path) -> None:
-        """Write everything learnt, replay included, for ``load_policy``."""
-        write_policy(path, self.name, self.shape, self.progress(), self.arrays())
+def learning_policy(policy: Policy) -> LearningPolicy:
+    """The policy, if it can be saved, loaded and frozen."""
+    if isinstance(policy, LearningPolicy):
+        return policy
+    missing = ", ".join(name for name in NEEDED if not hasattr(policy, name))
+    raise ThzSyncError(
+        f"policy {policy.name!r} cannot be saved, loaded or frozen; it lacks {missing}"
+    )
 
 
 def knowledge_of(policy: Policy) -> str:
-    """What a policy knows before its run, as recorded in `Run.learning`."""
+    """What a policy knows before its run, as recorded in `Run.learning`; empty if untold."""
     if not isinstance(policy, LearningPolicy):
         return "none"
-    if policy.frozen:
-        return "frozen"
-    return "taught" if policy.taught else "fresh"
+    return str(getattr(policy, "knowledge", ""))
+
+
+def save_policy(policy: Policy, path: str | Path, scenario: Scenario) -> None:
+    """Write everything learnt for ``load_policy``; ``scenario`` is that of its runs."""
+    learner = learning_policy(policy)
+    state = learner.state()
+    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    values = {name: value for name, value in state.items() if name not in arrays}
+    write_policy(path, policy.name, _shape(learner, scenario), values, arrays)
 
 
 def load_policy(
@@ -62,27 +56,31 @@ def load_policy(
     scenario: Scenario,
     streams: Streams,
     frozen: bool = False,
-    expected: str | None = None,
-    midway: bool = False,
+    policy: PolicyLike | None = None,
 ) -> LearningPolicy:
     """The policy saved in a file; a frozen one neither explores nor learns.
 
-    ``expected`` names the policy that the caller asked for, if any. ``midway`` continues the run in
-    which it was saved: decisions that waited for their outcome wait on.
+    ``policy`` is the one that the caller asks for: a name, a factory, or an object to copy. It is
+    needed where the file's policy is not registered.
     """
-    name, shape, progress, arrays = read_policy(path)
-    if expected is not None and name != expected:
-        raise ThzSyncError(f"{path}: holds the policy {name!r}, not {expected!r}; ask for {name!r}")
-    policy = make_policy(name, scenario, streams)
-    if not isinstance(policy, LearningPolicy):
-        raise ThzSyncError(f"{path}: holds the policy {name!r}, which has nothing to load")
-    check_shape(path, shape, policy.shape)
-    check_arrays(path, shape, arrays)
+    name, shape, values, arrays = read_policy(path)
+    made = make_policy(name if policy is None else policy, scenario, streams)
+    if name != made.name:
+        raise ThzSyncError(
+            f"{path}: holds the policy {name!r}, not {made.name!r}; ask for {name!r}"
+        )
     try:
-        policy.restore(progress, arrays, midway)
+        learner = learning_policy(made)
+        check_shape(shape, _shape(learner, scenario))
+        learner.load(arrays | values)
     except ThzSyncError as error:
         raise ThzSyncError(f"{path}: {error}") from None
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise ThzSyncError(f"{path}: incomplete ({error}); save it again") from None
-    policy.frozen = frozen
-    return policy
+    if frozen:
+        learner.freeze()
+    return learner
+
+
+def _shape(policy: LearningPolicy, scenario: Scenario) -> Shape:
+    return {"format version": FORMAT_VERSION, **getattr(policy, "shape", space_of(scenario))}

@@ -26,6 +26,7 @@ from thzsync.coordinator.features import (
     FLAT_ACTION_COLUMNS,
     columns,
 )
+from thzsync.coordinator.interface import State
 from thzsync.errors import ThzSyncError
 from thzsync.files import write_atomically
 from thzsync.scenario import Learner, Scenario
@@ -40,8 +41,18 @@ Shape = dict[str, Any]
 """What a file and a scenario must agree on, as JSON values."""
 
 
+def space_of(scenario: Scenario) -> Shape:
+    """What situations and actions of a scenario look like."""
+    return {
+        "racks": scenario.floor.racks,
+        "subbands": scenario.thz.subbands,
+        "power levels": list(scenario.coordinator.power_levels),
+        "carriers": list(scenario.carriers),
+    }
+
+
 def shape_of(scenario: Scenario, settings: Learner) -> Shape:
-    """The shape of everything a policy learns."""
+    """The shape of everything that our learners learn."""
     flat = scenario.coordinator.encoder == "flat"
     return {
         "format version": FORMAT_VERSION,
@@ -68,10 +79,17 @@ def write_policy(
     """Write a policy's state; the file is complete or absent."""
     from safetensors.numpy import save
 
-    header = json.dumps({"policy": name, "shape": shape, "progress": progress})
-    contiguous = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
-    metadata = {HEADER: header, CHECKSUM: checksum(header, contiguous)}
-    write_atomically(path, _in_order(save(contiguous, metadata=metadata)))
+    ordered = {key: np.asarray(array, order="C") for key, array in arrays.items()}
+    try:
+        header = json.dumps({"policy": name, "shape": shape, "progress": progress})
+        metadata = {HEADER: header, CHECKSUM: checksum(header, ordered)}
+        content = save(ordered, metadata=metadata)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ThzSyncError(
+            f"policy {name!r}: its state cannot be saved ({error}); use arrays of numbers and "
+            "plain values"
+        ) from None
+    write_atomically(path, _in_order(content))
 
 
 def _in_order(content: bytes) -> bytes:
@@ -137,12 +155,12 @@ def _refuse(path: str | Path, error: Exception) -> NoReturn:
     ) from None
 
 
-def check_shape(path: str | Path, found: Shape, wanted: Shape) -> None:
+def check_shape(found: Shape, wanted: Shape) -> None:
     """Refuse a file whose shape differs, with the difference."""
-    for key, value in wanted.items():
+    for key, value in json.loads(json.dumps(wanted)).items():
         if found.get(key) != value:
             raise ThzSyncError(
-                f"{path}: made for {key} {found.get(key)}, but the scenario has {value}; "
+                f"made for {key} {found.get(key)}, but the scenario has {value}; "
                 "use the scenario it was trained on, or train anew"
             )
 
@@ -173,10 +191,9 @@ LAYOUTS: Final = {
 }
 
 
-def check_arrays(
-    path: str | Path, shape: Mapping[str, Any], arrays: Mapping[str, AnyArray]
-) -> None:
-    """Refuse arrays that differ from ``shape``."""
+def check_arrays(shape: Shape, state: State) -> None:
+    """Refuse a state whose arrays differ from ``shape``."""
+    arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     flat = shape["encoder"] == "flat"
     inputs = columns(shape["subbands"], FLAT_ACTION_COLUMNS if flat else ACTION_COLUMNS)
     known = {
@@ -191,16 +208,16 @@ def check_arrays(
     for name, array in arrays.items():
         layout = LAYOUTS.get(name.rsplit(".", 1)[-1])
         if layout is None:
-            _damaged(path, name, "is not part of a policy")
-        _check_array(path, name, array, layout, known)
+            _damaged(name, "is not part of a policy")
+        _check_array(name, array, layout, known)
     if flat:
-        _check_slots(path, arrays, inputs)
+        _check_slots(arrays, inputs)
     for name in arrays:
         if name.endswith(".added"):
-            _check_memory(path, name.removesuffix(".added"), arrays, shape["replay"])
+            _check_memory(name.removesuffix(".added"), arrays, shape["replay"])
 
 
-def _check_slots(path: str | Path, arrays: Mapping[str, AnyArray], inputs: int) -> None:
+def _check_slots(arrays: Mapping[str, AnyArray], inputs: int) -> None:
     """A flat encoder needs weights for every slot of its replay memory."""
     for name, array in arrays.items():
         owner, _, last = name.rpartition(".")
@@ -209,30 +226,26 @@ def _check_slots(path: str | Path, arrays: Mapping[str, AnyArray], inputs: int) 
         model = owner.rpartition(".")[0]
         rows = arrays.get(f"{model}.replay.rows" if model else "replay.rows", np.zeros((0, 0, 0)))
         if len(array) % inputs or len(array) // inputs < rows.shape[1]:
-            _damaged(path, name, f"has {len(array)} rows, not {inputs} for each slot")
+            _damaged(name, f"has {len(array)} rows, not {inputs} for each slot")
 
 
-def _check_array(
-    path: str | Path, name: str, array: AnyArray, layout: Layout, known: Mapping[str, int]
-) -> None:
+def _check_array(name: str, array: AnyArray, layout: Layout, known: Mapping[str, int]) -> None:
     if array.dtype != layout.dtype:
-        _damaged(path, name, f"holds {array.dtype}, not {np.dtype(layout.dtype)}")
+        _damaged(name, f"holds {array.dtype}, not {np.dtype(layout.dtype)}")
     if array.ndim != len(layout.sizes):
-        _damaged(path, name, f"has {array.ndim} dimensions, not {len(layout.sizes)}")
+        _damaged(name, f"has {array.ndim} dimensions, not {len(layout.sizes)}")
     for axis, size in enumerate(layout.sizes):
         wanted = known.get(size) if isinstance(size, str) else size
         if wanted is not None and array.shape[axis] != wanted:
-            _damaged(path, name, f"has {array.shape[axis]} {size} on axis {axis}, not {wanted}")
+            _damaged(name, f"has {array.shape[axis]} {size} on axis {axis}, not {wanted}")
     usable = np.abs(array) <= LARGEST if array.dtype.kind == "f" else np.ones(1, np.bool_)
     if layout.pending:
         usable = usable | np.isnan(array)
     if not usable.all():
-        _damaged(path, name, "holds a value that is not finite")
+        _damaged(name, "holds a value that is not finite")
 
 
-def _check_memory(
-    path: str | Path, prefix: str, arrays: Mapping[str, AnyArray], capacity: int
-) -> None:
+def _check_memory(prefix: str, arrays: Mapping[str, AnyArray], capacity: int) -> None:
     """The replay memory needs as many samples as were added, and valid senders."""
     rows, group, chunks, reward = (
         arrays.get(f"{prefix}.{name}", np.zeros(0))
@@ -241,13 +254,13 @@ def _check_memory(
     added = int(arrays[f"{prefix}.added"][0])
     samples = min(added, capacity)
     if added < 0 or {len(rows), len(group), len(chunks), len(reward)} != {samples}:
-        _damaged(path, prefix, f"does not hold {samples} samples")
+        _damaged(prefix, f"does not hold {samples} samples")
     if samples and not rows.shape[1] == group.shape[1] == chunks.shape[1]:
-        _damaged(path, prefix, "disagrees on the number of flows")
+        _damaged(prefix, "disagrees on the number of flows")
     if samples and not _senders_count_up(group):
-        _damaged(path, f"{prefix}.group", "numbers its senders with gaps")
+        _damaged(f"{prefix}.group", "numbers its senders with gaps")
     if samples and not _within(chunks[group >= 0], 1, 2**31):
-        _damaged(path, f"{prefix}.chunks", "holds a flow of no or too many chunks")
+        _damaged(f"{prefix}.chunks", "holds a flow of no or too many chunks")
 
 
 def _senders_count_up(group: AnyArray) -> bool:
@@ -262,5 +275,5 @@ def _within(values: AnyArray, least: int, end: int) -> bool:
     return bool(((values >= least) & (values < end)).all())
 
 
-def _damaged(path: str | Path, name: str, what: str) -> NoReturn:
-    raise ThzSyncError(f"{path}: {name} {what}; the file is damaged, save the policy again")
+def _damaged(name: str, what: str) -> NoReturn:
+    raise ThzSyncError(f"{name} {what}; the file is damaged, save the policy again")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from thzsync.coordinator import policy_names
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.experiments.comparison import Comparison
+from thzsync.experiments.policies import Own, Policies, given_policies
 from thzsync.experiments.runs import Tally, Task, execute
 from thzsync.experiments.store import Store
 from thzsync.records.certificate import certify, warn_beyond
 from thzsync.scenario import Scenario, ScenarioLike
 from thzsync.workers.call import in_one_line
 
-__all__ = ["Comparison", "compare", "known_policies"]
+__all__ = ["Comparison", "compare"]
 
 ProgressBar = Callable[[float, int], None]
 """Is told how many of all runs are done, those under way by their shares."""
@@ -23,7 +23,7 @@ ProgressBar = Callable[[float, int], None]
 
 def compare(
     scenario: ScenarioLike,
-    policies: Sequence[str] = (),
+    policies: Policies = (),
     seeds: int | Sequence[int] = 5,
     iterations: int = 20,
     workers: int | None = None,
@@ -34,13 +34,15 @@ def compare(
 ) -> Comparison:
     """Run every policy in every seed; all see the same background, channel and stragglers.
 
+    ``policies`` are names, policy objects, of which every run gets a copy, or classes and functions
+    that make one for a run; a mapping gives them other names. All registered ones by default.
     ``scheduler`` is the address of a Dask cluster to use instead of ``workers`` processes.
     ``prepare`` is told of the references, ``progress`` of the runs that follow them. When it
     is interrupted, ``rescue`` gets the seeds that every policy has finished. A seed in which a run
     fails is left out of all policies, and the failure is recorded. Warns if runs in flow fidelity
     are beyond their tolerance.
     """
-    settings = [(Scenario.of(scenario), known_policies(policies))]
+    settings = [(Scenario.of(scenario), given_policies(policies))]
     how = (workers, progress, rescue, scheduler, prepare)
     found = compare_settings(settings, seeds, iterations, *how)[0]
     warn_beyond(found.fidelity)
@@ -48,7 +50,7 @@ def compare(
 
 
 def compare_settings(
-    settings: Sequence[tuple[Scenario, tuple[str, ...]]],
+    settings: Sequence[tuple[Scenario, tuple[str, ...] | Mapping[str, Own | None]]],
     seeds: int | Sequence[int],
     iterations: int,
     workers: int | None = None,
@@ -83,13 +85,17 @@ def compare_settings(
 
 
 def tasks_of(
-    scenario: Scenario, policies: Sequence[str], seeds: Sequence[int], iterations: int
+    scenario: Scenario,
+    policies: Sequence[str] | Mapping[str, Own | None],
+    seeds: Sequence[int],
+    iterations: int,
 ) -> list[Task]:
     """The runs of a comparison, seed by seed; the first seed's are recorded in detail."""
+    given = policies if isinstance(policies, Mapping) else dict.fromkeys(policies)
     return [
-        Task(scenario, name, seed, iterations, events=True, detailed=seed == seeds[0])
+        Task(scenario, name, seed, iterations, events=True, detailed=seed == seeds[0], own=own)
         for seed in seeds
-        for name in policies
+        for name, own in given.items()
     ]
 
 
@@ -129,14 +135,3 @@ def _placed(task: Task, table: pl.DataFrame | None) -> pl.DataFrame:
     assert table is not None
     key = {"policy": task.policy, "seed": task.seed}
     return table.select(*(pl.lit(value).alias(name) for name, value in key.items()), pl.all())
-
-
-def known_policies(policies: Sequence[str]) -> tuple[str, ...]:
-    """The policies by name, all when none is named; a name that does not exist is refused."""
-    names = tuple(policies) or tuple(policy_names())
-    if len(set(names)) < len(names):
-        raise ThzSyncError(f"policies: {', '.join(names)} names one twice; name each once")
-    for name in names:
-        if name not in policy_names():
-            raise ThzSyncError(f"{name}: no such policy; use {', '.join(policy_names())} or all")
-    return names

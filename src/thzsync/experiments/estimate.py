@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
 
-from thzsync.coordinator import make_policy
 from thzsync.experiments.runs import Task
 from thzsync.experiments.store import Store
 from thzsync.feasibility import Asked, Effort, effort_of
-from thzsync.streams import Streams
 
 START_S: Final = 2.0
 """What a worker needs to start and to load compiled kernels [s]."""
@@ -66,7 +64,7 @@ def estimate(
 
 def _effort(task: Task, changes: Mapping[str, Any] | None) -> Effort:
     scenario = task.scenario.with_(changes) if changes else task.scenario
-    policy = make_policy(task.policy, scenario, Streams(task.seed))
+    policy = replace(task, scenario=scenario).new_policy()
     return effort_of(Asked.of(scenario, policy, task.iterations, kept=False, seed=task.seed))
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.workers import Answer, Call, Executor, open_executor
+from thzsync.workers.call import hearing, in_one_line
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -67,17 +68,42 @@ def stream_runs(
         yield position, _result(answer)
 
 
-def apply_pickled(payload: bytes) -> bytes:
-    """Call a function with its item; an exception is a result, too, if it can be pickled."""
-    function, item = pickle.loads(payload)
+def stream_here(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    watch: Callable[[float], object] = lambda done: None,
+) -> Iterator[tuple[int, Result | Failure]]:
+    """The same in this process, one after the other, of items that cannot be pickled."""
+    for position, item in enumerate(items):
+        with hearing(lambda share, before=position: watch(before + share)):  # type: ignore[misc]
+            result = _attempt(function, item)
+        yield position, result
+        watch(position + 1)
+
+
+def _attempt(function: Callable[[Item], Result], item: Item) -> Result | Failure:
+    """Call a function with its item; an exception is a result, too."""
     try:
-        return pickle.dumps(function(item))
+        return function(item)
     except Exception as error:
         if interrupted(error):
             raise
-        failure = pickle.dumps(Failure(error, traceback.format_exc()))
-        pickle.loads(failure)
-        return failure
+        return Failure(error, traceback.format_exc())
+
+
+def apply_pickled(payload: bytes) -> bytes:
+    """Call a pickled function with its item; a failure must be of a kind that can be pickled."""
+    try:
+        function, item = pickle.loads(payload)
+    except (AttributeError, ImportError) as error:
+        raise ThzSyncError(
+            f"a worker cannot load this run ({in_one_line(error)}); install its modules there"
+        ) from None
+    result = _attempt(function, item)
+    answer = pickle.dumps(result)
+    if isinstance(result, Failure):
+        pickle.loads(answer)
+    return answer
 
 
 def _result(answer: Answer) -> Any:

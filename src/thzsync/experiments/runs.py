@@ -5,13 +5,16 @@ A comparison is a sweep without an axis, so both go through here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thzsync.experiments.parallel import Failure, stream_runs
+from thzsync.coordinator import Policy, make_policy
+from thzsync.experiments.parallel import Failure, stream_here, stream_runs
+from thzsync.experiments.policies import Own
 from thzsync.experiments.references import digest, realisation_key, reference_key
 from thzsync.feasibility import Asked, effort_of
 from thzsync.records import Fidelity, References
@@ -19,6 +22,7 @@ from thzsync.records.certificate import judged_together
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, reference_costs, simulate
 from thzsync.simulation.simulator import REFERENCE_ITERATIONS
+from thzsync.streams import Streams
 from thzsync.workers import Executor, open_executor
 from thzsync.workers.call import heard, tell
 
@@ -44,6 +48,13 @@ class Task:
     """Whether the table of events is wanted, too."""
     detailed: bool = False
     """Whether the last iteration is recorded in detail."""
+    own: Own | None = None
+    """The policy itself, where its name alone does not tell."""
+
+    def new_policy(self) -> Policy:
+        """Its policy as it is before the run."""
+        source = self.policy if self.own is None else self.own.source
+        return make_policy(source, self.scenario, Streams(self.seed))
 
     @cached_property
     def realisation(self) -> str:
@@ -58,7 +69,8 @@ class Task:
     @cached_property
     def key(self) -> str:
         """Names the result: scenario, policy, seed, iterations and version."""
-        return digest(self.realisation, self.policy, self.iterations)
+        identity = () if self.own is None else (self.own.identity,)
+        return digest(self.realisation, self.policy, self.iterations, *identity)
 
 
 @dataclass(frozen=True)
@@ -113,11 +125,31 @@ def execute(
     with open_executor(workers, scheduler if missing else None, most=len(missing)) as executor:
         _find_references(missing, store, executor, show)
         able = [task for task in missing if store.references(task.references) is not None]
-        items = [(_sent(task), store.references(task.references)) for task in able]
-        before = len(wanted) - len(able)
-        runs = stream_runs(executor, run_task, items, lambda done: show(done=before + done))
-        for position, result in runs:
-            store.keep(able[position].key, result)
+        done = len(wanted) - len(able)
+        for stream, part in _divided(able, executor):
+            items = [(_sent(task), store.references(task.references)) for task in part]
+            runs = stream(run_task, items, lambda share, before=done: show(done=before + share))
+            for position, result in runs:
+                store.keep(part[position].key, result)
+            done += len(part)
+
+
+def _divided(tasks: Sequence[Task], executor: Executor) -> Iterator[tuple[Any, Sequence[Task]]]:
+    """Runs for the executor, and then those of policies that cannot be sent to workers."""
+
+    def stays(task: Task) -> bool:
+        return task.own is not None and not task.own.sendable
+
+    yield partial(stream_runs, executor), [task for task in tasks if not stays(task)]
+    here = [task for task in tasks if stays(task)]
+    if here and not executor.is_here:
+        names = ", ".join(dict.fromkeys(task.policy for task in here))
+        warnings.warn(
+            f"{names}: workers cannot import what the running program defines, so these runs take "
+            "place in this process; move the policy into a module",
+            stacklevel=2,
+        )
+    yield stream_here, here
 
 
 def _find_references(
@@ -148,12 +180,12 @@ def find_references(realisation: tuple[Scenario, int]) -> References:
 def run_task(item: tuple[Task, References | None]) -> Result:
     """Simulate a task with the references of its realisation."""
     task, references = item
-    work = (task.scenario, task.policy, task.iterations, task.seed, references)
+    work = (task.scenario, task.new_policy(), task.iterations, task.seed, references)
     with judged_together():
         stop = counting(task.scenario, task.iterations)
         run = simulate(*work, detailed=task.detailed, stop=stop)
     events = run.events.drop("racks", "delay_ps", "power", "after") if task.events else None
-    detail = run.last_iteration() if task.detailed else None
+    detail = replace(run.last_iteration(), policy=task.policy) if task.detailed else None
     return Result(run.iterations, run.fidelity, events, detail)
 
 

@@ -86,9 +86,9 @@ class Asked:
         frozen: bool = False,
     ) -> Asked:
         """A run of this policy, on the methods that it brings along."""
-        from thzsync.coordinator import own_scenario
+        from thzsync.coordinator import LearningPolicy, own_scenario
 
-        learns = hasattr(policy, "save") and not frozen
+        learns = isinstance(policy, LearningPolicy) and not frozen
         share = getattr(policy, "thz_share", DECIDED_SHARE)
         return cls(own_scenario(policy, scenario), iterations, learns, kept, seed, share)
 

@@ -13,8 +13,19 @@ from itertools import chain
 
 import numpy as np
 
-from thzsync.coordinator import Action, Policy, Situation, make_policy, own_scenario
-from thzsync.coordinator.saved import LearningPolicy, knowledge_of, load_policy
+from thzsync.coordinator import (
+    Action,
+    LearningPolicy,
+    Policy,
+    PolicyFactory,
+    Situation,
+    load_policy,
+    make_policy,
+    own_scenario,
+    save_policy,
+)
+from thzsync.coordinator.registry import is_policy
+from thzsync.coordinator.saved import knowledge_of
 from thzsync.coordinator.static import ALL_WIRED
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.records import References, Run
@@ -63,7 +74,7 @@ def checked_references(
 
 def simulate(
     scenario: ScenarioLike,
-    policy: str | Policy = "thz-sync",
+    policy: str | Policy | PolicyFactory = "thz-sync",
     iterations: int = 20,
     seed: int = 0,
     references: References | None = None,
@@ -75,6 +86,7 @@ def simulate(
 ) -> Run:
     """Run a policy for some training iterations of a scenario, preset or file; return the record.
 
+    ``policy`` is a name, a class or function that makes a policy, or a policy, which then learns.
     With ``keep_partial``, Ctrl-C ends the run early and finished iterations are returned; so does
     ``stop``, which is called before every decision. A ``journal`` receives finished iterations at
     once. Without ``detailed``, only iterations and events are recorded; such a run cannot be
@@ -83,7 +95,7 @@ def simulate(
     setting = Scenario.of(scenario)
     if references is None:
         references = checked_references(setting, seed, iterations)
-    chosen = make_policy(policy, setting, Streams(seed)) if isinstance(policy, str) else policy
+    chosen: Policy = policy if is_policy(policy) else make_policy(policy, setting, Streams(seed))
     session = Session(own_scenario(chosen, setting), seed, iterations, references, detailed)
     drive = _Drive(session, Driver(chosen), progress, journal, stop)
     run = drive.record(keep_partial, knowledge_of(chosen))
@@ -118,7 +130,7 @@ def first_policy(spec: RunSpec) -> Policy:
     scenario, streams = spec.scenario, Streams(spec.seed)
     if spec.start is None:
         return make_policy(spec.policy, scenario, streams)
-    return load_policy(spec.start, scenario, streams, frozen=spec.frozen, expected=spec.policy)
+    return load_policy(spec.start, scenario, streams, spec.frozen, spec.policy)
 
 
 def restored_policy(journal: Journal) -> Policy | None:
@@ -126,8 +138,7 @@ def restored_policy(journal: Journal) -> Policy | None:
     file, spec = journal.saved_policy(), journal.spec
     if file is None:
         return None
-    streams = Streams(spec.seed)
-    return load_policy(file, spec.scenario, streams, frozen=spec.frozen, midway=True)
+    return load_policy(file, spec.scenario, Streams(spec.seed), spec.frozen, spec.policy)
 
 
 def replay(
@@ -218,5 +229,5 @@ class _Drive:
             # the policy is saved before it learns from the last outcomes
             policy, journal = self.driver.policy, self.journal
             if isinstance(policy, LearningPolicy):
-                policy.save(journal.policy_file(journal.parts))
+                save_policy(policy, journal.policy_file(journal.parts), journal.spec.scenario)
             journal.add(self.session.new_rows(), self.driver.new_decisions())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from thzsync.errors import ThzSyncError
-from thzsync.experiments.compare import known_policies
+from thzsync.experiments.policies import Own, given_policy
 from thzsync.experiments.references import digest
 from thzsync.experiments.runs import Task
 from thzsync.feasibility import check_scenario
@@ -46,11 +46,20 @@ class Plan:
         return digest(self.specification.model_dump(mode="json"), self.base.digest, self.keys)
 
 
-def make_plan(specification: Specification, base: Scenario | None = None) -> Plan:
-    """Build and validate the scenario of every point, before any work is done."""
+def make_plan(
+    specification: Specification,
+    base: Scenario | None = None,
+    given: Mapping[str, Own | None] | None = None,
+) -> Plan:
+    """Build and validate the scenario of every point, before any work is done.
+
+    ``given`` are policies that are objects of the caller.
+    """
     start = base or Scenario.load(specification.base)
     start = changed(start, specification.set, "set") if specification.set else start
-    known_policies(tuple(dict.fromkeys(c.policy for c in specification.all)))
+    names = dict.fromkeys(c.policy for c in specification.all)
+    policies = {name: given_policy(name, name) for name in names if name not in (given or ())}
+    policies |= given or {}
     if not start.jobs:
         raise ThzSyncError(f"scenario {start.name!r} has no job; add a [[jobs]] table to sweep it")
     points, runs = [], []
@@ -61,7 +70,15 @@ def make_plan(specification: Specification, base: Scenario | None = None) -> Pla
         for scenario in {one.digest: one for one in own.values()}.values():
             check_scenario(scenario, _place(point), files=False)
         runs += [
-            Task(own[c.name], c.policy, seed, specification.iterations, number, c.name)
+            Task(
+                own[c.name],
+                c.policy,
+                seed,
+                specification.iterations,
+                number,
+                c.name,
+                own=policies[c.policy],
+            )
             for seed in specification.seeds
             for c in specification.all
         ]

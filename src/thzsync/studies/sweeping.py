@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thzsync.errors import ThzSyncError
+from thzsync.experiments.policies import given_policies
 from thzsync.experiments.runs import Watch, execute
 from thzsync.experiments.store import FAILED, FINISHED, REFERENCES, Store
 from thzsync.files import write_atomically, write_document
@@ -35,10 +36,10 @@ def sweep(
     """Run every point of some axes under every policy in every seed.
 
     ``what`` is a scenario, a preset's name, or a specification (an object or a TOML file); further
-    ``options`` are those of ``Specification``: zipped, set, policies, contenders, seeds,
-    iterations, first. ``out`` keeps every run as it is finished, and ``resume`` does only what is
-    missing there. ``scheduler`` is a Dask cluster's address. Warns if runs in flow fidelity are
-    beyond their tolerance.
+    ``options`` are those of ``Specification``: zipped, set, policies (also objects and classes, as
+    in ``compare``), contenders, seeds, iterations, first. ``out`` keeps every run as it is
+    finished, and ``resume`` does only what is missing there. ``scheduler`` is a Dask cluster's
+    address. Warns if runs in flow fidelity are beyond their tolerance.
     """
     chosen = {"axes": dict(axes)} if axes is not None else {}
     plan = plan_sweep(what, chosen | options)
@@ -60,6 +61,8 @@ def plan_sweep(
     ``change`` is made to the base before anything is set or varied.
     """
     base, found = None, None
+    given = given_policies(options["policies"]) if options.get("policies") else {}
+    options = {**options, **({"policies": tuple(given)} if given else {})}
     if isinstance(what, Scenario):
         base = what
     else:
@@ -71,7 +74,7 @@ def plan_sweep(
         found = found.overridden(options)
     if change is not None:
         base = change(base or Scenario.load(found.base))
-    return make_plan(found, base)
+    return make_plan(found, base, given)
 
 
 @contextmanager
@@ -84,9 +87,20 @@ def prepared(
         if folder is not None:
             _begin(plan, folder, resume, force)
             if resume:
+                _refuse_unknown(plan)
                 store.tidy()
                 store.recall(plan.runs)
         yield store
+
+
+def _refuse_unknown(plan: Plan) -> None:
+    """Refuse policies of which nobody can tell whether finished runs are of the same ones."""
+    for run in plan.runs:
+        if run.own is not None and not run.own.lasting:
+            raise ThzSyncError(
+                f"resume: policy {run.policy!r} cannot be recognised, since it is defined inside a "
+                "function or a prompt; define it at the top of a module"
+            )
 
 
 def _begin(plan: Plan, folder: Path, resume: bool, force: bool) -> None:

@@ -38,6 +38,11 @@ class Executor:
         self._backend = backend
         self._told: set[str] = set()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether calls are carried out in this process."""
+        return isinstance(self._backend, Here)
+
     def run(
         self, calls: Sequence[Call], watch: Callable[[float], object] = lambda done: None
     ) -> Iterator[tuple[int, Answer]]:
