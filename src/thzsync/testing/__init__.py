@@ -8,5 +8,6 @@ from thzsync.importers.conformance import check_importer
 from thzsync.synthesis.conformance import check_method
 from thzsync.testing.carriers import check_carrier
 from thzsync.testing.disciplines import check_discipline
+from thzsync.testing.policies import check_policy
 
-__all__ = ["check_carrier", "check_discipline", "check_importer", "check_method"]
+__all__ = ["check_carrier", "check_discipline", "check_importer", "check_method", "check_policy"]
