@@ -112,6 +112,18 @@ def test_a_failing_module_is_one_line_with_place_and_cause(
     assert before == {family.noun: dict(family.registered) for family in Registry.families}
 
 
+def test_a_mended_package_can_be_tried_again(here: Path) -> None:
+    write_lab(here)
+    broken = here / "star_lab/all.py"
+    broken.write_text("import star_lab.methods\nimport star_lab.kinds\n1 / 0\n")
+    with pytest.raises(ThzSyncError, match="ZeroDivisionError"):
+        Scenario.load("tiny", ["star_lab.all"])
+    assert ("allreduce", "star") not in FAMILY.known()
+    broken.write_text("import star_lab.methods\nimport star_lab.kinds\n")
+    assert Scenario.load("tiny", ["star_lab.all"]).with_({"collectives.allreduce": "star"})
+    assert FAMILY.origin(("allreduce", "star")) == "star_lab.all"
+
+
 @pytest.mark.parametrize("entry", ["no_such_lab", "no_lab.methods", "some/no_lab"])
 def test_a_missing_module_names_the_option(entry: str) -> None:
     with pytest.raises(ThzSyncError, match=r"^--plugin: .*no_.*lab"):
