@@ -52,8 +52,12 @@ def test_the_digest_counts_files_not_places_and_nothing_without_plugins(here: Pa
     write_lab(here / "lab")
     found = Scenario.load("lab/star.toml")
     moved = found.model_copy(update={"plugins": (f"{here}/lab/star_lab.methods",)})
-    assert moved.digest == found.digest
+    before = found.digest
+    assert moved.digest == before
     plugin = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, plugin.name, replace(plugin, sha256="another"))
+        assert found.digest != before
     assert set(plugin.sources) == {
         f"star_lab/{name}.py" for name in ("__init__", "kinds", "methods")
     }
@@ -85,6 +89,16 @@ def test_an_interrupted_run_finds_its_plugins_and_notices_that_they_changed(here
         patch.setitem(plugins._loaded, known.name, replace(known, sha256="another"))
         with pytest.warns(UserWarning, match=r"^run: plug-in star_lab\.methods has changed"):
             Journal.open("run")
+
+
+def test_a_worker_with_other_files_refuses(here: Path) -> None:
+    write_lab(here / "lab")
+    sent = pickle.dumps(Scenario.load("lab/star.toml"))
+    known = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, known.name, replace(known, sha256="another"))
+        with pytest.raises(ThzSyncError, match=r"star_lab\.methods: this worker has other files"):
+            pickle.loads(sent)
 
 
 @pytest.mark.parametrize(
