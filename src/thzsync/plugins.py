@@ -153,7 +153,8 @@ def _load(entry: str, place: str, beside: Path | None) -> str:
     parent, slash, module = entry.rpartition("/")
     top = module.partition(".")[0]
     here, found = Path(parent), None
-    invalidate_caches()
+    if module not in _loaded:
+        invalidate_caches()
     if slash or not _is_on_path(top):
         places = [here] if beside is None else [here, beside / here]
         found = next((folder for folder in places if _is_in(folder, top)), None)
@@ -197,7 +198,8 @@ def _search(folder: str) -> None:
 
 
 def _import(name: str, place: str) -> None:
-    """Import a module; after a failure nothing that it registered stays."""
+    """Import a module; after a failure nothing of it stays, so that it can be tried again."""
+    before = set(sys.modules)
     try:
         with registering(name):
             module = import_module(name)
@@ -205,6 +207,10 @@ def _import(name: str, place: str) -> None:
     except (Exception, SystemExit) as error:
         for family in Registry.families:
             family.drop(name)
+        top = name.partition(".")[0]
+        for module_name in sys.modules.keys() - before:
+            if module_name.partition(".")[0] == top:
+                del sys.modules[module_name]
         raise ThzSyncError(f"{place}: {_failure(name, error)}") from error
 
 
@@ -222,6 +228,7 @@ def _failure(name: str, error: BaseException) -> str:
         own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
         file, line = (own[-1].filename, own[-1].lineno) if own else (name, None)
     text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    text = str(error) if isinstance(error, ThzSyncError) else text
     where = f"{file}, line {line}" if line is not None else file
     return f"plug-in {name} cannot be imported: {text} ({where})"
 

@@ -7,6 +7,7 @@ from tests.mutants import (
     of_compiler,
     of_fabrics,
     of_judges,
+    of_plugins,
     of_search,
     of_simulation,
     of_topologies,
@@ -20,4 +21,5 @@ MUTANTS = (
     *of_agents.MUTANTS,
     *of_compiler.MUTANTS,
     *of_topologies.MUTANTS,
+    *of_plugins.MUTANTS,
 )

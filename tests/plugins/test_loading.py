@@ -52,8 +52,12 @@ def test_the_digest_counts_files_not_places_and_nothing_without_plugins(here: Pa
     write_lab(here / "lab")
     found = Scenario.load("lab/star.toml")
     moved = found.model_copy(update={"plugins": (f"{here}/lab/star_lab.methods",)})
-    assert moved.digest == found.digest
+    before = found.digest
+    assert moved.digest == before
     plugin = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, plugin.name, replace(plugin, sha256="another"))
+        assert found.digest != before
     assert set(plugin.sources) == {
         f"star_lab/{name}.py" for name in ("__init__", "kinds", "methods")
     }
@@ -87,6 +91,16 @@ def test_an_interrupted_run_finds_its_plugins_and_notices_that_they_changed(here
             Journal.open("run")
 
 
+def test_a_worker_with_other_files_refuses(here: Path) -> None:
+    write_lab(here / "lab")
+    sent = pickle.dumps(Scenario.load("lab/star.toml"))
+    known = plugins.loaded("star_lab.methods")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plugins._loaded, known.name, replace(known, sha256="another"))
+        with pytest.raises(ThzSyncError, match=r"star_lab\.methods: this worker has other files"):
+            pickle.loads(sent)
+
+
 @pytest.mark.parametrize(
     ("source", "named"),
     [
@@ -110,6 +124,18 @@ def test_a_failing_module_is_one_line_with_place_and_cause(
     for part in ("s.toml", "plugins", "broken_lab", *named):
         assert part in line
     assert before == {family.noun: dict(family.registered) for family in Registry.families}
+
+
+def test_a_mended_package_can_be_tried_again(here: Path) -> None:
+    write_lab(here)
+    broken = here / "star_lab/all.py"
+    broken.write_text("import star_lab.methods\nimport star_lab.kinds\n1 / 0\n")
+    with pytest.raises(ThzSyncError, match="ZeroDivisionError"):
+        Scenario.load("tiny", ["star_lab.all"])
+    assert ("allreduce", "star") not in FAMILY.known()
+    broken.write_text("import star_lab.methods\nimport star_lab.kinds\n")
+    assert Scenario.load("tiny", ["star_lab.all"]).with_({"collectives.allreduce": "star"})
+    assert FAMILY.origin(("allreduce", "star")) == "star_lab.all"
 
 
 @pytest.mark.parametrize("entry", ["no_such_lab", "no_lab.methods", "some/no_lab"])
