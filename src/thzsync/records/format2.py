@@ -14,7 +14,6 @@ from thzsync.records.schema import polars_schema
 if TYPE_CHECKING:
     import polars as pl
 
-_WALL: Final = {f"{part}_wall_j": f"{part}_energy_j" for part in ("optical", "thz", "further")}
 _STATIC: Final = [f"{part}_static_j" for part in ("fibre", "thz", "further", "rack")]
 _ADDED: Final[dict[str, float | str]] = {
     "further_energy_j": 0.0,
@@ -22,12 +21,15 @@ _ADDED: Final[dict[str, float | str]] = {
     "noise_w": math.nan,
     "step": "",
     "error_rate": 0.0,
-    **_WALL,
-    "wall_energy_j": "energy_j",
     **dict.fromkeys(("static_j", "static_energy_j", *_STATIC), 0.0),
+}
+"""Columns that were added, as they are without further carriers and static power."""
+_COPIED: Final = {
+    **{f"{part}_wall_j": f"{part}_energy_j" for part in ("optical", "thz", "further")},
+    "wall_energy_j": "energy_j",
     "total_energy_j": "energy_j",
 }
-"""Columns that were added: their value, or the column that has it."""
+"""Columns that were added, and the column that has their values."""
 
 
 def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:
@@ -47,9 +49,10 @@ def filled(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     for name, kind in polars_schema(table).items():
-        if name in _ADDED and name not in frame.columns:
-            value = _ADDED[name]
-            known = pl.col(value) if isinstance(value, str) else pl.lit(value)
-            if not isinstance(value, str) or value in frame.columns:
-                frame = frame.with_columns(known.cast(kind).alias(name))
+        if name in frame.columns:
+            continue
+        if name in _ADDED:
+            frame = frame.with_columns(pl.lit(_ADDED[name], kind).alias(name))
+        elif _COPIED.get(name) in frame.columns:
+            frame = frame.with_columns(pl.col(_COPIED[name]).alias(name))
     return frame

@@ -56,7 +56,8 @@ def _policies(document: Document, *columns: str) -> Table:
 def _oracle(document: Document) -> list[Table | str]:
     best, text = document["oracle"], digits(4)
     reach = (
-        f"Together they reach {text(best['completion_ms'])} ms, {text(best['energy_j'])} J and "
+        f"Together they reach {text(best['completion_ms'])} ms, {text(best['energy_j'])} J of "
+        "transmission energy and "
         f"a reward of {digits(3)(best['reward'])}."
     )
     if best.get("exposed_ms") is not None:

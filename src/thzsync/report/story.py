@@ -98,7 +98,10 @@ def weights(document: Document) -> str:
     time = _change(fast, green, "completion_ms", "ms")
     energy = _change(fast, green, "energy_j", "J")
     moved = f"from {fast['time_weight']:g} to {green['time_weight']:g}"
-    return f"Moving the weight of time {moved} takes completion time {time} and energy {energy}."
+    return (
+        f"Moving the weight of time {moved} takes completion time {time} and transmission energy "
+        f"{energy}."
+    )
 
 
 def beyond(document: Document) -> str:
@@ -116,7 +119,7 @@ def beyond(document: Document) -> str:
     seeds = f"± is the 95 % interval over {count} seeds" if count > 1 else "undecided, one seed"
     return (
         f"With the mechanisms beyond the paper, the fastest point takes {fastest} and the point "
-        f"with the least energy {thriftiest} ({seeds}). Some point of ours is "
+        f"with the least transmission energy {thriftiest} ({seeds}). Some point of ours is "
         f"faster and thriftier than {held} of {len(claims)} others, beyond their intervals."
     )
 
