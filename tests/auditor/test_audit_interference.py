@@ -117,7 +117,7 @@ def test_a_beam_turned_elsewhere_is_seen(honest: Run) -> None:
     others = [rack for rack in range(12) if rack not in (beam["src"], beam["dst"])]
     turned = (where(beam["index"], "dst", pl.lit(rack).cast(pl.Int32)) for rack in others)
     caught = ["interference" in audit(forged(honest, turn), ONLY).broken for turn in turned]
-    assert sum(caught) > len(caught) / 2  # others may see the same side lobe as before
+    assert sum(caught) >= len(caught) / 2  # others may see the same side lobe as before
 
 
 def test_another_antenna_or_headroom_in_the_scenario_is_seen(honest: Run) -> None:

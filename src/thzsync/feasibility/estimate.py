@@ -48,6 +48,8 @@ def floor_bytes(scenario: Scenario) -> int:
     gains = 9 * (floor.racks // alike) ** 2 * alike  # by (row, row, distance in lanes)
     if scenario.channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
+    if scenario.thz.interference == "beams":
+        gains += floor.racks**2 * 8 * (1 + scenario.thz.subbands)  # bearings, and mean gains
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
     return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains
 
