@@ -185,5 +185,6 @@ def without_rows(schedule, *rows):
         "power_w",
         "gain",
         "overhead_ps",
+        "noise_w",
     )
     return replace(schedule, **{name: np.delete(getattr(schedule, name), rows) for name in columns})
