@@ -52,12 +52,15 @@ def _radio(scenario: Scenario) -> str:
     law = f"{'gains from a file, ' if scenario.channel.gains_file else ''}rate by {_law(thz.rate)}"
     law += _propagation(scenario)
     away = f"transmit antenna {thz.transmit_gain_db:g} dBi, " if thz.transmit_gain_db else ""
+    beams = "no interference between beams"
+    if thz.interference == "beams":
+        beams = f"beams disturb each other, {thz.interference_headroom_db:g} dB headroom"
     pattern = f" ({thz.antenna.kind} pattern)" if thz.antenna.kind != "isotropic" else ""
     return (
         f"{thz.subbands} subbands of {with_unit(thz.subband_hz, 'Hz', 3)}, at most "
         f"{with_unit(thz.max_power_w, 'W', 3)} per rack, noise figure {thz.noise_figure_db:g} dB, "
         f"{away}receive antenna {thz.receive_gain_db:g} dBi{pattern}, {law}, "
-        "no interference between beams"
+        f"{beams}"
     )
 
 

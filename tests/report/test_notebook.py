@@ -54,7 +54,7 @@ def test_a_schedule_shows_its_rounds() -> None:
     )
     schedule = Schedule(
         plan, np.zeros(2, np.int64), none, none, none, one, none,
-        none, 5 * 10**9 * one, 0.1 * np.ones(1), np.ones(1), none,
+        none, 5 * 10**9 * one, 0.1 * np.ones(1), np.ones(1), none, np.ones(1),
     )  # fmt: skip
     shown = schedule._repr_html_()
     assert "0→1" in shown

@@ -154,6 +154,7 @@ def play(plan, thz=None, release_s=None, gain=1e-9, rng=None, overhead_s=0.0):
         power_w=np.full(n, power_w),
         gain=np.full(n, gain),
         overhead_ps=np.full(n, to_ps(overhead_s)),
+        noise_w=np.full(n, thz.noise_w),
     )
 
 
@@ -184,5 +185,6 @@ def without_rows(schedule, *rows):
         "power_w",
         "gain",
         "overhead_ps",
+        "noise_w",
     )
     return replace(schedule, **{name: np.delete(getattr(schedule, name), rows) for name in columns})

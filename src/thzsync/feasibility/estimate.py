@@ -51,6 +51,8 @@ def floor_bytes(scenario: Scenario) -> int:
     gains = (1 + 8 * bands) * (floor.racks // alike) ** 2 * alike
     if channel.gains_file is not None:
         gains = floor.racks**2 * scenario.thz.subbands * _GAIN_BYTES
+    if scenario.thz.interference == "beams":
+        gains += floor.racks**2 * 8 * (1 + scenario.thz.subbands)  # bearings, and mean gains
     racks = floor.racks * (_RACK_BYTES + 50 * scenario.thz.subbands)
     return racks + links * _LINK_BYTES + bursts * _BURST_BYTES + gains
 

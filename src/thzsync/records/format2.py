@@ -6,7 +6,6 @@ the wall plug was recorded, it was the transmission energy.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from thzsync.records.schema import polars_schema
@@ -18,7 +17,7 @@ _STATIC: Final = [f"{part}_static_j" for part in ("fibre", "thz", "further", "ra
 _ADDED: Final[dict[str, float | str]] = {
     "further_energy_j": 0.0,
     "further_bytes": 0,
-    "noise_w": math.nan,
+    "noise_w": 0.0,
     "step": "",
     "error_rate": 0.0,
     **dict.fromkeys(("static_j", "static_energy_j", *_STATIC), 0.0),
@@ -32,27 +31,31 @@ _COPIED: Final = {
 """Columns that were added, and the column that has their values."""
 
 
-def upgraded(table: str, frame: pl.DataFrame) -> pl.DataFrame:
-    """A table of an earlier format with the columns of today; any other one as it is."""
+def upgraded(table: str, frame: pl.DataFrame, noise_w: float) -> pl.DataFrame:
+    """A table of an earlier format with the columns of today; any other one as it is.
+
+    Until beams could disturb each other, the noise was the same for all transmissions [W].
+    """
     import polars as pl
 
     now = polars_schema(table)
     if table == "chunks" and "thz" in frame.columns:
         frame = frame.rename({"thz": "carrier"})
         frame = frame.with_columns(pl.col("decided", "carrier").cast(pl.Int8))
-    whole = filled(table, frame)
+    whole = filled(table, frame, noise_w)
     return whole.select(list(now)) if set(whole.columns) == set(now) else frame
 
 
-def filled(table: str, frame: pl.DataFrame) -> pl.DataFrame:
+def filled(table: str, frame: pl.DataFrame, noise_w: float = 0.0) -> pl.DataFrame:
     """A table with the columns that have been added since it was written."""
     import polars as pl
 
+    added = _ADDED | {"noise_w": noise_w}
     for name, kind in polars_schema(table).items():
         if name in frame.columns:
             continue
-        if name in _ADDED:
-            frame = frame.with_columns(pl.lit(_ADDED[name], kind).alias(name))
+        if name in added:
+            frame = frame.with_columns(pl.lit(added[name], kind).alias(name))
         elif _COPIED.get(name) in frame.columns:
             frame = frame.with_columns(pl.col(_COPIED[name]).alias(name))
     return frame

@@ -188,7 +188,9 @@ class Journal:
             )
         with self.reading():
             tables = {
-                name: pl.concat([read_table(part, name, SUFFIX) for part in self._parts])
+                name: pl.concat(
+                    [read_table(part, name, spec.scenario, SUFFIX) for part in self._parts]
+                )
                 for name in TABLES
             }
         whole = until_last_iteration(tables)

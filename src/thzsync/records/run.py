@@ -257,7 +257,8 @@ class Run:
         """A run from its record, if all files are those that the marker lists."""
         declared = _checked_provenance(record.folder / MARKER, record.document)
         record.check_seal()
-        tables = {name: read_table(record, name) for name in TABLES}
+        scenario = read_scenario(record)
+        tables = {name: read_table(record, name, scenario) for name in TABLES}
         if not tables["iterations"].height:
             raise ThzSyncError(f"{record.folder}: holds no iteration; record the run anew")
         scenario = read_scenario(record)
@@ -283,7 +284,9 @@ def stream_bytes(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def read_table(record: Record, name: str, suffix: str = "parquet") -> pl.DataFrame:
+def read_table(
+    record: Record, name: str, scenario: Scenario, suffix: str = "parquet"
+) -> pl.DataFrame:
     """A table of a record, if it has the columns of this format or of one before it."""
     import polars as pl
 
@@ -293,7 +296,7 @@ def read_table(record: Record, name: str, suffix: str = "parquet") -> pl.DataFra
     file, read = f"{name}.{suffix}", pl.read_parquet if suffix == "parquet" else pl.read_ipc_stream
     content = record.read(file)
     try:
-        frame = upgraded(name, read(content))
+        frame = upgraded(name, read(content), scenario.thz.noise_w)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise ThzSyncError(

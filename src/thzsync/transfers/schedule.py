@@ -28,10 +28,10 @@ class Schedule:
     power_w: FloatArray
     gain: FloatArray
     """Channel power gain g_ij^c, linear, at the round's start."""
-    noise_w: FloatArray
-    """Noise and interference that every transmission was promised [W]."""
     overhead_ps: IntArray
     """Guard time at the start of every transmission, in which nothing is sent [ps]."""
+    noise_w: FloatArray
+    """Noise and interference that every transmission was promised [W]."""
 
     @property
     def rounds(self) -> int:
