@@ -45,6 +45,14 @@ MUTANTS = (
         "one transmission beyond the RF chains passes",
     ),
     Mutant(
+        "thzsync.auditor.rounds",
+        "steps",
+        "sent.step != names",
+        "sent.step == None",
+        ("tests/simulation/test_rate_laws.py::test_a_forged_step_or_power_is_found",),
+        "any step may be recorded",
+    ),
+    Mutant(
         AIR,
         "half_duplex",
         "start[b] < end[a]",

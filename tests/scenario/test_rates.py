@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.polynomial.hermite import hermgauss
 
+from thzsync.channel import law_of
 from thzsync.errors import ThzSyncError
-from thzsync.scenario import RateLaw, Scenario, Step, register_rate_law
+from thzsync.scenario import RateLaw, Scenario, Step, Thz, register_rate_law
 from thzsync.scenario.files import parse_scenario
 from thzsync.scenario.rates import MODES, RATE_LAWS, SingleCarrier, fastest
 
@@ -87,6 +88,16 @@ def test_no_step_carries_more_than_shannon_allows(
         assert slow.efficiency < fast.efficiency
     for step in law.steps():
         assert 0 < step.efficiency < math.log2(1 + 10 ** (step.snr_db / 10))
+
+
+def test_distortion_raises_what_a_step_needs() -> None:
+    clean = law_of(Thz(rate="802.15.3d"))
+    law = law_of(Thz(rate={"kind": "802.15.3d", "sndr_db": 18}))
+    assert (law.step_bps == clean.step_bps).all()
+    # 1/SNR = 1/SNR_eff - 1/SNDR; 64-QAM 14/15 with its 20.69 dB is beyond the distortion
+    assert 1 / law.step_snr[:-1] == pytest.approx(1 / clean.step_snr[:-1] - 10**-1.8)
+    assert law.step_snr[-1] == math.inf
+    assert 10 * math.log10(clean.step_snr[-1]) == pytest.approx(20.69)
 
 
 def test_what_is_sent_again_becomes_rarer_by_a_decade() -> None:

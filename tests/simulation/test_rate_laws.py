@@ -34,6 +34,8 @@ col = pl.col
 @cache
 def tiny(law: str, fidelity: str = "packet", policy: str = "all-wireless") -> Run:
     changes = {"thz.rate": LAWS[law], "optical.fidelity": fidelity}
+    if policy == "model-based":
+        changes, policy = changes | {"coordinator.search": policy}, "thz-sync"
     return simulate(Scenario.of("tiny").with_(changes), policy, iterations=1, seed=5)
 
 
@@ -117,8 +119,6 @@ def test_a_forged_step_or_power_is_found(check: str) -> None:
 def test_a_rate_law_that_was_not_used_is_found() -> None:
     run = tiny("modes")
     better = run.scenario.with_({"thz.rate.implementation_margin_db": 1.0})
-    assert {"steps", "power_needed", "budget_used"} & set(
-        audit(replace(run, scenario=better)).broken
-    )
+    assert "power_needed" in audit(replace(run, scenario=better)).broken
     worse = run.scenario.with_({"thz.rate.implementation_margin_db": 3.0})
     assert {"steps", "rate"} <= set(audit(replace(run, scenario=worse)).broken)

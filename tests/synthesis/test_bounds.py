@@ -34,7 +34,7 @@ def flat(n, subbands, gain=GAIN):
 
 
 def rate_bps(thz, power_w, gain=GAIN):
-    return thz.subband_hz * math.log2(1 + power_w * link_budget_per_w(thz) * gain)
+    return thz.subband_hz * math.log2(1 + power_w * link_budget_per_w(thz)[0] * gain)
 
 
 def transfer_of(matrix):
@@ -318,7 +318,7 @@ def test_no_simulated_schedule_beats_its_bound_under_any_rate_law(n, rate, seed)
         demand = demand_of(kind, n, rng)
         for name in method_names(kind):
             overlay = Overlay(thz, channel_of(gains), n)
-            admit(overlay, 0, find_method(kind, name), demand, n, thz)
+            admit(overlay, 0, demand, n, find_method(kind, name), thz)
             end_s = max((r.end_ps for r in play_all(overlay)), default=0) * 1e-12
             if overlay.outstanding(0):
                 continue  # some link reaches no step, and the fibre would take over

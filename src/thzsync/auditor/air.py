@@ -119,12 +119,11 @@ def power_needed(record: Record, findings: Findings) -> None:
     row = np.flatnonzero((sent.round >= 0) & (sent.chunks > 0) & (sent.bytes > 0))
     declared = rounds.discipline[sent.round[row]]
     # Each chunk's duration was rounded up to a picosecond.
-    rounding_ps = sent.chunks[row] + 1
-    least = capacity_bits(record, row, shorten_ps=rounding_ps) / (8.0 * sent.bytes[row])
+    least = capacity_bits(record, row, shorten_ps=sent.chunks[row] + 1) / (8.0 * sent.bytes[row])
     slowest = np.full(len(rounds), np.inf)
     np.minimum.at(slowest, sent.round[row], least)
     if record.rates.steps:  # the power of the lowest step that is fast enough
-        least = snr_of(record, row) / _needed_snr(record, row, rounding_ps)
+        least = snr_of(record, row) / _needed_snr(record, row, 0)
     exact = record.declares(declared, lambda told: told.power == "least")
     exact &= record.scenario.thz.radiation == "needed"
     bounded = record.declares(declared, lambda told: told.power != "budget")
@@ -133,8 +132,8 @@ def power_needed(record: Record, findings: Findings) -> None:
         findings.add(sent.name(row[k]), f"its power is for {excess[k]:.9g} times its bytes")
 
 
-def _needed_snr(record: Record, row: IntArray, shorten_ps: IntArray | int) -> FloatArray:
-    """Signal-to-noise ratio that transmissions would need in a little less time."""
+def _needed_snr(record: Record, row: IntArray, shorten_ps: int) -> FloatArray:
+    """Signal-to-noise ratio that transmissions need, or would need in a little less time."""
     sent, hz = record.transmissions, record.scenario.thz.subband_hz
     lasts_ps = np.maximum(sent.end_ps[row] - sent.start_ps[row] - shorten_ps, 1)
     return record.rates.needed(8e12 * sent.bytes[row] / (hz * lasts_ps))

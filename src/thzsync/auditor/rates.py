@@ -43,8 +43,9 @@ class Rates:
         else:
             enough = self._net[:, None] >= efficiency * (1 - SLACK)
             effective = np.where(enough, self._least[:, None], np.inf).min(axis=0)
-        room = 1 - effective / self.sndr
-        ratio: FloatArray = np.where(effective < self.sndr, effective / room, np.inf)
+        below = effective < self.sndr
+        ratio: FloatArray = np.full(len(effective), np.inf)
+        ratio[below] = effective[below] / (1 - effective[below] / self.sndr)
         return ratio
 
     def _effective(self, snr: FloatArray) -> FloatArray:
