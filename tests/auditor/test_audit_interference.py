@@ -72,10 +72,13 @@ def test_a_lower_level_everywhere_is_seen(honest: Run) -> None:
 
 
 def test_more_power_is_heard_by_others(honest: Run) -> None:
-    index = int(disturbed(honest)["index"][0])
-    damaged = forged(honest, where(index, "power_w", pl.col("power_w") * 1e4))
+    """Of a later beam: what the earlier one was promised is as before, and broken."""
+    pair = disturbed(honest).row(0, named=True)
+    damaged = forged(honest, where(pair["index_later"], "power_w", pl.col("power_w") * 1e4))
     verdict = audit(damaged, ONLY)
     assert {v.check for v in verdict.violations} == {"interference"}
+    earlier = "event {number}, round {round}, rack {src} -> {dst} on subband {subband}"
+    assert earlier.format(**pair) in {v.place for v in verdict.violations}
 
 
 def test_a_beam_moved_in_time_is_seen(honest: Run) -> None:

@@ -38,6 +38,8 @@ EXTRAS: tuple[dict[str, Any], ...] = (
     {"faults": [{"kind": "fibre", "rack": 2, "start_s": 0.001, "end_s": 0.02, "rate_share": 0.1}]},
     {"faults": [{"kind": "fibre", "rings": [0, 1], "start_s": 0.001, "end_s": 0.02}]},
     {"faults": [{"kind": "compute-frozen", "rack": 1, "start_s": 0.0, "end_s": 0.02}]},
+    {"thz": {"interference": "beams"}},
+    {"thz": {"interference": "beams", "transmit_gain_db": 25, "antenna": {"kind": "gaussian"}}},
     {"jobs": [{"model": {"name": "llama3-8b", "sequence_length": 8, "microbatches": 1}}]},
     {"jobs": [{"name": "a", "rings": 1, "training": {"moe_stages": []}}]},
 )

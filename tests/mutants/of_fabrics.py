@@ -11,6 +11,7 @@ SELECTION = "tests/wireless/test_selection.py"
 POWER = ("tests/wireless/test_power.py",)
 OFFERS = ("tests/synthesis/test_offers.py",)
 BOUNDS = "tests/synthesis/test_bounds.py"
+INTERFERENCE = ("tests/simulation/test_interference.py::test_random_floors_are_audited_clean",)
 PRECEDENCE = "thzsync.transfers.precedence"
 LOWERING = "thzsync.transfers.lowering"
 FORMING = "thzsync.wireless.forming"
@@ -22,6 +23,30 @@ OFFER = "thzsync.synthesis.offer"
 BOUNDS_MODULE = "thzsync.synthesis.bounds"
 
 MUTANTS = (
+    Mutant(
+        "thzsync.wireless.beams",
+        "admits",
+        "level <= beams.promised_w[c, b] * ROUNDING",
+        "True",
+        INTERFERENCE,
+        "a beam begins although others then hear more than they were promised",
+    ),
+    Mutant(
+        "thzsync.wireless.overlay",
+        "dispatch",
+        "group.floor_wide or group.refused & silenced",
+        "group.floor_wide",
+        INTERFERENCE,
+        "what others' beams forbade is not tried again when they end",
+    ),
+    Mutant(
+        "thzsync.channel.interference",
+        "coupled_gain",
+        "at.bearing[j, i] - at.bearing[j, k]",
+        "at.bearing[j, i] - at.bearing[k, j]",
+        ("tests/channel/test_interference.py",),
+        "a receiver hears others as if it stood where they are",
+    ),
     Mutant(
         PRECEDENCE,
         "serve",
@@ -96,7 +121,7 @@ MUTANTS = (
     ),
     Mutant(
         BOOKKEEPING,
-        "begin",
+        "take_resources",
         "air.busy[src, subband] = air.busy[dst, subband] = True",
         "air.busy[src, subband] = True",
         (f"{OVERLAY}::test_overlapping_events_never_break_a_rule_of_the_air",),

@@ -45,6 +45,22 @@ MUTANTS = (
         "one transmission beyond the RF chains passes",
     ),
     Mutant(
+        "thzsync.auditor.interference",
+        "_check",
+        "told_w < least_w * headroom * (1 - TOLERANCE)",
+        "told_w < 0",
+        ("tests/auditor/test_audit_interference.py",),
+        "a level below what a start implies passes",
+    ),
+    Mutant(
+        "thzsync.auditor.interference",
+        "_check",
+        "level_w > told_w * (1 + TOLERANCE)",
+        "level_w < 0",
+        ("tests/auditor/test_audit_interference.py",),
+        "a promise may be broken on the way",
+    ),
+    Mutant(
         "thzsync.auditor.rounds",
         "steps",
         "sent.step != names",

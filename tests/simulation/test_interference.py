@@ -24,6 +24,9 @@ ANTENNAS: tuple[Any, ...] = (
     "isotropic", "gaussian", "f699", {"kind": "gaussian", "side_lobe_db": 60},
     {"kind": "f699", "pointing_error_deg": 4, "scan_angle_deg": 30, "steering_s": 1e-5},
 )  # fmt: skip
+RATES = [
+    {"kind": kind, **more} for kind in ("shannon", "802.15.3d") for more in ({}, {"sndr_db": 18})
+]
 POLICIES = ("all-wireless", "all-wireless-best", "fixed-ratio")
 
 
@@ -46,6 +49,7 @@ def random_case(seed: int) -> tuple[Scenario, str]:
         "thz.receive_gain_db": pick([0, 25]) if gain_dbi else 25,
         "thz.subbands": subbands,
         "thz.rf_chains": pick([None, 1, subbands]),
+        "thz.rate": pick(RATES),
         "thz.sharing": pick(["rack", "rack", "event"]),
         "thz.order": pick(["age", "urgency"]),
         "thz.radiation": pick(["needed", "needed", "budget"]),
