@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from thzsync.collectives.collective import COLLECTIVES
 from thzsync.execution.carrier import CARRIERS
 from thzsync.importers.importer import IMPORTERS
+from thzsync.scenario.antennas import ANTENNAS
 from thzsync.synthesis.registry import METHODS
 from thzsync.wireless.discipline import DISCIPLINES
 
-FAMILIES = (METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS)
+FAMILIES = (METHODS, COLLECTIVES, DISCIPLINES, CARRIERS, IMPORTERS, ANTENNAS)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from thzsync.cli import main
 from thzsync.collectives.collective import COLLECTIVES
 from thzsync.execution.carrier import CARRIERS
 from thzsync.importers.importer import IMPORTERS
+from thzsync.scenario.antennas import ANTENNAS
 from thzsync.synthesis.registry import METHODS
 from thzsync.wireless.discipline import DISCIPLINES
 
@@ -137,7 +138,7 @@ def test_every_equation_that_the_code_cites_stands_in_the_model_page() -> None:
 
 
 def test_the_entry_points_of_the_pages_are_those_of_the_code() -> None:
-    families = (METHODS, DISCIPLINES, COLLECTIVES, CARRIERS, IMPORTERS)
+    families = (METHODS, DISCIPLINES, COLLECTIVES, CARRIERS, IMPORTERS, ANTENNAS)
     groups = {"thzsync.policies", *(family.group for family in families)}
     page = TEXT["docs/extending.md"]
     assert groups == set(re.findall(r"\| `(thzsync\.\w+)` \|", page))
