@@ -10,6 +10,7 @@ from tests.fuzz.harness import Case
 from tests.fuzz.kills import COMMANDS, killing
 from tests.fuzz.networks import try_network
 from tests.fuzz.policies import try_policy
+from tests.fuzz.radios import try_radio
 from tests.fuzz.scenarios import try_scenario
 from tests.fuzz.topologies import try_topology
 from tests.fuzz.traces import try_trace
@@ -32,6 +33,7 @@ FUZZERS = {
     "policies": Fuzzer(try_policy, 60, 5_000),
     "folders": Fuzzer(try_folder, 60, 5_000),
     "networks": Fuzzer(try_network, 40, 2_000),
+    "radios": Fuzzer(try_radio, 40, 5_000),
     "topologies": Fuzzer(try_topology, 300, 2_000, simulates=False),
     **{f"kill-{name}": Fuzzer(killing(name), 0, 50, simulates=False) for name in COMMANDS},
 }

@@ -25,6 +25,12 @@ def test_the_papers_radio_changes_nothing_of_the_papers_floor(preset: str) -> No
     assert scenario.with_overlays("paper").digest == scenario.digest
 
 
+@pytest.mark.parametrize("radio", ["today", "2030"])
+def test_the_papers_radio_undoes_others(radio: str) -> None:
+    scenario = Scenario.preset("paper")
+    assert scenario.with_overlays(radio, "paper") == scenario
+
+
 def test_pipelined_mechanisms_on_the_papers_floor_are_those_of_beyond() -> None:
     beyond = Scenario.preset("beyond")
     piped = Scenario.preset("paper").with_overlays("pipelined")

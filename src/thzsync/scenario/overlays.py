@@ -34,6 +34,8 @@ def with_overlays(scenario: Scenario, names: Iterable[str | Path]) -> Scenario:
         keys = _keys(str(name))
         values = scenario.model_dump(mode="json", exclude_none=True)
         over = keys(scenario) if callable(keys) else keys
+        if "energy" in over:
+            values["energy"] = {}  # parameters of one technology belong together
         scenario = validated(merged(values, over), f"overlay {name}")
     return scenario
 

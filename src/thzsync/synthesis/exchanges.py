@@ -133,7 +133,7 @@ class Relayed:
 
         def lower(thz_chunks: IntArray) -> TransferGraph:
             on_thz = np.minimum(thz_chunks * chunk_bytes, direct.flow_bytes)
-            flows = _flows(direct, on_thz, weak, airtime)
+            flows = _flows(direct, on_thz, weak, airtime, offer.sending(thz_chunks))
             return replace(
                 graph_of(self.collective, demand, racks, chunk_bytes, flows), method=self.name
             )
@@ -142,9 +142,16 @@ class Relayed:
 
 
 def _flows(
-    direct: TransferGraph, on_thz: IntArray, weak: BoolArray, airtime: FloatArray
+    direct: TransferGraph,
+    on_thz: IntArray,
+    weak: BoolArray,
+    airtime: FloatArray,
+    powered: BoolArray,
 ) -> list[Flow]:
-    """What is left to the fibre straight, what goes on THz by the ways that its pairs take."""
+    """What is left to the fibre straight, what goes on THz by the ways that its pairs take.
+
+    Only racks that send something of their own on THz are ``powered``, and may pass on.
+    """
     racks, chunk_bytes = direct.racks, direct.chunk_bytes
     src, dst = np.searchsorted(racks, direct.src), np.searchsorted(racks, direct.dst)
     load, flows = np.zeros(len(racks)), list[Flow]()
@@ -152,7 +159,7 @@ def _flows(
         pair, part = (int(src[f]), int(dst[f])), int(on_thz[f])
         ways: dict[Way, int] = {pair: part} if part else {}
         if weak[f]:
-            ways = _ways(airtime, load, *pair, part, chunk_bytes)
+            ways = _ways(airtime, load, np.flatnonzero(powered), *pair, part, chunk_bytes)
         else:
             load[list(pair)] += part * airtime[pair]
         block, shard = int(direct.block[f]), f
@@ -178,11 +185,12 @@ def weak_pairs(airtime: FloatArray) -> BoolArray:
 
 
 def _ways(
-    airtime: FloatArray, load: FloatArray, src: int, dst: int, size: int, chunk_bytes: int
-) -> dict[Way, int]:
+    airtime: FloatArray, load: FloatArray, relays: IntArray, src: int, dst: int, size: int,
+    chunk_bytes: int,
+) -> dict[Way, int]:  # fmt: skip
     """Bytes of a weak pair by way; adds what they take to the racks' loads."""
     ways: list[Way] = [(src, dst)]
-    for relay in range(len(airtime)):
+    for relay in relays.tolist():
         both = airtime[src, relay] + airtime[relay, dst]
         if relay not in (src, dst) and both < airtime[src, dst]:
             ways.append((src, relay, dst))
