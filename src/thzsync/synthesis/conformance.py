@@ -76,11 +76,12 @@ def _events(
             gains: FloatArray = 10 ** generator.uniform(-12, -6, (n, n, subbands))
             delay_s = generator.uniform(0, 0.1, n) * (generator.random(n) < 0.3)
             setting = Setting(gains + gains.transpose(1, 0, 2), delay_s, Thz(subbands=subbands))
-            for demand in _demands(collective, racks, generator):
+            for demand in demands(collective, racks, generator):
                 yield racks, demand, setting
 
 
-def _demands(collective: str, racks: IntArray, generator: np.random.Generator) -> Iterator[Demand]:
+def demands(collective: str, racks: IntArray, generator: np.random.Generator) -> Iterator[Demand]:
+    """Demands of a collective among some racks, odd ones too."""
     meaning = find_collective(collective)
     if meaning.demand is Tensor:
         for tensor_bytes in (0, 1, 2, 999, 1000, 12_345, 64_000):
