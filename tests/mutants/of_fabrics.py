@@ -96,7 +96,7 @@ MUTANTS = (
     ),
     Mutant(
         BOOKKEEPING,
-        "begin",
+        "take_resources",
         "air.busy[src, subband] = air.busy[dst, subband] = True",
         "air.busy[src, subband] = True",
         (f"{OVERLAY}::test_overlapping_events_never_break_a_rule_of_the_air",),
