@@ -11,6 +11,7 @@ import pytest
 from thzsync.collectives import Tensor, Transfer
 from thzsync.coordinator import Action, Outcome, Situation, Terms
 from thzsync.coordinator.estimate import _fill, estimate
+from thzsync.coordinator.features import featurise
 from thzsync.coordinator.model_based import EVEN, PROMISING, CostModel, Factor, ModelBasedBandits
 from thzsync.coordinator.registry import make_policy
 from thzsync.coordinator.saved import load_policy
@@ -47,6 +48,21 @@ def lanes() -> Situation:
     """Eight lanes of 16 MiB from ring 0 to ring 1."""
     demand = Transfer.of(np.arange(8), np.arange(8, 16), np.full(8, 16 * MIB))
     return situation("p2p", "striped", demand, np.arange(16))
+
+
+def test_estimates_and_features_follow_the_rate_law() -> None:
+    modes = PAPER.with_({"thz.rate": {"kind": "802.15.3d", "sndr_db": 18}})
+    usual = lanes()
+    assert usual.terms is not None
+    other = replace(usual, terms=replace(usual.terms, scenario=modes))
+    snr = 10 ** (SNR_DB_PER_W / 10) * 0.1 / 4
+    effective_db = 10 * np.log10(1 / (1 / snr + 10**-1.8))
+    steps = [s.efficiency for s in modes.thz.rate.steps() if s.snr_db <= effective_db]
+    ratio = np.log2(1 + snr) / max(steps)
+    assert ratio > 1
+    assert estimate(other).air_s[1] == pytest.approx(estimate(usual).air_s[1] * ratio)
+    assert (featurise(other).air >= featurise(usual).air).all()
+    assert (featurise(other).rows == featurise(usual).rows).all()
 
 
 def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
