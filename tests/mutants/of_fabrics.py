@@ -28,7 +28,7 @@ MUTANTS = (
         "admits",
         "level <= beams.promised_w[c, b] * ROUNDING",
         "True",
-        INTERFERENCE,
+        ("tests/wireless/test_beams.py",),
         "a beam begins although others then hear more than they were promised",
     ),
     Mutant(

@@ -19,6 +19,7 @@ from thzsync.wireless import (
     NEVER_PS,
     Overlay,
     Round,
+    beams,
     bookkeeping,
     disciplines,
     forming,
@@ -32,8 +33,8 @@ from thzsync.wireless import (
 )
 
 KERNELS = (
-    bookkeeping, disciplines, forming, matching, overlay, group, pipelining, power, streaming,
-    sustaining,
+    beams, bookkeeping, disciplines, forming, matching, overlay, group, pipelining, power,
+    streaming, sustaining,
 )  # fmt: skip
 
 CHUNK = 2**19
