@@ -42,7 +42,7 @@ ROUNDING = 1e-9
 
 
 def check_rate_law(law: RateLaw) -> int:
-    """Steps within Shannon's limit, shares of errors below 1; returns the runs that were audited."""
+    """Steps within Shannon's limit, shares of errors below 1; returns the audited runs."""
     place = _place("rate law", law)
     if law.steps() != law.steps():
         _refuse(place, "two calls of steps() differ")
