@@ -27,7 +27,7 @@ def try_radio(rng: np.random.Generator) -> str:
     except ThzSyncError:
         return "refused"
     seed = int(rng.integers(100))
-    policy = RandomPolicy(seed) if rng.random() < 0.5 else str(rng.choice(POLICIES))
+    policy = RandomPolicy(seed) if rng.random() < 0.7 else str(rng.choice(POLICIES))
     run = simulate(scenario, policy, 1, seed, references={})
     verdict = audit(run)
     assert verdict.ok, (policy, scenario.to_toml(), verdict.violations[:3])
@@ -58,6 +58,7 @@ def _changes(rng: np.random.Generator) -> dict[str, Any]:
         "channel.fluctuation_db": float(rng.choice((0.0, 3.0, 8.0))),
         "channel.blockage.share": float(rng.choice((0.0, 0.2))),
         "channel.blockage.loss_db": rng.choice(np.array(["mesh-door", "cables", 15.0], object)),
+        "jobs.train.training.microbatches": 1,
         "energy": _energy(rng),
         "reward.energy": _one(rng, "transmission", "wall-plug", "with-static"),
         "optical.fidelity": _one(rng, "packet", "packet", "flow"),
