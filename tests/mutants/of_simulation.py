@@ -107,8 +107,8 @@ MUTANTS = (
     Mutant(
         ENGINE,
         "Engine._rank",
-        "int(not pending.job.graph.gates_compute[pending.event.id])",
-        "int(pending.job.graph.gates_compute[pending.event.id])",
+        "int(not run.graph.gates_compute[event.id])",
+        "int(run.graph.gates_compute[event.id])",
         ("tests/simulation/test_order.py",),
         "what compute waits for lets gradients pass",
     ),
