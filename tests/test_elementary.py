@@ -34,13 +34,13 @@ LEARN = """
 import sys
 from safetensors import safe_open
 from thzsync import Scenario, simulate
-from thzsync.coordinator import make_policy
+from thzsync.coordinator import make_policy, save_policy
 from thzsync.streams import Streams
 tiny = Scenario.preset("tiny")
 for name in ("shared-bandit", "ddqn"):
     policy = make_policy(name, tiny, Streams(3))
     simulate(tiny, policy, 3, seed=3, references={"p2p": (1e-3, 1.0), "a2a": (1e-3, 1.0)})
-    policy.save(sys.argv[1])
+    save_policy(policy, sys.argv[1])
     print(name, safe_open(sys.argv[1], "numpy").metadata()["sha256"])
 """
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.coordinator.test_store import trained
+from thzsync.coordinator import save_policy
 from thzsync.errors import ThzSyncError
 from thzsync.files import (
     content_digest,
@@ -37,11 +38,11 @@ def test_a_policy_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = trained("thz-sync", 3)
-    policy.save(tmp_path / "p")
+    save_policy(policy, tmp_path / "p")
     old = (tmp_path / "p").read_bytes()
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(ThzSyncError, match=f"{tmp_path / 'p'}: .*No space left on device"):
-        policy.save(tmp_path / "p")
+        save_policy(policy, tmp_path / "p")
     assert (tmp_path / "p").read_bytes() == old
 
 

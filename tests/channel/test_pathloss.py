@@ -178,7 +178,7 @@ def test_a_path_loss_is_named_or_given_with_its_keys():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("free-spaces", "channel.path_loss: .*'free-space'"),
+        ("free-spaces", "channel.path_loss.kind: .*'free-space'"),
         ({"kind": "log-distance", "exponent": -1}, r"channel\.path_loss\.exponent: found -1"),
         ({"exponent": 2}, r"channel\.path_loss\.exponent: unknown key"),
         (3, r"channel\.path_loss: "),

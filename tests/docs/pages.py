@@ -15,6 +15,7 @@ PAGES = (
     "docs/api.md",
     "docs/architecture.md",
     "docs/environment.md",
+    "docs/radios.md",
     "docs/extending.md",
     "docs/gallery.md",
     "docs/glossary.md",

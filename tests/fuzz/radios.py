@@ -42,6 +42,7 @@ def _changes(rng: np.random.Generator) -> dict[str, Any]:
         "thz.antenna": _antenna(rng),
         "thz.interference": _one(rng, "constant", "beams"),
         "thz.interference_headroom_db": float(rng.choice((0.1, 1.0, 3.0))),
+        "thz.band_start_hz": float(rng.choice((290e9, 290e9, 290e9, 200e9))),
         "thz.receive_gain_db": float(rng.uniform(0, 40)),
         "thz.transmit_gain_db": float(rng.choice((0.0, 25.0, rng.uniform(-5, 40)))),
         "thz.noise_figure_db": float(rng.uniform(0, 30)),

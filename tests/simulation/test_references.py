@@ -56,7 +56,8 @@ def test_all_wired_scores_minus_one_against_itself_under_any_seed() -> None:
 def test_means_do_not_depend_on_how_many_threads_there_are() -> None:
     """Polars sums thousands of rows in as many parts as it has threads."""
     values = np.random.default_rng(0).lognormal(0, 3, 5000)
-    rows = {"kind": "p2p", "completion_ms": values, "optical_energy_j": values, "thz_energy_j": 0.0}
+    others = {"thz_energy_j": 0.0, "further_energy_j": 0.0}
+    rows = {"kind": "p2p", "completion_ms": values, "optical_energy_j": values, **others}
     time, energy = mean_costs(pl.DataFrame(rows))["p2p"]
     assert time == pytest.approx(math.fsum(values * 1e-3) / 5000, rel=1e-15)
     assert energy == pytest.approx(math.fsum(values) / 5000, rel=1e-15)

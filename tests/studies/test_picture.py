@@ -132,7 +132,7 @@ KEYS = {
     "optical.packet_bytes": ("largest packet", "3.73 GiB"),
     "thz.subbands": ("number of non-overlapping subbands", "4,000,000,000"),
     "thz.band_start_hz": ("lower edge of the band", "4 GHz"),
-    "channel.reference_hz": ("f_0 of the measured path-loss laws", "4 GHz"),
+    "channel.reference_hz": ("f_0 of the path-loss laws", "4 GHz"),
     "jobs.train.training.allreduce_buckets": ("gradient buckets per stage", "4,000,000,000"),
     "nobody.knows": ("nobody.knows", "4,000,000,000"),
 }

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
+from warnings import warn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -55,6 +57,13 @@ class BuiltInLearner:
     def freeze(self) -> None:
         """Neither explore nor learn from now on."""
         self.frozen = True
+
+    def save(self, path: str | Path) -> None:
+        """Write what it knows: `save_policy`, which replaces this from version 0.4 on."""
+        from thzsync.coordinator.saved import save_policy
+
+        warn("policy.save(file) is now save_policy(policy, file)", DeprecationWarning, stacklevel=2)
+        save_policy(self, path)  # type: ignore[arg-type]
 
 
 _NUMBERED: Final = {"p2p": 0, "a2a": 1, "allreduce": 2, "shared": 3, "ddqn": 4}

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from thzsync.coordinator.interface import LearningPolicy, Policy
 from thzsync.coordinator.registry import PolicyLike, make_policy
-from thzsync.coordinator.store import (
-    FORMAT_VERSION,
-    Shape,
-    check_shape,
-    read_policy,
-    space_of,
-    write_policy,
-)
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
+
+if TYPE_CHECKING:
+    from thzsync.coordinator.store import Shape
 
 NEEDED: Final = ("state", "load", "freeze")
 """Methods of a policy that can be saved."""
@@ -42,8 +37,13 @@ def knowledge_of(policy: Policy) -> str:
     return str(getattr(policy, "knowledge", ""))
 
 
-def save_policy(policy: Policy, path: str | Path, scenario: Scenario) -> None:
-    """Write everything learnt for ``load_policy``; ``scenario`` is that of its runs."""
+def save_policy(policy: Policy, path: str | Path, scenario: Scenario | None = None) -> None:
+    """Write everything learnt for ``load_policy``.
+
+    ``scenario`` is that of its runs; a policy that has a ``shape`` needs none.
+    """
+    from thzsync.coordinator.store import write_policy  # compiled: not for who only loads scenarios
+
     learner = learning_policy(policy)
     state = learner.state()
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
@@ -63,6 +63,8 @@ def load_policy(
     ``policy`` is the one that the caller asks for: a name, a factory, or an object to copy. It is
     needed where the file's policy is not registered.
     """
+    from thzsync.coordinator.store import check_shape, read_policy
+
     name, shape, values, arrays = read_policy(path)
     made = make_policy(name if policy is None else policy, scenario, streams)
     if name != made.name:
@@ -82,5 +84,12 @@ def load_policy(
     return learner
 
 
-def _shape(policy: LearningPolicy, scenario: Scenario) -> Shape:
-    return {"format version": FORMAT_VERSION, **getattr(policy, "shape", space_of(scenario))}
+def _shape(policy: LearningPolicy, scenario: Scenario | None) -> Shape:
+    from thzsync.coordinator.store import FORMAT_VERSION, space_of
+
+    shape = getattr(policy, "shape", None)
+    if shape is None:
+        if scenario is None:
+            raise ThzSyncError(f"policy {policy.name!r} has no shape; save it with its scenario")
+        shape = space_of(scenario)
+    return {"format version": FORMAT_VERSION, **shape}
