@@ -23,7 +23,6 @@ from thzsync.feasibility.estimate import (
     link_count,
     load_of,
 )
-from thzsync.feasibility.links import unusable_links
 from thzsync.network import Network, network_of
 from thzsync.scenario import FibreDegraded, NetworkFile, RingNetwork, Scenario, preset_names
 from thzsync.scenario.fidelity import in_flows
@@ -192,7 +191,10 @@ def _graph_problems(scenario: Scenario, graphs: list[TrainingGraph], files: bool
 def _remarks_on(scenario: Scenario, load: Load, graphs: list[TrainingGraph]) -> Iterator[str]:
     """One line each: the key, its value, and what was probably meant."""
     yield from _slow_fibres(scenario)
-    yield from unusable_links(scenario, graphs)
+    if scenario.thz.rate.steps():
+        from thzsync.feasibility.links import unusable_links  # compiled: not for Shannon's law
+
+        yield from unusable_links(scenario, graphs)
     yield from _odd_times(scenario, graphs)
     yield from _heavy_load(scenario, load, graphs)
 
