@@ -344,3 +344,9 @@ def test_two_policies_break_even() -> None:
     sought = {"key": KEY, "low": 0, "high": 1}
     with pytest.raises(ThzSyncError, match=r"policies: .*thz-sync"):
         specify({"break_even": sought, "policies": ["thz-sync"]}, "x")
+
+
+def test_every_energy_can_be_sought() -> None:
+    for metric in ("wall_energy_j", "static_energy_j", "total_energy_j"):
+        sought = {"key": "thz.noise_figure_db", "low": 0, "high": 20, "metric": metric}
+        assert specify({"base": "tiny", "break_even": sought}, "").break_even is not None
