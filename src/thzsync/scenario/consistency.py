@@ -13,6 +13,7 @@ from thzsync.scenario.fabric import AIR_BAND_HZ
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
 from thzsync.scenario.floor import FLOORS, refuse_too_near
 from thzsync.scenario.network import RingNetwork
+from thzsync.scenario.rates import RATE_LAWS, step_problem
 
 if TYPE_CHECKING:
     from thzsync.scenario.floor import FloorKind
@@ -48,6 +49,22 @@ def floor_problems(scenario: Scenario) -> Iterator[str]:
             refuse_too_near(places_m)
         except ValueError as error:
             yield f"floor: {error}"
+
+
+def rate_problems(scenario: Scenario) -> Iterator[str]:
+    """What is wrong with the rate law of a plug-in."""
+    law = scenario.thz.rate
+    if RATE_LAWS.origin(law.kind) == BUILT_IN:
+        return
+    place = f"thz.rate: kind {law.kind!r}"
+    try:
+        with blamed(place):
+            problem = step_problem(law)
+    except ThzSyncError as error:
+        yield str(error)
+        return
+    if problem:
+        yield f"{place}: {problem}"
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:

@@ -35,7 +35,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Model]:
     for name, section in given.items():
         if name not in known:
             others = f"there are some for {', '.join(known)}" if known else "nothing has parameters"
-            problems.append(f"parameters.{name}: {closest(name, known) or others}")
+            remedy = closest(name, known) or f"{others}; plug-ins may bring more"
+            problems.append(f"parameters.{name}: {remedy}")
             continue
         try:
             found[name] = known[name].model_validate(section)

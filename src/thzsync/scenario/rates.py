@@ -8,6 +8,7 @@ group ``thzsync.rate_laws``.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -85,6 +86,7 @@ ERROR_STEP_DB: Final = 0.25
 """Distance of the points at which the error rate of a mode is taken [dB]."""
 NEGLIGIBLE_ERROR: Final = 1e-3
 """No point is taken above the first one with a lower error rate."""
+ROUNDING: Final = 1 + 1e-9
 CHIPS_PER_HZ: Final = 1.76 / 2.16
 """Chips per second and hertz: 1.76 Gchip/s in a channel of 2.16 GHz, and multiples of both."""
 MODES: Final = (
@@ -124,6 +126,20 @@ class SingleCarrier(ModeTable):
             Step(name, snr_db + margin_db, bits * code_rate * CHIPS_PER_HZ)
             for name, bits, code_rate, snr_db in MODES
         )
+
+
+def step_problem(law: RateLaw) -> str | None:
+    """What no transceiver can do of a law's steps, if anything."""
+    for step in law.steps():
+        limit = math.log2(1 + 10 ** (step.snr_db / 10))
+        if not 0 < step.efficiency <= limit * ROUNDING:
+            return (
+                f"step {step.name!r} has {step.efficiency:g} bit/s/Hz; use more than 0, up to "
+                f"{limit:g} (Shannon's limit at {step.snr_db:g} dB)"
+            )
+        if not 0 <= step.error_rate < 1:
+            return f"step {step.name!r} loses a share of {step.error_rate:g}; use 0 to below 1"
+    return None
 
 
 def fastest(steps: tuple[Step, ...]) -> list[Step]:
