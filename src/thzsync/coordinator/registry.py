@@ -89,9 +89,7 @@ def policy_names() -> list[str]:
 
 def find_policy(name: str) -> Policy | PolicyFactory:
     """The registered policy or factory of this name."""
-    found: Policy | PolicyFactory | None = POLICIES.get(name)
-    if found is None:
-        raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
+    found: Policy | PolicyFactory = POLICIES.find(name)
     return found
 
 
