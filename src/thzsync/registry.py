@@ -114,9 +114,10 @@ class Registry(Generic[K, T]):
         found = self.get(key)
         if found is None:
             alike = [k for k in self.known() if isinstance(k, str) or k[0] == key[0]]
-            names = ", ".join(k if isinstance(k, str) else k[1] for k in alike) or "none is known"
+            names = ", ".join(k if isinstance(k, str) else k[1] for k in alike)
+            others = f"use one of {names}" if names else "none is known"
             raise ThzSyncError(
-                f"{self._named(key)} does not exist; use one of {names}; plug-ins may bring more"
+                f"{self._named(key)} does not exist; {others}; plug-ins may bring more"
             )
         return found
 
