@@ -49,7 +49,9 @@ def printable(text: str) -> str:
 def in_one_line(problem: BaseException) -> str:
     """An exception as a line; the type's name helps where the message is not one of thzsync."""
     text = printable(" ".join(str(problem).split()))
-    return text if isinstance(problem, ThzSyncError) else f"{type(problem).__name__}: {text}"
+    if isinstance(problem, ThzSyncError):
+        return text
+    return f"{type(problem).__name__}: {text}".removesuffix(": ")
 
 
 def _is_control(character: str) -> bool:

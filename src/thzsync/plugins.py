@@ -125,9 +125,8 @@ def receive(plugins: Sequence[Plugin]) -> None:
             _import(plugin.name, "plugins of this worker")
         if _loaded[plugin.name].sha256 != plugin.sha256:
             raise ThzSyncError(
-                f"plug-in {plugin.name}: this worker has other files of it (version "
-                f"{_loaded[plugin.name].version}, here {plugin.version}); restart the workers, or "
-                "install one version everywhere"
+                f"plug-in {plugin.name}: this worker has other files of it; restart the workers, "
+                "or install one version everywhere"
             )
 
 

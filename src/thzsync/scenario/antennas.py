@@ -228,5 +228,4 @@ ANTENNAS: Final[Kinds] = kinds_of("antenna", ENTRY_POINTS, Antenna, _built_in)
 
 def register_antenna(kind: type[Antenna]) -> type[Antenna]:
     """Make a kind of antenna known by the default of its key ``kind``, for this process."""
-    ANTENNAS.register(kind)
-    return kind
+    return ANTENNAS.register(kind)

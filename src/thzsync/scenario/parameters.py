@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from thzsync.errors import Problems
+from thzsync.errors import Problems, ThzSyncError
 from thzsync.plugins import families
 from thzsync.scenario.base import Model
 from thzsync.scenario.explain import closest, explain
@@ -25,7 +25,9 @@ def parameter_models() -> dict[str, type[Model]]:
             if isinstance(model, type) and issubclass(model, Model):
                 name = key if isinstance(key, str) else key[1]
                 if found.setdefault(name, model) is not model:
-                    raise ValueError(f"parameters.{name}: two objects of this name have parameters")
+                    raise ThzSyncError(
+                        f"parameters.{name}: two objects of this name have parameters; rename one"
+                    )
     return found
 
 

@@ -156,5 +156,4 @@ RATE_LAWS: Final = kinds_of("rate law", ENTRY_POINTS, RateLaw, lambda: (Shannon,
 
 def register_rate_law(law: type[RateLaw]) -> type[RateLaw]:
     """Make a rate law known by the default of its key ``kind``, for this process."""
-    RATE_LAWS.register(law)
-    return law
+    return RATE_LAWS.register(law)
