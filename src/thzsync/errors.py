@@ -46,6 +46,14 @@ def printable(text: str) -> str:
     return "".join(_escaped(c) if _is_control(c) else c for c in text)
 
 
+def in_one_line(problem: BaseException) -> str:
+    """An exception as a line; the type's name helps where the message is not one of thzsync."""
+    text = printable(" ".join(str(problem).split()))
+    if isinstance(problem, ThzSyncError):
+        return text
+    return f"{type(problem).__name__}: {text}".removesuffix(": ")
+
+
 def _is_control(character: str) -> bool:
     return category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
 

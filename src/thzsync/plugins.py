@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from thzsync.errors import ThzSyncError, printable
+from thzsync.errors import ThzSyncError, in_one_line
 from thzsync.registry import Registry, registering
 
 ENTRY: Final = re.compile(r"(.+/)?[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -117,7 +117,7 @@ def sent(entries: Iterable[str]) -> tuple[Plugin, ...]:
 def receive(plugins: Sequence[Plugin]) -> None:
     """Load the plug-ins of the calling process: from Python's path, their folder, or as sent."""
     for plugin in plugins:
-        top = plugin.name.partition(".")[0]
+        top = _top(plugin.name)
         if plugin.name not in _loaded:
             if not _is_on_path(top):
                 there = _is_in(plugin.folder, top)
@@ -125,9 +125,8 @@ def receive(plugins: Sequence[Plugin]) -> None:
             _import(plugin.name, "plugins of this worker")
         if _loaded[plugin.name].sha256 != plugin.sha256:
             raise ThzSyncError(
-                f"plug-in {plugin.name}: this worker has other files of it (version "
-                f"{_loaded[plugin.name].version}, here {plugin.version}); restart the workers, or "
-                "install one version everywhere"
+                f"plug-in {plugin.name}: this worker has other files of it; restart the workers, "
+                "or install one version everywhere"
             )
 
 
@@ -139,19 +138,41 @@ def blamed(what: str) -> Iterator[None]:
     except ThzSyncError:
         raise
     except Exception as error:
-        problem = f"{type(error).__name__}: {printable(str(error))}"
-        raise ThzSyncError(f"{what} failed with {problem}") from error
+        where = _place(error, _loaded)
+        raise ThzSyncError(f"{what} failed with {in_one_line(error)}{where}") from error
+
+
+def fault(error: BaseException) -> ThzSyncError | None:
+    """An error in the code of a plug-in as one line with its place; None for any other error."""
+    where = _place(error, _loaded)
+    return ThzSyncError(f"a plug-in failed with {in_one_line(error)}{where}") if where else None
 
 
 def _module(entry: str) -> str:
     return entry.rpartition("/")[2]
 
 
+def _top(name: str) -> str:
+    """The package of a module."""
+    return name.partition(".")[0]
+
+
+def _place(error: BaseException, plugins: Iterable[str]) -> str:
+    """Where plug-ins were at an error: the innermost of their lines; empty if they were not."""
+    tops, found = set(map(_top, plugins)), ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if _top(str(frame.f_globals.get("__name__"))) in tops:
+            found = f" ({frame.f_code.co_filename}, line {line})"
+    return found
+
+
 def _load(entry: str, place: str, beside: Path | None) -> str:
     if not ENTRY.fullmatch(entry) or entry.endswith(".py"):
         raise ThzSyncError(f"{place}: found {entry!r}; name a module, such as my_lab.methods")
     parent, slash, module = entry.rpartition("/")
-    top = module.partition(".")[0]
+    top = _top(module)
+    if top in sys.stdlib_module_names or top == "thzsync":
+        raise ThzSyncError(f"{place}: {top} is a module of Python or of thzsync; rename yours")
     here, found = Path(parent), None
     if module not in _loaded:
         invalidate_caches()
@@ -207,9 +228,8 @@ def _import(name: str, place: str) -> None:
     except (Exception, SystemExit) as error:
         for family in Registry.families:
             family.drop(name)
-        top = name.partition(".")[0]
         for module_name in sys.modules.keys() - before:
-            if module_name.partition(".")[0] == top:
+            if _top(module_name) == _top(name):
                 del sys.modules[module_name]
         raise ThzSyncError(f"{place}: {_failure(name, error)}") from error
 
@@ -221,20 +241,14 @@ def _failure(name: str, error: BaseException) -> str:
             f"there is no module {missing} on Python's path, in this folder or beside the "
             f"scenario; install it, or say where it lies with --plugin FOLDER/{name}"
         )
-    if isinstance(error, SyntaxError):
-        file, line = error.filename, error.lineno
-    else:
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [f for f in frames if "importlib" not in f.filename and f.filename != __file__]
-        file, line = (own[-1].filename, own[-1].lineno) if own else (name, None)
-    text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-    text = str(error) if isinstance(error, ThzSyncError) else text
-    where = f"{file}, line {line}" if line is not None else file
-    return f"plug-in {name} cannot be imported: {text} ({where})"
+    text, where = in_one_line(error), _place(error, [name])
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        text, where = f"SyntaxError: {error.msg}", f" ({error.filename}, line {error.lineno})"
+    return f"plug-in {name} cannot be imported: {text}{where}"
 
 
 def _described(name: str, module: Any) -> Plugin:
-    top = sys.modules[name.partition(".")[0]]
+    top = sys.modules[_top(name)]
     versions = (getattr(m, "__version__", None) for m in (module, top))
     version = next((str(v) for v in versions if v is not None), None)
     sources = dict(_sources(top))

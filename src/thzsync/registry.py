@@ -109,6 +109,18 @@ class Registry(Generic[K, T]):
             )
         return found
 
+    def find(self, key: K) -> T:
+        """The object of a key; an unknown one is refused."""
+        found = self.get(key)
+        if found is None:
+            alike = [k for k in self.known() if isinstance(k, str) or k[0] == key[0]]
+            names = ", ".join(k if isinstance(k, str) else k[1] for k in alike)
+            others = f"use one of {names}" if names else "none is known"
+            raise ThzSyncError(
+                f"{self._named(key)} does not exist; {others}; plug-ins may bring more"
+            )
+        return found
+
     def origin(self, key: K) -> str:
         """Where a known object comes from: built in, a package, or a module."""
         return self._packages.get(key) or self.modules.get(key, BUILT_IN)

@@ -106,7 +106,7 @@ def test_a_registered_class_is_known_to_workers() -> None:
         ([half], r"no name.*\{'mine'"),
         ([Averaging, Averaging], "twice"),
         ({"../there": Averaging}, r"\.\./there"),
-        (["nobody"], "no such policy"),
+        (["nobody"], "does not exist"),
     ],
 )
 def test_unclear_names_are_refused(policies: Any, told: str) -> None:

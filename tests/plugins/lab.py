@@ -38,7 +38,8 @@ class Star:
 register_method(FlowMethod("allreduce", "star", Star(), "assignment", "one hub", Keys))
 '''
 KINDS = '''
-"""A floor, a network and a workload."""
+"""A floor, a network, a workload and a rate law."""
+import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -47,9 +48,11 @@ from pydantic import Field
 from thzsync.collectives import Tensor
 from thzsync.network import Wires
 from thzsync.scenario import (
-    FloorKind, SwitchedNetwork, WorkloadKind, register_floor, register_network, register_workload
+    FloorKind, RateLaw, SwitchedNetwork, WorkloadKind, register_floor, register_network,
+    register_rate_law, register_workload,
 )
 from thzsync.scenario.base import Bytes, Count, Metres, Seconds
+from thzsync.scenario.rates import Step
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 
 
@@ -122,6 +125,70 @@ class Steps(WorkloadKind):
                       demand=Tensor(self.size_bytes), after=(len(nodes) - 1,), **common)
             )
         return TrainingGraph(tuple(nodes))
+
+
+@register_rate_law
+class Half(RateLaw):
+    """Half of what Shannon allows, in steps of 3 dB."""
+
+    kind: Literal["half"] = "half"
+    """Which law this is."""
+    levels: Count = 6
+    """Number of steps."""
+
+    def steps(self):
+        ratios = [3.0 * (k + 1) for k in range(self.levels)]
+        return tuple(Step(f"{db} dB", db, math.log2(1 + 10 ** (db / 10)) / 2) for db in ratios)
+'''
+POLICIES = '''
+"""A policy that learns, and can be saved."""
+import numpy as np
+
+from thzsync.coordinator import Action, register_policy
+from thzsync.scenario.base import Count, Fraction, Model
+
+
+class Keys(Model):
+    shares: Count = 3
+    """Shares of THz that are tried."""
+    exploration: Fraction = 0.2
+    """Decisions that explore."""
+
+
+@register_policy
+class BestShare:
+    name = "best-share"
+    parameters = Keys
+
+    def __init__(self, streams, parameters):
+        self.generator, self.keys = streams.generator("policy"), parameters
+        self.mean, self.tries = np.zeros((2, parameters.shares))
+        self.frozen = False
+
+    def decide(self, situation):
+        chosen = int(np.argmax(self.mean))
+        if not self.frozen and self.generator.random() < self.keys.exploration:
+            chosen = int(self.generator.integers(self.keys.shares))
+        return Action.uniform(situation.offer, chosen / max(self.keys.shares - 1, 1), 1.0)
+
+    def learn(self, situation, action, outcome):
+        chunks = situation.offer.chunks.sum()
+        if self.frozen or not chunks:
+            return
+        k = round(float(action.thz_chunks.sum() / chunks) * (self.keys.shares - 1))
+        self.tries[k] += 1
+        self.mean[k] += (outcome.reward - self.mean[k]) / self.tries[k]
+
+    def state(self):
+        return {"mean": self.mean.copy(), "tries": self.tries.copy(),
+                "generator": self.generator.bit_generator.state}
+
+    def load(self, state):
+        self.mean, self.tries = state["mean"].copy(), state["tries"].copy()
+        self.generator.bit_generator.state = state["generator"]
+
+    def freeze(self):
+        self.frozen = True
 '''
 SCENARIO = """
 preset = "tiny"
@@ -131,15 +198,40 @@ plugins = ["star_lab.methods"]
 [collectives]
 allreduce = "star"
 """
+ALL = """
+preset = "tiny"
+name = "all"
+plugins = ["star_lab.methods", "star_lab.kinds", "star_lab.policies"]
+
+[collectives]
+allreduce = "star"
+
+[thz.rate]
+kind = "half"
+levels = 8
+
+[parameters.star]
+worst = true
+
+[parameters.best-share]
+exploration = 0.5
+
+[[jobs]]
+name = "train"
+workload = { kind = "steps", steps = 3, size_bytes = "2 MiB" }
+"""
+"""A method, a workload, a rate law and a policy of the package, three of them with keys."""
 
 
 def write_lab(folder: Path) -> Path:
-    """The package and the scenario in a folder; the scenario."""
+    """The package and both scenarios in a folder; the path of the first one."""
     package = folder / "star_lab"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text('__version__ = "1.2"\n')
     (package / "methods.py").write_text(METHODS)
     (package / "kinds.py").write_text(KINDS)
+    (package / "policies.py").write_text(POLICIES)
+    (folder / "all.toml").write_text(ALL)
     scenario = folder / "star.toml"
     scenario.write_text(SCENARIO)
     return scenario

@@ -90,7 +90,8 @@ def test_editors_and_starters_know_them() -> None:
     text = starter("tiny", ["star_lab.kinds"])
     assert tomllib.loads(text)["plugins"] == ["star_lab.kinds"]
     for shown in ("# apart_m = 1.5", "Distance of neighbours", '# kind = "hub"', "# fibres = 1",
-                  "# [jobs.workload]", "# steps = 2"):  # fmt: skip
+                  "# [jobs.workload]", "# steps = 2", '# kind = "half"',
+                  "# levels = 6"):  # fmt: skip
         assert shown in text
 
 

@@ -59,7 +59,7 @@ def test_the_digest_counts_files_not_places_and_nothing_without_plugins(here: Pa
         patch.setitem(plugins._loaded, plugin.name, replace(plugin, sha256="another"))
         assert found.digest != before
     assert set(plugin.sources) == {
-        f"star_lab/{name}.py" for name in ("__init__", "kinds", "methods")
+        f"star_lab/{name}.py" for name in ("__init__", "kinds", "methods", "policies")
     }
     assert plugin.version == "1.2"
 

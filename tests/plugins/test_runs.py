@@ -16,8 +16,8 @@ from tests.studies.sweeps import THZSYNC, environment, outcome, stored
 from tests.studies.test_cluster import started, told, worker
 
 SWEEP = [
-    *("sweep", "lab/star.toml", "--set", "thz.max_power_w=0.05,0.2"),
-    *("--policies", "all-wired,fixed-ratio", "--seeds", "1", "--iterations", "1"),
+    *("sweep", "lab/all.toml", "--set", "thz.max_power_w=0.05,0.2"),
+    *("--policies", "all-wired,best-share", "--seeds", "1", "--iterations", "1"),
 ]
 
 
@@ -29,30 +29,36 @@ def above(tmp_path: Path) -> Path:
 
 
 def test_a_run_names_its_plugins_and_is_audited_by_its_record(above: Path) -> None:
-    thzsync(above, "run", "lab/star.toml", "--policy", "fixed-ratio", "--iterations", "1",
-            "--out", "run")  # fmt: skip
+    thzsync(above, "run", "lab/all.toml", "--policy", "best-share", "--iterations", "1",
+            "--out", "run", "--save", "learnt")  # fmt: skip
     told = json.loads((above / "run/run.json").read_text())["plugins"]
     assert told["star_lab.methods"]["version"] == "1.2"
     assert len(told["star_lab.methods"]["sha256"]) == 64
     events = pl.read_parquet(above / "run/events.parquet")
-    assert "star" in events["method"]
+    assert events["method"].to_list() == ["star"] * 3
     thzsync(above, "audit", "run")
+    thzsync(above, "report", "run")
+    thzsync(above, "run", "lab/all.toml", "--policy", "best-share", "--iterations", "1",
+            "--from", "learnt", "--frozen", "--out", "frozen")  # fmt: skip
+    assert json.loads((above / "frozen/run.json").read_text())["learning"] == ""
+    thzsync(above, "audit", "frozen")
     (above / "again").mkdir()
     lost = thzsync(above / "again", "audit", "../run", status=2).stderr
     assert len(lost.splitlines()) == 1
     assert "star_lab" in lost
     assert "scenario.toml" in lost
-    thzsync(above / "again", "audit", "../run", "--plugin", "../lab/star_lab.methods")
+    found = [f"--plugin=../lab/star_lab.{name}" for name in ("methods", "kinds", "policies")]
+    thzsync(above / "again", "audit", "../run", *found)
 
     file = above / "lab/star_lab/methods.py"
     file.write_text(file.read_text() + "# another version\n")
     changed = thzsync(above, "audit", "run").stderr
-    assert len(changed.splitlines()) == 1
+    assert len(changed.splitlines()) == 3
     assert "star_lab.methods" in changed
 
 
 def test_two_workers_get_it(above: Path) -> None:
-    thzsync(above, "compare", "lab/star.toml", "--policies", "all-wired,fixed-ratio", "--seeds",
+    thzsync(above, "compare", "lab/all.toml", "--policies", "all-wired,best-share", "--seeds",
             "2", "--iterations", "1", "--workers", "2", "--out", "compared")  # fmt: skip
     events = pl.read_parquet(above / "compared/events.parquet")
     used = events.filter(pl.col("kind") == "allreduce")["method"].unique().to_list()

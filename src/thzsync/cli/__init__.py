@@ -81,6 +81,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return INTERRUPTED
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except Exception as error:
+        _blame(error)
     return 2
 
 
@@ -117,6 +119,16 @@ def _interrupt(number: int, *_: object) -> None:
     sys.unraisablehook = lambda _: None
     sys.excepthook = lambda *_: None
     raise KeyboardInterrupt
+
+
+def _blame(error: Exception) -> None:
+    """An error in the code of a plug-in in one line; any other is raised again."""
+    from thzsync.plugins import fault
+
+    told = None if interrupted(error) else fault(error)
+    if told is None:
+        raise error
+    _say(f"thzsync: error: {told}")
 
 
 def _explain(error: Any) -> None:

@@ -101,9 +101,4 @@ def collective_names() -> list[str]:
 
 def find_collective(name: str) -> Collective:
     """The collective of this name."""
-    collective = COLLECTIVES.get(name)
-    if collective is None:
-        raise ThzSyncError(
-            f"collective {name!r} does not exist; use one of {', '.join(collective_names())}"
-        )
-    return collective
+    return COLLECTIVES.find(name)

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 
 from thzsync.coordinator.interface import Policy
 from thzsync.coordinator.static import STATIC
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, in_one_line
 from thzsync.registry import Registry
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
@@ -89,9 +89,7 @@ def policy_names() -> list[str]:
 
 def find_policy(name: str) -> Policy | PolicyFactory:
     """The registered policy or factory of this name."""
-    found: Policy | PolicyFactory | None = POLICIES.get(name)
-    if found is None:
-        raise ThzSyncError(f"{name}: no such policy; use one of {', '.join(policy_names())}")
+    found: Policy | PolicyFactory = POLICIES.find(name)
     return found
 
 
@@ -99,7 +97,7 @@ def make_policy(policy: PolicyLike, scenario: Scenario, streams: Streams) -> Pol
     """A new policy for one run: what a factory makes, or a copy of an object."""
     source = find_policy(policy) if isinstance(policy, str) else policy
     if is_policy(source):
-        return copy.deepcopy(source)
+        return _copied(source)
     if not callable(source):
         raise ThzSyncError(f"policy: found {source!r}; use a name, a policy or its class")
     made: object = _call(source, scenario, streams)
@@ -108,6 +106,16 @@ def make_policy(policy: PolicyLike, scenario: Scenario, streams: Streams) -> Pol
     if isinstance(policy, str) and made.name != policy:
         raise ThzSyncError(f"policy {policy!r} calls itself {made.name!r}; give it one name")
     return made
+
+
+def _copied(policy: Policy) -> Policy:
+    try:
+        return copy.deepcopy(policy)
+    except Exception as error:  # classes raise many kinds if they cannot be copied
+        raise ThzSyncError(
+            f"policy {policy.name!r} cannot be copied for a run ({in_one_line(error)}); give its "
+            "class or a function that makes it"
+        ) from error
 
 
 def _call(factory: Any, scenario: Scenario, streams: Streams) -> Any:

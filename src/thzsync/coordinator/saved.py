@@ -46,6 +46,8 @@ def save_policy(policy: Policy, path: str | Path, scenario: Scenario | None = No
 
     learner = learning_policy(policy)
     state = learner.state()
+    if not isinstance(state, dict):
+        raise ThzSyncError(f"policy {policy.name!r}: its state is {state!r}; return a dictionary")
     arrays = {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
     values = {name: value for name, value in state.items() if name not in arrays}
     write_policy(path, policy.name, _shape(learner, scenario), values, arrays)
@@ -77,7 +79,7 @@ def load_policy(
         learner.load(arrays | values)
     except ThzSyncError as error:
         raise ThzSyncError(f"{path}: {error}") from None
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ThzSyncError(f"{path}: incomplete ({error}); save it again") from None
     if frozen:
         learner.freeze()

@@ -82,15 +82,26 @@ def write_policy(
 
     ordered = {key: np.asarray(array, order="C") for key, array in arrays.items()}
     try:
+        _check_keys(progress)
         header = json.dumps({"policy": name, "shape": shape, "progress": progress})
         metadata = {HEADER: header, CHECKSUM: checksum(header, ordered)}
         content = save(ordered, metadata=metadata)
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ThzSyncError(
-            f"policy {name!r}: its state cannot be saved ({error}); use arrays of numbers and "
-            "plain values"
+            f"policy {name!r}: its state cannot be saved ({error}); use arrays of numbers, "
+            "and plain values with texts as keys"
         ) from None
     write_atomically(path, _in_order(content))
+
+
+def _check_keys(value: Any) -> None:
+    """Refuse keys that would come back from JSON as texts."""
+    for each in value if isinstance(value, (list, tuple)) else ():
+        _check_keys(each)
+    for key, each in value.items() if isinstance(value, dict) else ():
+        if not isinstance(key, str):
+            raise TypeError(f"key {key!r} is no text")
+        _check_keys(each)
 
 
 def _in_order(content: bytes) -> bytes:

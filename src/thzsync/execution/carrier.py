@@ -121,13 +121,7 @@ def register_carrier(kind: CarrierKind) -> CarrierKind:
 
 def find_carrier(name: str) -> CarrierKind:
     """The carrier with this name."""
-    kind = CARRIERS.get(name)
-    if kind is None:
-        raise ThzSyncError(
-            f"carrier {name!r} does not exist; use some of {', '.join(CARRIERS.known())}, or "
-            f"register_carrier or an entry point of {ENTRY_POINTS} for one of your own"
-        )
-    return kind
+    return CARRIERS.find(name)
 
 
 def carrier_facts(scenario: Scenario) -> dict[str, CarrierFacts]:

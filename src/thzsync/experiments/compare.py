@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import ThzSyncError, in_one_line, interrupted
 from thzsync.experiments.comparison import Comparison
 from thzsync.experiments.policies import Own, Policies, given_policies
 from thzsync.experiments.runs import Tally, Task, execute
 from thzsync.experiments.store import Store
 from thzsync.records.certificate import certify, warn_beyond
 from thzsync.scenario import Scenario, ScenarioLike
-from thzsync.workers.call import in_one_line
 
 __all__ = ["Comparison", "compare"]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from thzsync import plugins
 from thzsync.errors import ThzSyncError, interrupted
 from thzsync.workers import Answer, Call, Executor, open_executor
 from thzsync.workers.call import hearing
@@ -88,7 +89,7 @@ def _attempt(function: Callable[[Item], Result], item: Item) -> Result | Failure
     except Exception as error:
         if interrupted(error):
             raise
-        return Failure(error, traceback.format_exc())
+        return Failure(plugins.fault(error) or error, traceback.format_exc())
 
 
 def apply_pickled(payload: bytes) -> bytes:

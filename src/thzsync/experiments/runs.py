@@ -146,8 +146,8 @@ def _divided(tasks: Sequence[Task], executor: Executor) -> Iterator[tuple[Any, S
     if here and not executor.is_here:
         names = ", ".join(dict.fromkeys(task.policy for task in here))
         warnings.warn(
-            f"{names}: workers cannot import what the running program defines, so these runs take "
-            "place in this process; move the policy into a module",
+            f"{names}: workers get neither what the running program defines nor what cannot be "
+            "pickled, so these runs take place in this process; name a class of a module",
             stacklevel=2,
         )
     yield stream_here, here

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import polars as pl
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, in_one_line
 from thzsync.experiments.parallel import Failure
 from thzsync.experiments.references import FOUND
 from thzsync.experiments.runs import Result, Task
@@ -18,7 +18,6 @@ from thzsync.files import write_atomically, write_document
 from thzsync.records import Fidelity, References
 from thzsync.records.format2 import filled
 from thzsync.records.run import frame_bytes
-from thzsync.workers.call import in_one_line
 
 FINISHED: Final = "finished"
 REFERENCES: Final = "references"

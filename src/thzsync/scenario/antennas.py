@@ -16,7 +16,7 @@ from thzsync.scenario.base import Loss, Model, Real, Seconds
 from thzsync.scenario.kinds import Kinds, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from thzsync.arrays import FloatArray
 
@@ -208,6 +208,17 @@ def _points(name: str) -> list[tuple[float, float]]:
     return found
 
 
+def pattern_problem(antenna: Antenna, gains_dbi: Iterable[float]) -> str | None:
+    """What no antenna of these gains can do, if it does: its axis is its best direction."""
+    import numpy as np
+
+    for gain_dbi in gains_dbi:
+        lost_db = np.asarray(antenna.loss_db(np.linspace(0.0, 180.0, 1801), gain_dbi))
+        if not (np.isfinite(lost_db).all() and (lost_db >= 0).all() and lost_db[0] == 0):
+            return f"at {gain_dbi:g} dBi its loss must be 0 dB on the axis, never below"
+    return None
+
+
 def _built_in() -> tuple[type[Antenna], ...]:
     return (Isotropic, Gaussian, F699, Table)
 
@@ -217,5 +228,4 @@ ANTENNAS: Final[Kinds] = kinds_of("antenna", ENTRY_POINTS, Antenna, _built_in)
 
 def register_antenna(kind: type[Antenna]) -> type[Antenna]:
     """Make a kind of antenna known by the default of its key ``kind``, for this process."""
-    ANTENNAS.register(kind)
-    return kind
+    return ANTENNAS.register(kind)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thzsync.errors import ThzSyncError
 from thzsync.plugins import blamed
 from thzsync.registry import BUILT_IN
+from thzsync.scenario.antennas import ANTENNAS, pattern_problem
 from thzsync.scenario.fabric import AIR_BAND_HZ
 from thzsync.scenario.faults import FibreDegraded, PairBlocked, SubbandJammed
 from thzsync.scenario.floor import FLOORS, refuse_too_near
+from thzsync.scenario.kinds import Kinds
 from thzsync.scenario.network import RingNetwork
+from thzsync.scenario.rates import RATE_LAWS, step_problem
 
 if TYPE_CHECKING:
     from thzsync.scenario.floor import FloorKind
@@ -32,22 +36,45 @@ def _spans(job: Job, floor: FloorKind) -> tuple[range, range]:
 
 def floor_problems(scenario: Scenario) -> Iterator[str]:
     """What is wrong with the floor of a plug-in; those that come with the package check theirs."""
-    floor = scenario.floor
-    if FLOORS.origin(floor.kind) == BUILT_IN:
+    yield from _of_plugin(FLOORS, scenario.floor, "floor", _floor_problem)
+
+
+def radio_problems(scenario: Scenario) -> Iterator[str]:
+    """What is wrong with the rate law and the antenna of a plug-in."""
+    thz = scenario.thz
+    gains_dbi = thz.transmit_gain_db, thz.receive_gain_db
+    yield from _of_plugin(RATE_LAWS, thz.rate, "thz.rate", step_problem)
+    yield from _of_plugin(
+        ANTENNAS, thz.antenna, "thz.antenna", partial(pattern_problem, gains_dbi=gains_dbi)
+    )
+
+
+def _of_plugin(
+    kinds: Kinds, section: Any, place: str, problem_of: Callable[[Any], str | None]
+) -> Iterator[str]:
+    """What is wrong with a section whose kind does not come with the package."""
+    if kinds.origin(section.kind) == BUILT_IN:
         return
+    place = f"{place}: kind {section.kind!r}"
     try:
-        with blamed(f"floor: kind {floor.kind!r}"):
-            groups, lanes, places_m = floor.groups, floor.lanes, floor.places_m
+        with blamed(place):
+            problem = problem_of(section)
     except ThzSyncError as error:
         yield str(error)
-        return
+    else:
+        if problem:
+            yield f"{place}: {problem}"
+
+
+def _floor_problem(floor: FloorKind) -> str | None:
+    groups, lanes, places_m = floor.groups, floor.lanes, floor.places_m
     if min(groups, lanes) < 1 or len(places_m) != groups * lanes:
-        yield f"floor: kind {floor.kind!r} has {len(places_m)} places for {groups} x {lanes} racks"
-    elif len(places_m) > 1:
-        try:
-            refuse_too_near(places_m)
-        except ValueError as error:
-            yield f"floor: {error}"
+        return f"has {len(places_m)} places for {groups} x {lanes} racks"
+    try:
+        refuse_too_near(places_m)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def partition_problems(scenario: Scenario) -> Iterator[str]:

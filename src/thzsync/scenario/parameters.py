@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from thzsync.errors import Problems
+from thzsync.errors import Problems, ThzSyncError
 from thzsync.plugins import families
 from thzsync.scenario.base import Model
 from thzsync.scenario.explain import closest, explain
@@ -25,7 +25,9 @@ def parameter_models() -> dict[str, type[Model]]:
             if isinstance(model, type) and issubclass(model, Model):
                 name = key if isinstance(key, str) else key[1]
                 if found.setdefault(name, model) is not model:
-                    raise ValueError(f"parameters.{name}: two objects of this name have parameters")
+                    raise ThzSyncError(
+                        f"parameters.{name}: two objects of this name have parameters; rename one"
+                    )
     return found
 
 
@@ -35,7 +37,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Model]:
     for name, section in given.items():
         if name not in known:
             others = f"there are some for {', '.join(known)}" if known else "nothing has parameters"
-            problems.append(f"parameters.{name}: {closest(name, known) or others}")
+            remedy = closest(name, known) or f"{others}; plug-ins may bring more"
+            problems.append(f"parameters.{name}: {remedy}")
             continue
         try:
             found[name] = known[name].model_validate(section)

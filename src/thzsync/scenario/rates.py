@@ -8,6 +8,7 @@ group ``thzsync.rate_laws``.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -85,6 +86,7 @@ ERROR_STEP_DB: Final = 0.25
 """Distance of the points at which the error rate of a mode is taken [dB]."""
 NEGLIGIBLE_ERROR: Final = 1e-3
 """No point is taken above the first one with a lower error rate."""
+ROUNDING: Final = 1 + 1e-9
 CHIPS_PER_HZ: Final = 1.76 / 2.16
 """Chips per second and hertz: 1.76 Gchip/s in a channel of 2.16 GHz, and multiples of both."""
 MODES: Final = (
@@ -126,6 +128,20 @@ class SingleCarrier(ModeTable):
         )
 
 
+def step_problem(law: RateLaw) -> str | None:
+    """What no transceiver can do of a law's steps, if anything."""
+    for step in law.steps():
+        limit = math.log2(1 + 10 ** (step.snr_db / 10))
+        if not 0 < step.efficiency <= limit * ROUNDING:
+            return (
+                f"step {step.name!r} has {step.efficiency:g} bit/s/Hz; use more than 0, up to "
+                f"{limit:g} (Shannon's limit at {step.snr_db:g} dB)"
+            )
+        if not 0 <= step.error_rate < 1:
+            return f"step {step.name!r} loses a share of {step.error_rate:g}; use 0 to below 1"
+    return None
+
+
 def fastest(steps: tuple[Step, ...]) -> list[Step]:
     """The steps by their ratio, without those that have a faster one at or below it."""
     kept: list[Step] = []
@@ -140,5 +156,4 @@ RATE_LAWS: Final = kinds_of("rate law", ENTRY_POINTS, RateLaw, lambda: (Shannon,
 
 def register_rate_law(law: type[RateLaw]) -> type[RateLaw]:
     """Make a rate law known by the default of its key ``kind``, for this process."""
-    RATE_LAWS.register(law)
-    return law
+    return RATE_LAWS.register(law)

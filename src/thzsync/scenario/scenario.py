@@ -21,6 +21,7 @@ from thzsync.scenario.consistency import (
     floor_problems,
     index_problems,
     partition_problems,
+    radio_problems,
 )
 from thzsync.scenario.energy import Energy
 from thzsync.scenario.fabric import Channel, Optical, Thz
@@ -195,7 +196,7 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
-        checks = (partition_problems, index_problems, buffer_problems, air_problems)
+        checks = partition_problems, index_problems, buffer_problems, air_problems, radio_problems
         problems = [*floor_problems(self)] or [line for check in checks for line in check(self)]
         if problems:
             raise ValueError("\n".join(problems))

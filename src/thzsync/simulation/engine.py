@@ -131,6 +131,8 @@ class Engine:
         """Carry out the pending event with this action."""
         if self.pending is None:
             raise ThzSyncError("action: no event waits for a decision; ask for a situation first")
+        if not isinstance(action, Action):
+            raise ThzSyncError(f"action: found {action!r}; give an Action")
         pending, world = self.pending, self.world
         action.check(pending.situation)
         graph = pending.situation.offer.transfers(action.chunks)

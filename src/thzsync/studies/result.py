@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from thzsync.display import counted
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, in_one_line
 from thzsync.experiments.comparison import METRICS
 from thzsync.experiments.statistics import paired_row
 from thzsync.experiments.store import Store
@@ -24,7 +24,6 @@ from thzsync.records.run import environment, frame_bytes
 from thzsync.scenario import Scenario
 from thzsync.studies.plan import Plan
 from thzsync.studies.specification import Specification, specify
-from thzsync.workers.call import in_one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

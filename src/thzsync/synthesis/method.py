@@ -11,6 +11,7 @@ import numpy as np
 
 from thzsync.arrays import FloatArray, IntArray
 from thzsync.collectives import Demand
+from thzsync.errors import ThzSyncError
 from thzsync.scenario import Thz
 from thzsync.scenario.base import Model
 from thzsync.scenario.parameters import section_of
@@ -170,6 +171,10 @@ class FlowMethod:
     ) -> TransferGraph:
         """The flows, under this method's name and discipline."""
         graph = self.planner.plan(demand, racks, chunk_bytes, setting)
+        if not isinstance(graph, TransferGraph):
+            raise ThzSyncError(
+                f"{self.collective} method {self.name!r}: found {graph!r}; return a TransferGraph"
+            )
         named = replace(graph, kind=self.collective, method=self.name)
         if not self.discipline:
             return named

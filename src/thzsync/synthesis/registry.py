@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from thzsync.collectives import collective_names
 from thzsync.errors import ThzSyncError
 from thzsync.registry import Registry
 from thzsync.scenario import Scenario
@@ -135,13 +134,4 @@ def method_of(scenario: Scenario, collective: str, name: str | None = None) -> M
 
 def find_method(collective: str, name: str) -> Method:
     """The method of this collective and name."""
-    method = METHODS.get((collective, name))
-    if method is not None:
-        return method
-    names = method_names(collective)
-    if not names:
-        known = ", ".join(c for c in collective_names() if method_names(c))
-        raise ThzSyncError(f"there is no method for {collective!r}; there are some for {known}")
-    raise ThzSyncError(
-        f"{collective} method {name!r} does not exist; use one of {', '.join(names)}"
-    )
+    return METHODS.find((collective, name))

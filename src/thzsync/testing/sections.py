@@ -25,20 +25,18 @@ from thzsync.scenario import (
     Scenario,
     WorkloadKind,
 )
-from thzsync.scenario.antennas import ANTENNAS
+from thzsync.scenario.antennas import ANTENNAS, pattern_problem
 from thzsync.scenario.base import Model
 from thzsync.scenario.floor import FLOORS, SHORTEST_M
 from thzsync.scenario.kinds import Kinds
 from thzsync.scenario.network import NETWORKS
 from thzsync.scenario.path_loss import PATH_LOSSES
-from thzsync.scenario.rates import RATE_LAWS
+from thzsync.scenario.rates import RATE_LAWS, step_problem
 from thzsync.scenario.workload import WORKLOADS
 from thzsync.streams import Streams
 from thzsync.testing.floors import FEW, RandomPolicy, check_run, small_floors
 from thzsync.topology import Topology
 from thzsync.workload import scenario_graph
-
-ROUNDING = 1e-9
 
 
 def check_rate_law(law: RateLaw) -> int:
@@ -46,15 +44,8 @@ def check_rate_law(law: RateLaw) -> int:
     place = _place("rate law", law)
     if law.steps() != law.steps():
         _refuse(place, "two calls of steps() differ")
-    for step in law.steps():
-        limit = float(np.log2(1 + 10 ** (step.snr_db / 10)))
-        if not 0 < step.efficiency <= limit * (1 + ROUNDING):
-            told = (
-                f"{step.name!r} has {step.efficiency:g} bit/s/Hz; use more than 0, up to {limit:g}"
-            )
-            _refuse(place, f"step {told} (Shannon's limit at {step.snr_db:g} dB)")
-        if not 0 <= step.error_rate < 1:
-            _refuse(place, f"step {step.name!r} loses a share of {step.error_rate:g}")
+    if problem := step_problem(law):
+        _refuse(place, problem)
     return _runs(place, RATE_LAWS, law, "thz.rate")
 
 
@@ -65,8 +56,8 @@ def check_antenna(antenna: Antenna) -> int:
         lost_db = antenna.loss_db(angle_deg, gain_dbi)
         _same(place, lost_db, antenna.loss_db(angle_deg.copy(), gain_dbi), "two calls of loss_db")
         _same(place, lost_db, antenna.loss_db(-angle_deg, gain_dbi), "both sides of the axis")
-        if not (np.isfinite(lost_db).all() and (lost_db >= 0).all() and lost_db[0] == 0):
-            _refuse(place, f"at {gain_dbi:g} dBi its loss must be 0 dB on the axis, never below")
+        if problem := pattern_problem(antenna, [gain_dbi]):
+            _refuse(place, problem)
     return _runs(place, ANTENNAS, antenna, "thz.antenna", gains_db=25.0, beams=True)
 
 

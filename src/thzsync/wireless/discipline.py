@@ -107,10 +107,4 @@ def declarations() -> dict[str, Declaration]:
 
 def find_discipline(name: str) -> Discipline:
     """The discipline of this name."""
-    discipline = DISCIPLINES.get(name)
-    if discipline is None:
-        raise ThzSyncError(
-            f"discipline {name!r} does not exist; use one of {', '.join(DISCIPLINES.known())}, or "
-            f"register_discipline or an entry point of {ENTRY_POINTS} for one of your own"
-        )
-    return discipline
+    return DISCIPLINES.find(name)

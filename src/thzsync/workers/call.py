@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Final, cast
 
-from thzsync.errors import ThzSyncError, interrupted
+from thzsync.errors import ThzSyncError, in_one_line, interrupted
 from thzsync.version import __version__
 
 Function = Callable[[bytes], bytes]
@@ -57,12 +57,6 @@ def carry_out(call: Call) -> Answer:
             answer = Answer(error=in_one_line(problem), traceback=traceback.format_exc())
     texts = dict.fromkeys(" ".join(str(found.message).split()) for found in caught)
     return replace(answer, warnings=tuple(texts))
-
-
-def in_one_line(problem: BaseException) -> str:
-    """An exception as a line; the type's name helps where the message is not one of thzsync."""
-    text = " ".join(str(problem).split())
-    return text if isinstance(problem, ThzSyncError) else f"{type(problem).__name__}: {text}"
 
 
 def _find(call: Call) -> Function:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from thzsync.errors import ThzSyncError
-from thzsync.workers.call import Answer, Call, News, carry_out, in_one_line
+from thzsync.errors import ThzSyncError, in_one_line
+from thzsync.workers.call import Answer, Call, News, carry_out
 
 PATIENCE: Final = "10s"
 
