@@ -42,6 +42,15 @@ JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j", *ENERGIES)
 METRICS: Final = (*JUDGED, "completion_ms", "thz_share")
 REALISTIC_NOISE_DB: Final = 11.0
 """Noise figure of a receiver that was built (InP, 10.8 dB)."""
+PAPER_RADIO: Final = {
+    "thz.rate": "shannon",
+    "thz.transmit_gain_db": 0.0,
+    "thz.receive_gain_db": 25.0,
+    "thz.noise_figure_db": 3.5,
+    "thz.antenna": "isotropic",
+    "thz.interference": "constant",
+}
+"""What the overlay `paper` says of the radio."""
 
 Row = dict[str, Any]
 Values = dict[str, FloatArray]
@@ -228,7 +237,9 @@ def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
         keys = ("access_bps", "inter_bps") if ringed else ("access_bps",)
         faster = {f"optical.{key}": 2 * getattr(optical, key) for key in keys}
         checks["fibre twice as fast"] = faster
-    if thz.noise_figure_db < REALISTIC_NOISE_DB:
+    if thz.rate.kind != "shannon":
+        checks["the paper's radio"] = PAPER_RADIO
+    elif thz.noise_figure_db < REALISTIC_NOISE_DB:
         noise = {"thz.noise_figure_db": REALISTIC_NOISE_DB}
         checks[f"noise figure of {REALISTIC_NOISE_DB:g} dB"] = noise
     else:

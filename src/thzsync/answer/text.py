@@ -101,12 +101,18 @@ def _sensitivity(answer: Answer) -> str:
 
 
 def next_step(answer: Answer) -> str:
-    """The same question with half of the change that matters most."""
-    row = answer.most_sensitive()[0]
+    """The same question with half of the change of a number that matters most."""
+    first, *others = answer.most_sensitive()
+    row = next(row for row in (first, *others) if _is_number(row))
     key, value = next(iter(row["changes"].items()))
     half = _typed(key, (value_at(answer.scenario, key) + value) / 2)
     command = f'thzsync ask {answer.source} --set "{key}={half}"'
-    return f"Next: {command} asks the same with half of the first change."
+    change = "the first change" if row is first else f"the change “{row['check']}”"
+    return f"Next: {command} asks the same with half of {change}."
+
+
+def _is_number(check: Row) -> bool:
+    return all(isinstance(value, (int, float)) for value in check["changes"].values())
 
 
 def _typed(key: str, value: float) -> str:
