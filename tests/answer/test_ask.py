@@ -150,6 +150,18 @@ def test_a_radio_that_exists_is_compared_with_the_papers(radio: str) -> None:
     assert len(checks_of(setting)) == 3
 
 
+def test_fibre_only_has_no_static_energy_of_rf_chains() -> None:
+    """Beside a floor of 6 racks with 4 chains of 1 W, its static energy is that of modules."""
+    energy = {"energy.thz.idle_w": 1.0, "energy.fibre.idle_w_per_port": 2.0}
+    answer = ask(Scenario.preset("tiny").with_(energy), QUICK, workers=1)
+    watts = {FIBRE: 14 * 2.0, THZ: 14 * 2.0 + 6 * 4 * 1.0}
+    for name, static_w in watts.items():
+        row = answer.candidate(name)
+        static_j = static_w * row["makespan_ms"] / 1e3
+        assert row["static_energy_j"] == pytest.approx(static_j, rel=1e-9)
+        assert row["total_energy_j"] == pytest.approx(row["wall_energy_j"] + static_j, rel=1e-9)
+
+
 def test_the_next_step_halves_the_change_of_a_number() -> None:
     answer = answered()
     row = dict(answer.checks[0], check="the paper's radio", changes=PAPER_RADIO)
