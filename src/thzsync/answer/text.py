@@ -138,6 +138,8 @@ def candidates_table(answer: Answer) -> Table:
     first, last = answer.iterations // 2 + 1, answer.iterations
     window = f"Iteration {last}" if first == last else f"Means of iterations {first} to {last}"
     caption = f"{window}, ± 95 % over {counted(len(answer.seeds), 'seed')}."
+    if answer.scenario.energy.thz.idle_w:
+        caption += " The floor of the fibre-only candidate has no RF chains."
     rows: list[list[Value]] = [
         [TITLES[row["candidate"]], *(_interval(row, metric) for metric in metrics)]
         for row in answer.candidates
