@@ -19,7 +19,7 @@ from thzsync.studies.curves import Crossover, Curve, Panel, all_panels
 
 DIFFERENCE = "makespan_diff_pct"
 """The paired difference of iteration times to the reference policy, in per cent of its time."""
-_CONCERNED: Final = ("floor.", "optical.", "thz.")
+_CONCERNED: Final = ("floor.", "optical.", "thz.", "energy.", "channel.", "overlay")
 Row = dict[str, Any]
 Values = dict[str, list[Any]]
 """The values of every axis in the order of the page: numbers rise, others stand as given."""

@@ -145,7 +145,7 @@ def _place(point: Row) -> str:
 
 
 def _value(setting: Scenario, point: dict[str, Any], key: str) -> Any:
-    return point[key] if key == OVERLAY else value_at(setting, key)
+    return str(point[key]) if key == OVERLAY else value_at(setting, key)
 
 
 def _cell(value: Any) -> Any:
