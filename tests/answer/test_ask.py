@@ -18,6 +18,7 @@ from thzsync.answer import Answer, Effort, ask
 from thzsync.answer.question import (
     FIBRE,
     HYBRID,
+    PAPER_RADIO,
     PIPELINED,
     THZ,
     checks_of,
@@ -139,6 +140,35 @@ def test_every_check_changes_an_assumption_of_the_scenario() -> None:
         checks = checks_of(setting)
         assert len(checks) == 3
         assert all(setting.with_(changes) != setting for changes in checks.values())
+
+
+@pytest.mark.parametrize("radio", ["today", "2030"])
+def test_a_radio_that_exists_is_compared_with_the_papers(radio: str) -> None:
+    setting = Scenario.preset("paper").with_overlays(radio)
+    changes = checks_of(setting)["the paper's radio"]
+    assert setting.with_(changes).thz == setting.with_overlays("paper").thz
+    assert len(checks_of(setting)) == 3
+
+
+def test_fibre_only_has_no_static_energy_of_rf_chains() -> None:
+    """Beside a floor of 6 racks with 4 chains of 1 W, its static energy is that of modules."""
+    energy = {"energy.thz.idle_w": 1.0, "energy.fibre.idle_w_per_port": 2.0}
+    answer = ask(Scenario.preset("tiny").with_(energy), QUICK, workers=1)
+    watts = {FIBRE: 14 * 2.0, THZ: 14 * 2.0 + 6 * 4 * 1.0}
+    for name, static_w in watts.items():
+        row = answer.candidate(name)
+        static_j = static_w * row["makespan_ms"] / 1e3
+        assert row["static_energy_j"] == pytest.approx(static_j, rel=1e-9)
+        assert row["total_energy_j"] == pytest.approx(row["wall_energy_j"] + static_j, rel=1e-9)
+
+
+def test_the_next_step_halves_the_change_of_a_number() -> None:
+    answer = answered()
+    row = dict(answer.checks[0], check="the paper's radio", changes=PAPER_RADIO)
+    row["diff_makespan_ms"] = 1e6  # matters most
+    told = next_step(replace(answer, checks=(row, *answer.checks)))
+    assert "thz.rate" not in told
+    assert "with half of the change “" in told
 
 
 def test_fibre_that_is_not_oversubscribed_is_asked_at_twice_its_rate() -> None:

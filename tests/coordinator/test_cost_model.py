@@ -65,6 +65,21 @@ def test_estimates_and_features_follow_the_rate_law() -> None:
     assert (featurise(other).rows == featurise(usual).rows).all()
 
 
+def test_estimates_on_steps_radiate_no_more_than_a_step_needs() -> None:
+    keys = {"thz.rate": {"kind": "802.15.3d", "sndr_db": 18}}
+    usual = lanes()
+    assert usual.terms is not None
+    found = {}
+    for radiation in ("needed", "budget"):
+        modes = PAPER.with_({**keys, "thz.radiation": radiation})
+        found[radiation] = estimate(replace(usual, terms=replace(usual.terms, scenario=modes)))
+    # the same step at every level: 16.02 dB of SNR_eff are 20.4 dB under an SNDR of 18 dB
+    needed_w = 1 / (10**-1.602 - 10**-1.8) / 10 ** (SNR_DB_PER_W / 10)
+    level_w = np.array([0.05, 0.1]) / 4
+    ratio = found["needed"].air_j / found["budget"].air_j
+    assert ratio == pytest.approx(np.broadcast_to((needed_w / level_w)[:, None], ratio.shape))
+
+
 def test_lanes_share_the_fibre_between_rings_and_nothing_on_thz() -> None:
     estimated = estimate(lanes())
     counts = np.stack((np.zeros(8), estimated.chunks)).astype(np.int64)

@@ -50,6 +50,24 @@ def test_a_megabyte_on_thz() -> None:
     assert audit(run).violations == []
 
 
+def test_what_is_sent_again_takes_baseband_energy() -> None:
+    """At its threshold QPSK 11/15 loses a fifth: 10 Mbit are sent for 8 Mbit."""
+    law = {"kind": "802.15.3d", "error_rate": 0.2, "implementation_margin_db": 0}
+    clear_snr = 10 ** ((3.17 + 0.05) / 10)  # below all other points of the law
+    usual = simulate(pair(), "all-wireless", iterations=1, references={})
+    gain = usual.tables["transmissions"]["gain"][0]
+    noise_w = 10 ** ((-174 + 2 - 30) / 10) * 5e9
+    power_w = clear_snr * noise_w / gain / 10**2.5
+    keys = {"thz.rate": law, "thz.max_power_w": power_w, "thz.radiation": "budget"}
+    run = simulate(pair(keys), "all-wireless", iterations=1, references={})
+    event, sent = run.events.row(0, named=True), run.tables["transmissions"].row(0, named=True)
+    assert (sent["step"], sent["error_rate"]) == ("QPSK 11/15", 0.2)
+    data_s = 10e6 / (2 * 11 / 15 * 1.76 / 2.16 * 5e9)
+    front_ends_j, amplifier_j, baseband_j = 0.8 * data_s, power_w * data_s / 0.05, 10e6 * 15e-12
+    assert event["thz_wall_j"] == pytest.approx(front_ends_j + amplifier_j + baseband_j, rel=1e-6)
+    assert audit(run).violations == []
+
+
 def meter(scenario: Scenario) -> Meter:
     return World.build(scenario, 0).meter
 

@@ -109,6 +109,17 @@ ODD: dict[str, tuple[dict[str, Any], str]] = {
         {"thz": {"rate": "802.15.3d", "max_power_w": 1e-6}},
         r"thz\.rate: .* 2\.2 dB",
     ),
+    "beams whose headroom takes them below the first step": (
+        {
+            "thz": {
+                "rate": "802.15.3d",
+                "max_power_w": 1e-5,
+                "interference": "beams",
+                "interference_headroom_db": 29,
+            }
+        },
+        r"thz\.rate: .* 2\.2 dB",
+    ),
     "distortion below the first step": (
         {"thz": {"rate": {"kind": "802.15.3d", "sndr_db": 1}}},
         r"thz\.rate: .* distortion",

@@ -191,7 +191,7 @@ def test_bytes_and_joules_explain_the_fastest(comparison: Comparison) -> None:
     reasons = reasons_of(of_rows(comparison, OURS | {"policy": "fixed-ratio"}, FIBRE))
     assert all(kind_look(kind).label in reasons["Bytes"] for kind in ("p2p", "a2a", "allreduce"))
     split = {s["policy"]: s["total"] for s in fabric_split(comparison, 0)}["fixed-ratio"]
-    assert quantity(split["optical_energy_j"], "J", 3) in reasons["Joules"]
+    assert quantity(split["optical_j"], "J", 3) in reasons["Joules"]
 
 
 def test_published_numbers_are_counted_by_how_well_they_are_met(comparison: Comparison) -> None:

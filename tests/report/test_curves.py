@@ -75,6 +75,29 @@ def test_the_plane_has_a_small_point_per_seed(results: Results) -> None:
     assert np.mean(point["cloud"]["x"]) == pytest.approx(row["completion_ms"], rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("counts", "key"),
+    [
+        ("transmission", "energy_j"),
+        ("wall-plug", "wall_energy_j"),
+        ("with-static", "total_energy_j"),
+    ],
+)
+def test_charts_show_the_energy_that_the_reward_counts(
+    comparison: Comparison, results: Results, counts: str, key: str
+) -> None:
+    counting = comparison.scenario.with_({"reward.energy": counts})
+    other = replace(comparison, scenario=counting)
+    assert [m["key"] for m in learning_curves(results, other)["metrics"]][2] == key
+    point = delay_energy_plane(results, other)["points"][0]
+    mine = comparison.iterations.filter(
+        (pl.col("policy") == point["policy"]) & (pl.col("iteration") >= results.first)
+    )
+    assert np.mean(point["cloud"]["y"]) == pytest.approx(mine[key].mean(), rel=1e-4)
+    title = "Transmission energy" if counts == "transmission" else "Energy at the wall plug"
+    assert fabric_split(other, first=0)[0]["energy"] == title
+
+
 def test_distributions_count_every_event_and_order_their_quantiles(comparison: Comparison) -> None:
     panels = distributions(comparison, first=0)
     assert [p["kind"] for p in panels] == ["p2p", "a2a", "allreduce"]
@@ -90,7 +113,7 @@ def test_bytes_and_joules_add_up_to_the_iterations(comparison: Comparison) -> No
     for split in fabric_split(comparison, first=0):
         frame = comparison.iterations.filter(pl.col("policy") == split["policy"])
         total = split["total"]
-        for column, name in (("thz_energy_j", "thz_energy_j"), ("completion_ms", "completion_ms")):
+        for column, name in (("thz_j", "thz_energy_j"), ("completion_ms", "completion_ms")):
             assert total[column] == pytest.approx(frame[name].mean(), rel=1e-4, abs=1e-12)
         carried = total["thz_bytes"] + total["wired_bytes"]
         assert total["thz_bytes"] / carried == pytest.approx(frame["thz_share"].mean(), abs=1e-4)

@@ -192,6 +192,13 @@ def test_a_value_whose_runs_fail_ends_the_search_there() -> None:
     assert found.turns[0].x == pytest.approx(11.0)
 
 
+@pytest.mark.parametrize("metric", ["energy_j", "wall_energy_j", "total_energy_j"])
+def test_break_evens_are_sought_in_every_energy(metric: str) -> None:
+    found = one(searched(lambda x, seed: x - 11.0, metric=metric))
+    assert found.turns[0].x == pytest.approx(11.0)
+    assert found.metric.unit == "J"
+
+
 def test_of_rewards_the_higher_is_better() -> None:
     found = one(searched(lambda x, seed: x - 7.0, metric="reward"))
     (turn,) = found.document()["turns"]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIBRE: Final = "fibre"
+FIBRE_ONLY: Final = "all-wired-best"
+"""The policy of the fibre-only candidate."""
 THZ: Final = "thz"
 HYBRID: Final = "hybrid"
 PIPELINED: Final = "hybrid-pipelined"
@@ -42,6 +44,15 @@ JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j", *ENERGIES)
 METRICS: Final = (*JUDGED, "completion_ms", "thz_share")
 REALISTIC_NOISE_DB: Final = 11.0
 """Noise figure of a receiver that was built (InP, 10.8 dB)."""
+PAPER_RADIO: Final = {
+    "thz.rate": "shannon",
+    "thz.transmit_gain_db": 0.0,
+    "thz.receive_gain_db": 25.0,
+    "thz.noise_figure_db": 3.5,
+    "thz.antenna": "isotropic",
+    "thz.interference": "constant",
+}
+"""What the overlay `paper` says of the radio."""
 
 Row = dict[str, Any]
 Values = dict[str, FloatArray]
@@ -150,7 +161,7 @@ def ask(
     # Fibre only brings methods of its own, so it is the same with the mechanisms of either setting.
     contests = [
         (setting, given_policies(("all-wireless-best", *(() if same else (policy,))))),
-        (best, given_policies(("all-wired-best", policy))),
+        (best, given_policies((FIBRE_ONLY, policy))),
     ]
     runs = effort.seeds * sum(len(policies) for _, policies in contests)
     total = runs + 2 * effort.check_seeds * len(checks)
@@ -167,7 +178,7 @@ def ask(
             effort.check_seeds, effort.check_iterations, workers, advance(runs),
         )  # fmt: skip
     candidates = {
-        FIBRE: (piped, "all-wired-best"),
+        FIBRE: (piped, FIBRE_ONLY),
         THZ: (own, "all-wireless-best"),
         **({} if same else {HYBRID: (own, policy)}),
         PIPELINED: (piped, policy),
@@ -186,7 +197,7 @@ def ask(
             PIPELINED,
             policy,
             _values(runs, policy, first),
-            _values(runs, "all-wired-best", first),
+            _values(runs, FIBRE_ONLY, first),
         )
         for (name, changes), runs in zip(checks.items(), checked, strict=True)
     ]
@@ -228,7 +239,9 @@ def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
         keys = ("access_bps", "inter_bps") if ringed else ("access_bps",)
         faster = {f"optical.{key}": 2 * getattr(optical, key) for key in keys}
         checks["fibre twice as fast"] = faster
-    if thz.noise_figure_db < REALISTIC_NOISE_DB:
+    if thz.rate.kind != "shannon":
+        checks["the paper's radio"] = PAPER_RADIO
+    elif thz.noise_figure_db < REALISTIC_NOISE_DB:
         noise = {"thz.noise_figure_db": REALISTIC_NOISE_DB}
         checks[f"noise figure of {REALISTIC_NOISE_DB:g} dB"] = noise
     else:
@@ -251,7 +264,13 @@ def undefeated(values: dict[str, Values], metric: str) -> list[str]:
 
 
 def _values(runs: Comparison, policy: str, first: int) -> Values:
-    return {metric: runs.seed_means(policy, metric, first) for metric in METRICS}
+    """Means by seed. The floor of fibre only has no RF chains, so they draw nothing there."""
+    found = {metric: runs.seed_means(policy, metric, first) for metric in METRICS}
+    if policy == FIBRE_ONLY:
+        chains_j = runs.seed_means(policy, "thz_static_j", first)
+        for metric in ("static_energy_j", "total_energy_j"):
+            found[metric] = found[metric] - chains_j
+    return found
 
 
 def _row(name: str, policy: str, own: Values, fibre: Values) -> Row:

@@ -101,12 +101,18 @@ def _sensitivity(answer: Answer) -> str:
 
 
 def next_step(answer: Answer) -> str:
-    """The same question with half of the change that matters most."""
-    row = answer.most_sensitive()[0]
+    """The same question with half of the change of a number that matters most."""
+    first, *others = answer.most_sensitive()
+    row = next(row for row in (first, *others) if _is_number(row))
     key, value = next(iter(row["changes"].items()))
     half = _typed(key, (value_at(answer.scenario, key) + value) / 2)
     command = f'thzsync ask {answer.source} --set "{key}={half}"'
-    return f"Next: {command} asks the same with half of the first change."
+    change = "the first change" if row is first else f"the change “{row['check']}”"
+    return f"Next: {command} asks the same with half of {change}."
+
+
+def _is_number(check: Row) -> bool:
+    return all(isinstance(value, (int, float)) for value in check["changes"].values())
 
 
 def _typed(key: str, value: float) -> str:
@@ -132,6 +138,8 @@ def candidates_table(answer: Answer) -> Table:
     first, last = answer.iterations // 2 + 1, answer.iterations
     window = f"Iteration {last}" if first == last else f"Means of iterations {first} to {last}"
     caption = f"{window}, ± 95 % over {counted(len(answer.seeds), 'seed')}."
+    if answer.scenario.energy.thz.idle_w:
+        caption += " The floor of the fibre-only candidate has no RF chains."
     rows: list[list[Value]] = [
         [TITLES[row["candidate"]], *(_interval(row, metric) for metric in metrics)]
         for row in answer.candidates

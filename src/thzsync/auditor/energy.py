@@ -10,6 +10,7 @@ from thzsync.arrays import FloatArray, IntArray
 from thzsync.auditor.fibre import crossed_links, hops
 from thzsync.auditor.findings import TOLERANCE, Findings
 from thzsync.auditor.record import Record
+from thzsync.auditor.rounds import snr_of
 from thzsync.auditor.rows import Transmissions
 from thzsync.auditor.tables import Table, real_sum_by, sum_by
 from thzsync.carriers import THZ
@@ -37,7 +38,8 @@ def energy(record: Record, findings: Findings) -> None:
     thz_j = real_sum_by(sent.event[known], joule[known], count)
     findings.compare(events, "thz_energy_j", thz_j)
     electronics_w = given.thz.front_end_w * _in_use_s(sent, count)
-    digital_j = 8.0 * given.thz.baseband_j_per_bit * size["thz_bytes"]
+    sent_bits = 8.0 * size["thz_bytes"] + _sent_again_bits(record)
+    digital_j = given.thz.baseband_j_per_bit * sent_bits
     findings.compare(
         events, "thz_wall_j", electronics_w + digital_j + thz_j / given.thz.amplifier_efficiency
     )
@@ -68,6 +70,16 @@ def fibre_j(record: Record, bit_hops: IntArray, bits: IntArray) -> tuple[FloatAr
     link_j = per_hop_j if fibre.link_j_per_bit is None else fibre.link_j_per_bit
     crossed, passed = bit_hops.astype(np.float64), (bit_hops - bits).astype(np.float64)
     return per_hop_j * crossed, link_j * crossed + fibre.switch_j_per_bit * passed
+
+
+def _sent_again_bits(record: Record) -> FloatArray:
+    """Per event what its transmissions sent beyond what they delivered."""
+    sent, steps = record.transmissions, record.rates.steps
+    known = np.flatnonzero(sent.event >= 0)
+    lost = np.array([*(step.error_rate for step in steps), 0.0])
+    part = lost[record.rates.step(snr_of(record, known))]
+    again = 8.0 * sent.bytes[known] * part / (1 - part)
+    return real_sum_by(sent.event[known], again, len(record.events))
 
 
 def _in_use_s(sent: Transmissions, events: int) -> FloatArray:

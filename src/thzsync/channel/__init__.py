@@ -12,6 +12,8 @@ from thzsync.channel.rate import (
     rate_bps,
     rates_bps,
     required_power_w,
+    saving_powers_w,
+    silent_budget_per_w,
     snr_per_watt,
     step_of,
 )
@@ -27,6 +29,8 @@ __all__ = [
     "rate_bps",
     "rates_bps",
     "required_power_w",
+    "saving_powers_w",
+    "silent_budget_per_w",
     "snr_per_watt",
     "step_of",
 ]

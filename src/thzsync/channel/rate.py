@@ -55,6 +55,14 @@ def link_budget_per_w(thz: Thz) -> FloatArray:
     return np.array([10 ** (gain_db / 10) / thz.noise_w for gain_db in thz.antenna_gains_db])
 
 
+def silent_budget_per_w(thz: Thz) -> FloatArray:
+    """The same for a transmission that begins on a silent air, with its headroom [1/W].
+
+    No transmission is promised more.
+    """
+    return link_budget_per_w(thz) / thz.headroom
+
+
 @bare
 def snr_per_watt(gain: float, receive_gain: float, noise_w: float) -> float:
     """Signal-to-noise ratio per transmitted watt [1/W] (eq:thz_rate)."""
@@ -112,6 +120,15 @@ def saving_power_w(power_w: float, snr_per_w: float, law: Law) -> float:
         if power_w * snr_per_w >= snr * REACHED:
             found_w = min(power_w, snr / snr_per_w)
     return found_w
+
+
+def saving_powers_w(power_w: FloatArray, snr_per_w: FloatArray, law: Law) -> FloatArray:
+    """The same for arrays."""
+    if not len(law.step_snr):
+        return power_w
+    least_snr = np.append(law.step_snr, np.inf)[step_of(power_w * snr_per_w, law)]
+    saved: FloatArray = np.minimum(power_w, least_snr / snr_per_w)
+    return saved
 
 
 def needed_snr(size_bits: float, duration_s: float, law: Law) -> float:

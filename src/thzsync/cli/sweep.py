@@ -214,8 +214,6 @@ def _show(found: Sweep, out: str | None, as_json: bool) -> None:
 
 def _answer(found: Sweep) -> TerminalTable:
     """The table of every point; or what is known of break-evens, in words first."""
-    from thzsync.assumptions import assumptions
-    from thzsync.report.sweep import swept_scenarios
     from thzsync.studies.break_even_text import break_even_table, headline, sentence
 
     if not found.break_evens:
@@ -227,15 +225,12 @@ def _answer(found: Sweep) -> TerminalTable:
     made = break_even_table(found.break_evens)
     title = f"{found.scenario.name}: break-even, {found.seeds_text}"
     columns = tuple(replace(c, priority=k if k > 3 else 0) for k, c in enumerate(made.columns))
-    fibre = assumptions(*swept_scenarios(found))["Fibre"]
-    caption = f"{found.specification.question} {made.caption} Fibre: {fibre}.".strip()
+    caption = f"{found.specification.question} {made.caption} {_assumed(found)}".strip()
     return TerminalTable(replace(made, title=title, columns=columns, caption=caption))
 
 
 def _table(found: Sweep) -> TerminalTable:
     """The page's table of every point; on a narrow terminal its last columns are left out."""
-    from thzsync.assumptions import assumptions
-    from thzsync.report.sweep import swept_scenarios
     from thzsync.report.sweep_tables import point_table
 
     made = point_table(found)
@@ -244,10 +239,17 @@ def _table(found: Sweep) -> TerminalTable:
     columns[place] = replace(columns[place], name=output.against(found.policies[0]))
     points = counted(len(found.points), "point")
     title = f"{found.scenario.name}: {points}, {found.seeds_text}, mean ± 95 %"
-    fibre = assumptions(*swept_scenarios(found))["Fibre"]
-    caption = f"{found.specification.question} Fibre: {fibre}.".strip()
+    caption = f"{found.specification.question} {_assumed(found)}".strip()
     shown = replace(made, title=title, columns=tuple(columns), caption=caption)
     return TerminalTable(shown if len(found.policies) > 1 else shown.without([place]))
+
+
+def _assumed(found: Sweep) -> str:
+    from thzsync.assumptions import assumptions
+    from thzsync.report.sweep import swept_scenarios
+
+    told = assumptions(*swept_scenarios(found))
+    return " ".join(f"{name}: {told[name]}." for name in ("Fibre", "Energy"))
 
 
 def _show_plan(

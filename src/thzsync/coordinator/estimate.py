@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import efficiency, law_of
+from thzsync.channel import efficiency, law_of, saving_powers_w
 from thzsync.coordinator.interface import Action, Situation, Terms
 from thzsync.elementary import product, ten_to
 from thzsync.energy import marginal_fibre_j, marginal_thz_j
@@ -173,10 +173,13 @@ def _on_air(situation: Situation, terms: Terms, loads: _Loads) -> tuple[FloatArr
     sent = out.sum(axis=1)
     subbands = np.maximum(thz.subbands * product(out, sending) / np.maximum(sent, 1.0), 1.0)
     power_w = situation.power_levels[:, None] * thz.max_power_w
-    snr = ten_to(situation.snr_db_per_w / 10)
-    per_hz = efficiency(snr * (power_w / subbands)[:, :, None], law_of(thz)).mean(axis=2)
+    snr_per_w, law = ten_to(situation.snr_db_per_w / 10) / thz.headroom, law_of(thz)
+    each_w = (power_w / subbands)[:, :, None]
+    per_hz = efficiency(snr_per_w * each_w, law).mean(axis=2)
     bps = thz.subband_hz * np.maximum(per_hz, SLOWEST)
     energy_j = power_w * sent / (subbands * bps)
+    if len(law.step_snr) and thz.radiation == "needed":
+        energy_j *= (saving_powers_w(each_w, snr_per_w, law) / each_w).mean(axis=2)
     if terms.scenario.reward.energy != "transmission":
         energy_j = marginal_thz_j(terms.scenario, sent / bps, energy_j, sent)
     return (out + into) / (thz.subbands * bps[:, :, None]), energy_j

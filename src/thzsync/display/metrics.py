@@ -44,6 +44,8 @@ SWEPT: Final = (MAKESPAN, EXPOSED, COMPLETION, ENERGY, REWARD, THZ_SHARE)
 """What a sweep shows, each of which can have crossovers."""
 MORE_ENERGY: Final = (WALL, STATIC, TOTAL)
 """Shown where they differ from transmission energy."""
+ALL_SWEPT: Final = (*SWEPT, *MORE_ENERGY)
+"""What a sweep can show."""
 COUNTED: Final = {"transmission": ENERGY, "wall-plug": WALL, "with-static": TOTAL}
 """Which energy a reward counts, by ``reward.energy``."""
 

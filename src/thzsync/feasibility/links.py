@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thzsync.arrays import IntArray
-from thzsync.channel import ChannelModel, law_of, link_budget_per_w
+from thzsync.channel import ChannelModel, law_of, silent_budget_per_w
 from thzsync.scenario import Scenario
 from thzsync.streams import Streams
 from thzsync.topology import Topology
@@ -25,7 +25,7 @@ def unusable_links(scenario: Scenario, graphs: list[TrainingGraph]) -> Iterator[
         channel = ChannelModel.build(scenario.channel, thz, Topology(scenario.floor), Streams(0))
     for graph in graphs:
         src, dst = _pairs(graph)
-        gain = (channel.base_gain(src, dst) * link_budget_per_w(thz)).max(initial=0.0)
+        gain = (channel.base_gain(src, dst) * silent_budget_per_w(thz)).max(initial=0.0)
         best = thz.max_power_w * float(gain)
         if len(src) and best < law.step_snr[0]:
             yield (

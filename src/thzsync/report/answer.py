@@ -236,8 +236,9 @@ def _spent(results: Results, row: Row) -> Iterator[Reason]:
     )
     yield Reason("Bytes", f"THz carries {shares}; fibre carries the rest.")
     total = mine["total"]
-    fibre, thz = (quantity(total[f"{name}_energy_j"], "J", 3) for name in ("optical", "thz"))
-    yield Reason("Joules", f"Fibre spends {fibre} and THz {thz} per iteration on transmission.")
+    fibre, thz = (quantity(total[f"{name}_j"], "J", 3) for name in ("optical", "thz"))
+    spent = f"fibre spends {fibre} and THz {thz} per iteration"
+    yield Reason("Joules", f"{mine['energy']}: {spent}.")
     slowest, cell = max(mine["kinds"].items(), key=lambda item: float(item[1]["completion_ms"]))
     share = _percent(cell["completion_ms"], total["completion_ms"])
     yield Reason(

@@ -11,34 +11,38 @@ import polars as pl
 from thzsync.arrays import FloatArray
 from thzsync.display.kinds import kind_look, ordered
 from thzsync.display.labels import short
-from thzsync.display.metrics import COMPLETION, ENERGY, REWARD
+from thzsync.display.metrics import COMPLETION, COUNTED, ENERGY, REWARD, WALL, Metric
 from thzsync.experiments.compare import Comparison
 from thzsync.experiments.statistics import interval95
 from thzsync.report.source import Results
 from thzsync.simulation.results import BANDWIDTHS, by_collective
 
-CURVES: Final = (REWARD, COMPLETION, ENERGY)
-"""In the order of the paper's figures."""
 BINS: Final = 48
 QUANTILES: Final = {"p05": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95}
 
 
 def learning_curves(results: Results, comparison: Comparison) -> dict[str, Any]:
     """Mean per iteration with the half-width of its 95 % interval over seeds."""
-    series = {policy: _policy_curves(comparison, policy) for policy in comparison.policies}
+    curves = curve_metrics(comparison)
+    keys = [metric.key for metric in curves]
+    series = {policy: _policy_curves(comparison, policy, keys) for policy in comparison.policies}
     return {
-        "metrics": [metric.described() for metric in CURVES],
+        "metrics": [metric.described() for metric in curves],
         "series": series,
         "first": results.first + 1,
         "published": {
-            row["policy"]: {m.key: short(row.get(f"paper_{m.key}")) for m in CURVES}
+            row["policy"]: {key: short(row.get(f"paper_{key}")) for key in keys}
             for row in results.rows
         },
     }
 
 
-def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
-    keys = [metric.key for metric in CURVES]
+def curve_metrics(comparison: Comparison) -> tuple[Metric, Metric, Metric]:
+    """Reward, time, and the energy that the reward counts; in the order of the paper's figures."""
+    return REWARD, COMPLETION, COUNTED[comparison.scenario.reward.energy]
+
+
+def _policy_curves(comparison: Comparison, policy: str, keys: list[str]) -> dict[str, Any]:
     frame = comparison.iterations.filter(pl.col("policy") == policy)
     # Several jobs have a row each: their mean is the seed's value, as in the tables' means.
     seeds = frame.group_by("iteration", "seed").agg(pl.col(keys).mean()).sort("iteration", "seed")
@@ -54,20 +58,22 @@ def _policy_curves(comparison: Comparison, policy: str) -> dict[str, Any]:
 
 def delay_energy_plane(results: Results, comparison: Comparison) -> dict[str, Any]:
     """Every policy as a point of completion time [ms] and energy [J], and who is undominated."""
-    keys = {"x": COMPLETION.key, "y": ENERGY.key}
+    _, time, energy = curve_metrics(comparison)
+    keys = {"x": time.key, "y": energy.key}
     parts = {"": "", "half_": "ci95_", "paper_": "paper_"}
     points = []
     for row in results.rows:
         point: dict[str, Any] = {"policy": row["policy"]}
-        point["cloud"] = _cloud(comparison, row["policy"], results.first)
+        point["cloud"] = _cloud(comparison, row["policy"], results.first, keys)
         for name, part in parts.items():
             point |= {f"{name}{axis}": short(row.get(f"{part}{key}")) for axis, key in keys.items()}
         points.append(point)
     oracle = results.document.get("oracle")
     return {
+        "energy": energy.title,
         "points": points,
         "frontier": pareto([(p["x"], p["y"]) for p in points]),
-        "oracle": oracle and {axis: short(oracle[key]) for axis, key in keys.items()},
+        "oracle": oracle and {axis: short(oracle.get(key)) for axis, key in keys.items()},
     }
 
 
@@ -81,14 +87,16 @@ def pareto(points: list[tuple[float, float]]) -> list[int]:
     return frontier
 
 
-def _cloud(comparison: Comparison, policy: str, first: int) -> dict[str, list[Any]]:
+def _cloud(
+    comparison: Comparison, policy: str, first: int, keys: dict[str, str]
+) -> dict[str, list[Any]]:
     """One small point per seed, or per iteration where there is only one seed."""
     unit = "seed" if len(comparison.seeds) > 1 else "iteration"
     frame = comparison.iterations.filter(
         (pl.col("policy") == policy) & (pl.col("iteration") >= first)
     )
-    means = frame.group_by(unit).agg(pl.col("completion_ms", "energy_j").mean()).sort(unit)
-    return {"x": list(map(short, means["completion_ms"])), "y": list(map(short, means["energy_j"]))}
+    means = frame.group_by(unit).agg(pl.col(*keys.values()).mean()).sort(unit)
+    return {axis: list(map(short, means[key])) for axis, key in keys.items()}
 
 
 def distributions(comparison: Comparison, first: int) -> list[dict[str, Any]]:
@@ -151,16 +159,19 @@ def _means(of_seeds: list[dict[str, Any]]) -> dict[str, float | None]:
 
 def fabric_split(comparison: Comparison, first: int) -> list[dict[str, Any]]:
     """Bytes and joules per iteration on each carrier, by policy and collective type."""
-    columns = ("thz_bytes", "wired_bytes", "thz_energy_j", "optical_energy_j", "completion_ms")
+    columns = ("thz_bytes", "wired_bytes", "thz_j", "optical_j", "completion_ms")
+    sent = comparison.scenario.reward.energy == "transmission"  # static energy is of no carrier
+    metric, kind = (ENERGY, "energy") if sent else (WALL, "wall")
+    joules = {f"{name}_j": pl.col(f"{name}_{kind}_j") for name in ("thz", "optical")}
     split = []
     for policy in comparison.policies:
         mine = comparison.events.filter(
             (pl.col("policy") == policy) & (pl.col("iteration") >= first)
-        )
+        ).with_columns(**joules)
         iterations = mine.select("seed", "iteration").n_unique()
         sums = mine.group_by("kind").agg(pl.col(columns).sum() / iterations)
         rows = {row["kind"]: row for row in sums.to_dicts()}
         kinds = {kind: {c: short(rows[kind][c], 6) for c in columns} for kind in ordered(rows)}
         total = {c: sum(cell[c] or 0.0 for cell in kinds.values()) for c in columns}
-        split.append({"policy": policy, "kinds": kinds, "total": total})
+        split.append({"policy": policy, "energy": metric.title, "kinds": kinds, "total": total})
     return split

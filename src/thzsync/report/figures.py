@@ -11,7 +11,7 @@ import numpy as np
 from thzsync.display.labels import COLOURS, POLICY_LABELS, styles
 from thzsync.display.metrics import COMPLETION, ENERGY, Metric
 from thzsync.drawing import MARKERS, blank, in_fitting_unit, save_picture, styled
-from thzsync.report.curves import CURVES, learning_curves
+from thzsync.report.curves import curve_metrics, learning_curves
 from thzsync.report.data import synthesis_panels, weight_rows
 from thzsync.report.source import Results
 
@@ -41,8 +41,8 @@ def _figures(results: Results) -> Iterator[tuple[str, Figure]]:
     if results.fabric is not None:
         curves = learning_curves(results, results.fabric)
         series = styles(POLICY_LABELS, results.fabric.policies)
-        for metric in CURVES:
-            what = metric.key.partition("_")[0]
+        for metric in curve_metrics(results.fabric):
+            what = "energy" if metric.unit == "J" else metric.key.partition("_")[0]
             yield f"{what}_vs_iteration", _curve_figure(curves, series, metric)
     if results.synthesis:
         yield "synthesis", _synthesis_figure(synthesis_panels(results.synthesis))

@@ -7,7 +7,7 @@ from typing import Any
 from thzsync.display import Column, Interval, Table, signed
 from thzsync.display.columns import digits
 from thzsync.display.labels import POLICY_LABELS, label
-from thzsync.display.metrics import MORE_ENERGY, SWEPT, Metric
+from thzsync.display.metrics import ALL_SWEPT, Metric
 from thzsync.display.numbers import DASH
 from thzsync.display.table import Value
 from thzsync.report.sweep import difference_metric, difference_pct, swept
@@ -62,7 +62,7 @@ def crossover_table(changes: list[Row]) -> Table:
     """Where two policies change places, with 95 % intervals."""
     names = ("Metric", "Crossover", "from", "to", "Lower before", "Lower behind", "Axis", "Fixed")
     columns = tuple(Column(name, left=name not in ("Crossover", "from", "to")) for name in names)
-    titles = {metric.key: metric.title for metric in (*SWEPT, *MORE_ENERGY)}
+    titles = {metric.key: metric.title for metric in ALL_SWEPT}
     rows: list[list[Value]] = [
         [
             titles[change["metric"]],

@@ -12,6 +12,7 @@ from thzsync.arrays import IntArray
 from thzsync.carriers import FIBRE, THZ
 from thzsync.energy import counted_j, thz_wall_j
 from thzsync.execution import Finished
+from thzsync.simulation.radio import sent_again_bits
 from thzsync.simulation.world import FibreUse, World
 from thzsync.workload import Compute
 
@@ -97,7 +98,8 @@ def event_cost(
     thz_bytes = int(graph.chunk_sizes[carrier == THZ].sum())
     in_use_s = sum((r.end_ps - r.start_ps) * len(r.table) for r in work.rounds) * 1e-12
     thz_j = float(sum(served.energy_j for served in work.rounds))
-    thz_wall = thz_wall_j(world.scenario.energy.thz, in_use_s, thz_j, 8.0 * thz_bytes)
+    thz_bits = 8.0 * thz_bytes + sent_again_bits(world.scenario.thz, work.rounds)
+    thz_wall = thz_wall_j(world.scenario.energy.thz, in_use_s, thz_j, thz_bits)
     further_j = sum((sent.energy_j for _, sent in work.sendings), 0.0)
     further_wall = world.further_wall_j(work.sendings)
     static = world.meter.static(len(graph.racks), completion_s, fibre.link_s, in_use_s)

@@ -8,16 +8,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from thzsync.arrays import FloatArray, IntArray, to_ps
-from thzsync.channel import law_of, link_budget_per_w, step_of
+from thzsync.arrays import to_ps
 from thzsync.coordinator import Action
 from thzsync.execution import Agenda, Finished, Priority, Work
 from thzsync.optical import Fabric
 from thzsync.records import Lists, Recorder
 from thzsync.scenario import Thz
-from thzsync.scenario.rates import fastest
 from thzsync.simulation.jobs import JobRun
 from thzsync.simulation.metrics import EventCost, Progress, bubble
+from thzsync.simulation.radio import steps_used
 from thzsync.simulation.world import World
 from thzsync.wireless import round as c
 from thzsync.workload import Compute, Event
@@ -176,22 +175,8 @@ def _write_rounds(to: Recorder, work: Work, thz: Thz) -> None:
         gain=gain,
         bytes=sent[:, c.BYTES],
         noise_w=noise_w,
-        **_steps_used(thz, sent[:, c.SUBBAND], power_w, gain, noise_w),
+        **steps_used(thz, sent[:, c.SUBBAND], power_w, gain, noise_w)._asdict(),
     )
-
-
-def _steps_used(
-    thz: Thz, subband: IntArray, power_w: FloatArray, gain: FloatArray, noise_w: FloatArray
-) -> dict[str, Any]:
-    """The fastest step that every transmission's power carries, and its error rate."""
-    if not (steps := fastest(thz.rate.steps())):
-        return {"step": "", "error_rate": 0.0}
-    snr = power_w * gain * link_budget_per_w(thz)[subband] * (thz.noise_w / noise_w)
-    used = step_of(snr, law_of(thz)).tolist()
-    return {
-        "step": [steps[k].name for k in used],
-        "error_rate": np.array([steps[k].error_rate for k in used]),
-    }
 
 
 def exposed_ms(makespan_ms: float, computing_s: float) -> float:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from thzsync.arrays import FloatArray
-from thzsync.display.metrics import MORE_ENERGY, SWEPT, Metric
+from thzsync.display.metrics import ALL_SWEPT, Metric
 from thzsync.experiments.statistics import interval95, verdict
 from thzsync.studies.axes import is_wide, leading_axes
 from thzsync.studies.curves import Crossover, find_crossovers, panel_points
@@ -55,7 +55,7 @@ class Finding:
     @property
     def metric(self) -> Metric:
         """What the policies are compared in."""
-        return next(one for one in (*SWEPT, *MORE_ENERGY) if one.key == self.sought.metric)
+        return next(one for one in ALL_SWEPT if one.key == self.sought.metric)
 
     @cached_property
     def decided(self) -> list[bool | None]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from thzsync.display.metrics import MAKESPAN, MORE_ENERGY, SWEPT
+from thzsync.display.metrics import ALL_SWEPT, MAKESPAN
 from thzsync.errors import Problems, ThzSyncError
 from thzsync.scenario.base import Count, Index, Model
 from thzsync.scenario.changes import parse_assignment, parse_value
@@ -71,7 +71,7 @@ class BreakEven(Model):
     @field_validator("metric")
     @classmethod
     def _known(cls, metric: str) -> str:
-        known = [one.key for one in (*SWEPT, *MORE_ENERGY)]
+        known = [one.key for one in ALL_SWEPT]
         if metric not in known:
             raise ValueError(f"use one of {', '.join(known)}")
         return metric

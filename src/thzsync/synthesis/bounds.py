@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import efficiency, law_of, link_budget_per_w
+from thzsync.channel import efficiency, law_of, silent_budget_per_w
 from thzsync.collectives import Blocks, Demand, Tensor, Transfer, find_collective
 from thzsync.elementary import product
 from thzsync.scenario import Thz
@@ -125,7 +125,7 @@ def _latest_source_s(
     sends: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray
 ) -> float:
     """Every source sends its bits after its release, on every subband to whom it hears best [s]."""
-    snr = thz.max_power_w * link_budget_per_w(thz) * gains
+    snr = thz.max_power_w * silent_budget_per_w(thz) * gains
     snr[np.arange(len(snr)), np.arange(len(snr))] = 0.0
     best_bps = thz.subband_hz * efficiency(snr.max(axis=1), law_of(thz)).sum(axis=1)
     senders = np.flatnonzero(sends)
@@ -182,7 +182,7 @@ def a2a_bound_s(
 
 def _slowest_pair_s(bits: FloatArray, gains: FloatArray, thz: Thz, release_s: FloatArray) -> float:
     """Every pair needs its bits at the rate of all subbands with all power on each [s]."""
-    snr = thz.max_power_w * link_budget_per_w(thz) * gains
+    snr = thz.max_power_w * silent_budget_per_w(thz) * gains
     rate_bps = thz.subband_hz * efficiency(snr, law_of(thz)).sum(axis=2)
     i, j = np.nonzero(bits)
     return float((release_s[i] + bits[i, j] / rate_bps[i, j]).max())

@@ -68,9 +68,9 @@ class Setting:
     def link_rates(self) -> FloatArray:
         """Bits per second and hertz between racks, the slower way, on half a rack's power."""
         # compiled: not for who only asks names
-        from thzsync.channel import efficiency, law_of, link_budget_per_w
+        from thzsync.channel import efficiency, law_of, silent_budget_per_w
 
-        snr = self.gains * (link_budget_per_w(self.thz) * self.thz.max_power_w / 2)
+        snr = self.gains * (silent_budget_per_w(self.thz) * self.thz.max_power_w / 2)
         weaker: FloatArray = np.minimum(snr, snr.transpose(1, 0, 2))
         rates: FloatArray = efficiency(weaker, law_of(self.thz)).mean(axis=2)
         return rates

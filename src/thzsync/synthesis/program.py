@@ -34,7 +34,7 @@ from typing import Any, Final
 import numpy as np
 
 from thzsync.arrays import BoolArray, FloatArray, IntArray
-from thzsync.channel import Law, law_of, link_budget_per_w, rates_bps
+from thzsync.channel import Law, law_of, rates_bps, silent_budget_per_w
 from thzsync.channel.rate import REACHED
 from thzsync.elementary import log1p, product
 from thzsync.errors import ThzSyncError
@@ -86,7 +86,7 @@ class Links:
     @staticmethod
     def of(gains: FloatArray, thz: Thz, wanted: BoolArray) -> Links:
         """The wanted links, by positions, from linear gains of shape (N, N, N_c)."""
-        law, snr = law_of(thz), thz.max_power_w * link_budget_per_w(thz) * gains
+        law, snr = law_of(thz), thz.max_power_w * silent_budget_per_w(thz) * gains
         src, dst, subband = np.nonzero(wanted[:, :, None] & (rates_bps(snr, law) > 0))
         return Links(len(gains), thz, src, dst, subband, snr[src, dst, subband])
 

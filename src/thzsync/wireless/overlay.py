@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from thzsync.arrays import NEVER_PS, BoolArray, FloatArray, IntArray, to_ps
-from thzsync.channel import ChannelModel, law_of, link_budget_per_w
+from thzsync.channel import ChannelModel, law_of, silent_budget_per_w
 from thzsync.channel.interference import Coupling
 from thzsync.jit.held import hold
 from thzsync.scenario import Thz
@@ -98,7 +98,7 @@ class Overlay:
         self._lookahead = lookahead
         self._channel = channel
         whole_budget, guard_ps = thz.radiation == "budget", to_ps(thz.guard_s)
-        budget_per_w = link_budget_per_w(thz) / thz.headroom
+        budget_per_w = silent_budget_per_w(thz)
         self._radio = hold(Radio(
             law_of(thz), thz.max_power_w, thz.longest_round_s, whole_budget, guard_ps, budget_per_w
         ))  # fmt: skip

@@ -33,7 +33,7 @@ function planeAxes(svg, x, y, frame) {
   yTicks(svg, y, frame, ticks(y.low, y.high, height / 70), energy.factor);
   xTicks(svg, x, frame, ticks(x.low, x.high, width / 110), time.factor);
   xTitle(svg, frame, `completion time [${time.unit}], less is better`);
-  shape(svg, "text", { x: 4, y: 12 }, `energy [${energy.unit}], less is better`);
+  shape(svg, "text", { x: 4, y: 12 }, `${DATA.plane.energy.toLowerCase()} [${energy.unit}], less is better`);
   shape(svg, "text", { x: edge.left + 8, y: height - edge.bottom - 10 }, "↙ better");
 }
 
@@ -97,7 +97,7 @@ function drawPolicyPoint(svg, p, x, y) {
 function pointTip(p, policy) {
   const rows = [
     ["Completion time", plusMinus(p.x, p.half_x, "ms")],
-    ["Transmission energy", plusMinus(p.y, p.half_y, "J")],
+    [DATA.plane.energy, plusMinus(p.y, p.half_y, "J")],
   ];
   if (p.paper_x !== null) rows.push(["Published time", quantity(p.paper_x, "ms")]);
   if (p.paper_y !== null) rows.push(["Published energy", quantity(p.paper_y, "J")]);

@@ -14,9 +14,9 @@ function bytesColumn() {
   return { title: "Bytes", note: "per iteration", parts, text: size };
 }
 function joulesColumn() {
-  const parts = ({ total }) => ({ thz: total.thz_energy_j, fibre: total.optical_energy_j });
+  const parts = ({ total }) => ({ thz: total.thz_j, fibre: total.optical_j });
   const text = (value) => quantity(value, "J", 3);
-  return { title: "Transmission energy", note: "per iteration, less is better", parts, text };
+  return { title: DATA.split[0].energy, note: "per iteration, less is better", parts, text };
 }
 function shareColumn(kind) {
   const parts = ({ kinds }) => {
