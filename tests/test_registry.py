@@ -16,6 +16,7 @@ def family(monkeypatch: pytest.MonkeyPatch, **packages: Callable[[], Any]) -> Re
     """A family of named things; the keywords are entry points and what loads them."""
     entries = [SimpleNamespace(name=name, load=load) for name, load in packages.items()]
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
+    monkeypatch.setattr(Registry, "families", [])
 
     def check(thing: Any, place: str) -> None:
         if not hasattr(thing, "name"):
@@ -44,6 +45,19 @@ def test_a_name_is_given_once_wherever_it_comes_from(monkeypatch: pytest.MonkeyP
     for _ in range(2):  # and it stays so
         with pytest.raises(ThzSyncError, match=r"^entry point 'mine' of group: thing 'first' "):
             things.known()
+
+
+def test_an_unknown_name_is_told_the_known_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    things = family(monkeypatch, mine=lambda: thing("mine"))
+    assert things.find("mine").name == "mine"
+    with pytest.raises(ThzSyncError, match=r"^thing 'their' does not exist; .* first, mine;"):
+        things.find("their")
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    things = family(monkeypatch, mine=lambda: 1 / 0)
+    with pytest.raises(ThzSyncError, match=r"^entry point 'mine' of group: .*ZeroDivisionError"):
+        things.known()
 
 
 def test_registering_loads_no_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from os.path import abspath
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,7 +107,7 @@ def warn_if_changed(recorded: Any, entries: Iterable[str], place: str) -> None:
 def located(entry: str) -> str:
     """An entry for a process in another folder."""
     parent, slash, module = entry.rpartition("/")
-    return f"{Path(parent).absolute()}/{module}" if slash else entry
+    return f"{abspath(parent)}/{module}" if slash else entry
 
 
 def sent(entries: Iterable[str]) -> tuple[Plugin, ...]:
@@ -180,12 +181,12 @@ def _load(entry: str, place: str, beside: Path | None) -> str:
         places = [here] if beside is None else [here, beside / here]
         found = next((folder for folder in places if _is_in(folder, top)), None)
         if found is not None:
-            _search(str(found.absolute()))
+            _search(abspath(found))
             entry = module if found == Path() else f"{found.as_posix()}/{module}"
     if module not in _loaded:
-        _import(module, place)
+        _import(module, place, parent)
     folder = _loaded[module].folder
-    if found is not None and folder != str(found.absolute()):
+    if found is not None and folder != abspath(found):
         raise ThzSyncError(
             f"{place}: {entry}: module {top} of {folder} is in use already; rename one of the two"
         )
@@ -202,14 +203,14 @@ def _is_on_path(top: str) -> bool:
 
 
 def _is_in(folder: str | Path, top: str) -> bool:
-    return PathFinder.find_spec(top, [str(Path(folder).absolute())]) is not None
+    return PathFinder.find_spec(top, [abspath(folder)]) is not None
 
 
 def _folder(spec: ModuleSpec) -> str:
     """Where a package or a file lies."""
     places = list(spec.submodule_search_locations or ())
     place = places[0] if places else spec.origin or ""
-    return str(Path(place).absolute().parent)
+    return str(Path(abspath(place)).parent)
 
 
 def _search(folder: str) -> None:
@@ -218,7 +219,7 @@ def _search(folder: str) -> None:
         _added.append(folder)
 
 
-def _import(name: str, place: str) -> None:
+def _import(name: str, place: str, parent: str = "") -> None:
     """Import a module; after a failure nothing of it stays, so that it can be tried again."""
     before = set(sys.modules)
     try:
@@ -231,15 +232,16 @@ def _import(name: str, place: str) -> None:
         for module_name in sys.modules.keys() - before:
             if _top(module_name) == _top(name):
                 del sys.modules[module_name]
-        raise ThzSyncError(f"{place}: {_failure(name, error)}") from error
+        raise ThzSyncError(f"{place}: {_failure(name, parent, error)}") from error
 
 
-def _failure(name: str, error: BaseException) -> str:
+def _failure(name: str, parent: str, error: BaseException) -> str:
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing is not None and f"{name}.".startswith(f"{missing}."):
+        searched = f"in {parent}" if parent else "on Python's path, in this folder"
         return (
-            f"there is no module {missing} on Python's path, in this folder or beside the "
-            f"scenario; install it, or say where it lies with --plugin FOLDER/{name}"
+            f"there is no module {missing} {searched} or beside the scenario; install it, or say "
+            f"where it lies with --plugin FOLDER/{name}"
         )
     text, where = in_one_line(error), _place(error, [name])
     if isinstance(error, SyntaxError) and error.filename is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Generic, TypeVar, cast
 
-from thzsync.errors import ThzSyncError
+from thzsync.errors import ThzSyncError, in_one_line
 
 K = TypeVar("K", str, tuple[str, str])
 T = TypeVar("T")
@@ -146,7 +146,10 @@ class Registry(Generic[K, T]):
         found = self._first()
         for entry in entry_points(group=self.group):
             place = f"entry point {entry.name!r} of {self.group}"
-            thing = self._load_entry(entry)
+            try:
+                thing = self._load_entry(entry)
+            except Exception as error:
+                raise ThzSyncError(f"{place}: cannot load it: {in_one_line(error)}") from error
             self._check(thing, place)
             self._add(thing, found, self.registered, f"{place}: ")
             package = getattr(entry, "dist", None)

@@ -27,5 +27,8 @@ def test_every_member_of_every_family_is_listed_with_where_it_comes_from(
     assert members["floor", "line"] == members["workload", "steps"] == "plug-in star_lab.kinds 1.2"
     assert members["network", "fat-tree"] == members["carrier", "thz"] == "built in"
     assert sum(len(family.known()) for family in Registry.families) == len(members)
+    Path("idle_lab.py").write_text("")
+    assert main(["plugins", "--plugin", "idle_lab"]) == 0
+    assert "plug-in idle_lab" in capsys.readouterr().out
     assert main(["plugins"]) == 0
     assert "allreduce method" in capsys.readouterr().out

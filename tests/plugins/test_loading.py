@@ -163,6 +163,18 @@ def test_two_modules_of_one_name_are_not_mixed_up(here: Path) -> None:
         Scenario.load("b/star.toml")
 
 
+def test_one_folder_may_be_written_in_several_ways(here: Path) -> None:
+    write_lab(here / "lab")
+    for entry in ("lab/star_lab.methods", "lab/../lab/star_lab.methods", "./lab/star_lab.methods"):
+        scenario = Scenario.load("tiny", [entry])
+        assert scenario.digest == Scenario.load("tiny", ["lab/star_lab.methods"]).digest
+
+
+def test_a_folder_without_the_module_is_named(here: Path) -> None:
+    with pytest.raises(ThzSyncError, match="no module star_lab in some/folder or beside"):
+        Scenario.load("tiny", ["some/folder/star_lab.methods"])
+
+
 def test_what_is_registered_in_this_process_only_is_said_so_by_workers(here: Path) -> None:
     exec(compile(METHODS, "page", "exec", dont_inherit=True), {"__name__": "a_notebook"})
     assert ("method", ("allreduce", "star"), "a_notebook") in only_here(())

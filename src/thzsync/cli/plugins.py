@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from typer import Argument
@@ -26,25 +26,26 @@ def plugins(
     output.load_plugins(plugin)
     if scenario is not None:
         Scenario.load(scenario)
-    members = list(_members())
+    titles = {one.name: f"plug-in {one.name} {one.version or ''}".rstrip() for one in all_loaded()}
+    members = list(_members(titles))
     document = {"plugins": told(one.name for one in all_loaded()), "members": members}
     places: dict[tuple[str, str], list[str]] = {}
     for member in members:
         places.setdefault((member["family"], member["from"]), []).append(member["name"])
     rows = [(*place, ", ".join(names)) for place, names in places.items()]
+    named = {member["from"] for member in members}
+    rows += [("-", title, "nothing new") for title in titles.values() if title not in named]
     columns = ("family", "from", "names")
     output.emit(document, json, lambda: output.table("Names by family", columns, rows))
 
 
-def _members() -> Iterator[Member]:
+def _members(titles: Mapping[str, str]) -> Iterator[Member]:
     """Every member of every family; methods are by collective."""
-    from thzsync.plugins import all_loaded, families
+    from thzsync.plugins import families
 
-    versions = {plugin.name: plugin.version for plugin in all_loaded()}
     for family in families():
         for key in family.known():
             of, name = ("", key) if isinstance(key, str) else (f"{key[0]} ", key[1])
             origin = family.origin(key)
-            if origin in versions:
-                origin = f"plug-in {origin} {versions[origin] or ''}".rstrip()
-            yield {"family": f"{of}{family.noun}", "name": name, "from": origin}
+            place = titles.get(origin, origin)
+            yield {"family": f"{of}{family.noun}", "name": name, "from": place}
