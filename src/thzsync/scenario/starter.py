@@ -104,7 +104,8 @@ def _absent(kind: type[BaseModel], header: str, many: bool) -> Iterator[str]:
         if _holds_tables(field):
             nested += [(f"{header}.{name}", model) for model in models_of(field)]
         else:
-            yield f"# {name} = {_default(field)}".rstrip() + f"  # {field.description}"
+            meaning = " ".join((field.description or "").split())  # it may have several lines
+            yield f"# {name} = {_default(field)}".rstrip() + f"  # {meaning}"
     for place, model in nested:
         yield "#"
         yield from _absent(model, place, many=False)
