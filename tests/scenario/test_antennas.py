@@ -143,6 +143,7 @@ def test_old_scenarios_keep_their_digest() -> None:
         assert paper.with_(changes).digest != paper.digest
 
 
+@pytest.mark.usefixtures("nothing_stays_registered")
 def test_a_kind_of_ones_own() -> None:
     class Horn(Antenna):
         kind: str = "horn"
