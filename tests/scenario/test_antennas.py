@@ -13,6 +13,8 @@ from thzsync import Scenario, ThzSyncError
 from thzsync.channel import link_budget_per_w
 from thzsync.scenario import Antenna, Thz, register_antenna
 from thzsync.scenario.antennas import F699, Gaussian, Isotropic, f699_dbi
+from thzsync.scenario.files import parse_scenario
+from thzsync.scenario.starter import starter
 
 ANGLES = np.linspace(0.0, 180.0, 1801)
 
@@ -141,6 +143,7 @@ def test_old_scenarios_keep_their_digest() -> None:
         assert paper.with_(changes).digest != paper.digest
 
 
+@pytest.mark.usefixtures("nothing_stays_registered")
 def test_a_kind_of_ones_own() -> None:
     class Horn(Antenna):
         kind: str = "horn"
@@ -151,6 +154,9 @@ def test_a_kind_of_ones_own() -> None:
     register_antenna(Horn)
     thz = Thz.model_validate({"antenna": {"kind": "horn", "pointing_error_deg": 3}})
     assert thz.antenna_gains_db == pytest.approx([22.0] * 4)
+    text = starter("tiny")
+    assert '# kind = "horn"' in text
+    assert parse_scenario(text, "starter") == Scenario.preset("tiny")
 
 
 def test_unknown_kinds_and_keys_are_named() -> None:

@@ -55,6 +55,15 @@ def allreduce_s(size, n, thz, gains=None, release_s=None):
     return allreduce_bound_s(size, np.arange(n), gains, thz, release_s)
 
 
+def test_headroom_counts_as_noise():
+    """No transmission is promised less than the noise times the headroom."""
+    matrix = MEGABYTE * (np.ones((4, 4), dtype=np.int64) - np.eye(4, dtype=np.int64))
+    beams = Thz(interference="beams", interference_headroom_db=10, noise_figure_db=3)
+    louder = Thz(noise_figure_db=13)
+    for given_s in (a2a_s, lambda _, thz: allreduce_s(MEGABYTE, 4, thz)):
+        assert given_s(matrix, beams) == pytest.approx(given_s(matrix, louder), rel=1e-9)
+
+
 @pytest.mark.parametrize("subbands", [1, 2, 4, 8])
 def test_one_link_alone_spreads_its_power_over_all_subbands(subbands):
     thz = Thz(subbands=subbands, subband_hz=2e9)

@@ -191,16 +191,11 @@ def ask(
         for name, (_, who) in candidates.items()
     ]
     first = effort.check_iterations // 2
-    answers = [
-        {"check": name, "changes": changes}
-        | _row(
-            PIPELINED,
-            policy,
-            _values(runs, policy, first),
-            _values(runs, FIBRE_ONLY, first),
-        )
-        for (name, changes), runs in zip(checks.items(), checked, strict=True)
-    ]
+    answers = []
+    for (name, changes), found in zip(checks.items(), checked, strict=True):
+        hybrid, fibre = (_values(found, who, first) for who in (policy, FIBRE_ONLY))
+        row = _row(PIPELINED, policy, hybrid, fibre)
+        answers.append({"check": name, "changes": changes, **row})
     return Answer(setting, named, piped.seeds, effort.iterations, tuple(rows), tuple(answers))
 
 

@@ -43,7 +43,7 @@ class Beams(NamedTuple):
     power_w: FloatArray
     promised_w: FloatArray
     heard_w: FloatArray
-    begun: IntArray
+    next_number: IntArray
     """One number: of the next beam."""
     refused: BoolArray
     """By subband: whether something waits for the end of others' beams there."""
@@ -107,9 +107,9 @@ def enter(beams: Beams, c: int, i: int, j: int, power_w: float, promised_w: floa
     beams.heard_w[c, last] = _heard_w(beams, c, i, j)
     _change(beams, c, i, j, power_w)
     beams.src[c, last], beams.dst[c, last] = i, j
-    beams.number[c, last] = beams.begun[0]
+    beams.number[c, last] = beams.next_number[0]
     beams.power_w[c, last], beams.promised_w[c, last] = power_w, promised_w
-    beams.begun[0] += 1
+    beams.next_number[0] += 1
     beams.active[c] += 1
     return True
 
