@@ -70,7 +70,7 @@ def plan_of(**changes: Any) -> Plan:
         ({"axes": {"thz.subbands": [1, -3]}}, "thz.subbands=-3: thz.subbands: found -3; "),
         ({"axes": {"thz.subband": [1]}}, "thz.subband=1: thz.subband: .*'subbands'"),
         ({"axes": {"thz.max_power_w": [0.1, "100 mW"]}}, "axes: thz.max_power_w=100 mW "),
-        ({"policies": ["none"]}, "none: "),
+        ({"policies": ["none"]}, "policy 'none' does not exist"),
         ({"set": {"jobs": []}}, ".*'tiny'"),
     ],
 )
