@@ -73,15 +73,13 @@ class Registry(Generic[K, T]):
     @contextmanager
     def temporarily(self, *things: T) -> Iterator[None]:
         """Know some objects inside a ``with`` block, where they are not known anyway."""
-        before = dict(self.registered)
+        before, modules = dict(self.registered), dict(self.modules)
         for thing in things:
             self.register(thing)
         try:
             yield
         finally:
-            self.registered.clear()
-            self.registered.update(before)
-            self._all = None
+            self.registered, self.modules, self._all = before, modules, None
 
     def known(self) -> dict[K, T]:
         """All objects, built-in ones first."""

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from tests.reference.tensors import execute
-from tests.simulation.scenarios import RandomPolicy
 from thzsync.auditor import audit
 from thzsync.cli import main
 from thzsync.collectives import Tensor, collective_names, find_collective
@@ -27,6 +26,7 @@ from thzsync.simulation import Run, simulate
 from thzsync.simulation.session import Session
 from thzsync.synthesis import Method, find_method, register_method
 from thzsync.synthesis.conformance import check_method
+from thzsync.testing.floors import RandomPolicy
 from thzsync.topology import Topology
 from thzsync.workload import Compute, Event, Phase, TrainingGraph
 from thzsync.workload.tracefile import Trace, write_trace

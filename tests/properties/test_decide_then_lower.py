@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from tests.simulation.scenarios import RandomPolicy
 from thzsync.arrays import IntArray
 from thzsync.collectives import Demand
 from thzsync.coordinator import Action
@@ -16,6 +15,7 @@ from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Session
 from thzsync.synthesis import Method, Offer, Setting, find_method, register_method
+from thzsync.testing.floors import RandomPolicy
 from thzsync.transfers import TransferGraph
 
 KINDS = ("p2p", "a2a", "allreduce")

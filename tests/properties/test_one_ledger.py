@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.simulation.scenarios import RandomPolicy, scenarios
+from tests.simulation.scenarios import scenarios
 from tests.simulation.traces import event, traced
 from tests.wireless.worlds import everyone_to_everyone
 from thzsync.arrays import IntArray
@@ -26,6 +26,7 @@ from thzsync.simulation import Run, simulate
 from thzsync.simulation.engine import Engine
 from thzsync.streams import Streams
 from thzsync.synthesis import BUILT_IN, Method
+from thzsync.testing.floors import RandomPolicy
 from thzsync.topology import Topology
 from thzsync.transfers.precedence import OWNER
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.scenarios import RandomPolicy
 from thzsync.coordinator import Action, Outcome
 from thzsync.coordinator.static import ALL_WIRED, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.simulation import Run, Session, simulate
+from thzsync.testing.floors import RandomPolicy
 
 TINY = Scenario.preset("tiny")
 REFERENCES = {"p2p": (1e-3, 0.1), "a2a": (2e-3, 0.2), "allreduce": (3e-3, 0.3)}

@@ -4,34 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 
-from thzsync.coordinator import Action, Outcome, Situation
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
-
-
-class RandomPolicy:
-    """Any valid action, drawn anew for every event."""
-
-    name = "random"
-
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
-        self.outcomes: list[Outcome] = []
-
-    def decide(self, situation: Situation) -> Action:
-        offer = situation.offer
-        counts = self._rng.integers(0, offer.chunks + 1)
-        if self._rng.random() < 0.3:  # whole flows on one fabric are a case of their own
-            counts = offer.chunks * self._rng.integers(0, 2, offer.units)
-        power = self._rng.choice(situation.power_levels, len(offer.racks))
-        return Action.of(offer, counts, power)
-
-    def learn(self, situation: Situation, action: Action, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
 
 
 def _jobs(draw: Any, rings: int, lanes: int) -> list[dict[str, Any]]:
@@ -136,4 +113,4 @@ def scenarios(draw: Any, with_faults: bool = False) -> Scenario:
     return build_scenario(raw, "random")
 
 
-__all__ = ["RandomPolicy", "ThzSyncError", "scenarios"]
+__all__ = ["ThzSyncError", "scenarios"]

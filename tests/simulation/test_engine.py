@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.simulation.scenarios import RandomPolicy, scenarios
+from tests.simulation.scenarios import scenarios
 from thzsync.auditor import audit
 from thzsync.channel import ChannelModel
 from thzsync.coordinator import Action, Situation
@@ -26,6 +26,7 @@ from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
 from thzsync.streams import Streams
 from thzsync.synthesis import find_method
+from thzsync.testing.floors import RandomPolicy
 from thzsync.topology import Topology
 from thzsync.wireless import Overlay
 from thzsync.workload import job_graph

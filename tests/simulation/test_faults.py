@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.simulation.scenarios import RandomPolicy, scenarios
+from tests.simulation.scenarios import scenarios
 from thzsync.auditor import audit
 from thzsync.coordinator.static import ALL_WIRED, ALL_WIRELESS, FIXED_RATIO
 from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import Run, simulate
+from thzsync.testing.floors import RandomPolicy
 from thzsync.topology import Topology
 
 HOUR_S = 3600.0

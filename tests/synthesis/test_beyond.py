@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.reference.tensors import execute
-from tests.simulation.scenarios import RandomPolicy, scenarios
+from tests.simulation.scenarios import scenarios
 from thzsync.auditor import audit
 from thzsync.errors import ThzSyncError
 from thzsync.experiments.single_ring import Instance
@@ -22,6 +22,7 @@ from thzsync.synthesis import Setting
 from thzsync.synthesis.routes import strongest_route
 from thzsync.synthesis.stragglers import Meeting, meeting
 from thzsync.synthesis.streamed import Route, best_route, path_flows
+from thzsync.testing.floors import RandomPolicy
 
 RING = Scenario.preset("single-ring")
 BEYOND = {

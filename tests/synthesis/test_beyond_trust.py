@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 
 from tests.reference.tensors import execute
-from tests.simulation.scenarios import RandomPolicy
 from tests.wireless.worlds import channel_of, demand_of, random_gains
 from thzsync.auditor import audit
 from thzsync.errors import ThzSyncError
@@ -25,6 +24,7 @@ from thzsync.scenario import Floor, Scenario, Thz
 from thzsync.scenario.files import build_scenario
 from thzsync.simulation import simulate
 from thzsync.synthesis import find_method
+from thzsync.testing.floors import RandomPolicy
 from thzsync.topology import Topology
 
 METHODS = (

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from tests.reference.tensors import execute
-from tests.simulation.scenarios import RandomPolicy
 from tests.wireless.worlds import channel_of
 from thzsync.arrays import FloatArray
 from thzsync.auditor import audit
@@ -19,6 +18,7 @@ from thzsync.synthesis import Setting, find_method
 from thzsync.synthesis.bounds import bound_s
 from thzsync.synthesis.exchanges import weak_pairs
 from thzsync.synthesis.stragglers import air_times
+from thzsync.testing.floors import RandomPolicy
 from thzsync.transfers import Schedule
 from thzsync.transfers.check import check_plan
 

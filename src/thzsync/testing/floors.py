@@ -47,10 +47,7 @@ class RandomPolicy:
 
 
 def small_floors(seed: int = 0, count: int = FEW, **keys: Any) -> Iterator[tuple[int, Scenario]]:
-    """Random variants of the preset `tiny` with their seeds; ``keys`` are set in each.
-
-    In ``keys`` two underscores replace a dot.
-    """
+    """Random variants of the preset `tiny` with their seeds; ``keys`` are set as by ``with_``."""
     for k in range(seed, seed + count):
         rng = np.random.default_rng(k)
         changes = {
@@ -65,8 +62,7 @@ def small_floors(seed: int = 0, count: int = FEW, **keys: Any) -> Iterator[tuple
             "jobs.train.training.a2a_skew": float(rng.choice((0.0, 1.0))),
             "faults": [FAULT] if k % 2 else [],
         }
-        own = {key.replace("__", "."): value for key, value in keys.items()}
-        yield k, Scenario.preset("tiny").with_(changes | own)
+        yield k, Scenario.preset("tiny").with_(changes, **keys)
 
 
 def check_run(place: str, scenario: Scenario, seed: int, policy: Callable[[], Policy]) -> Run:

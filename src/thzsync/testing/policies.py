@@ -15,6 +15,7 @@ from thzsync.errors import ThzSyncError
 from thzsync.scenario import Scenario
 from thzsync.simulation import simulate
 from thzsync.streams import Streams
+from thzsync.synthesis import Offer
 from thzsync.testing.floors import RandomPolicy, check_run, small_floors
 
 
@@ -41,14 +42,29 @@ def check_policy(policy: PolicyLike, seed: int = 0, floors: int = 3) -> int:
 
 
 def _situations(scenario: Scenario, seed: int) -> list[Situation]:
-    """The events of a short run, then some with blocked links and with few power levels."""
+    """The events of a short run, then some with blocked links, and one without anything to send."""
     shower = RandomPolicy(seed)
     simulate(scenario, shower, 2, seed, references={})
     seen = shower.seen
     for situation in seen[:6]:
         blocked = np.full_like(situation.snr_db_per_w, -np.inf)
         seen.append(replace(situation, decision=len(seen), snr_db_per_w=blocked))
-    return seen
+    return [*seen, _empty(seen[0], len(seen))]
+
+
+def _empty(situation: Situation, decision: int) -> Situation:
+    """An event of the same racks without flows."""
+    nobody = np.zeros(0, dtype=np.int64)
+    offer = situation.offer
+    return replace(
+        situation,
+        decision=decision,
+        offer=Offer.whole(offer.kind, offer.racks, 0, nobody, nobody, offer.lower),
+        straggler=nobody.astype(np.bool_),
+        queued_bytes=np.zeros(0),
+        shared_occupancy=np.zeros(0),
+        snr_db_per_w=situation.snr_db_per_w[:0],
+    )
 
 
 @dataclass
