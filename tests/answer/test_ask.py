@@ -18,7 +18,6 @@ from thzsync.answer import Answer, Effort, ask
 from thzsync.answer.question import (
     FIBRE,
     HYBRID,
-    PAPER_RADIO,
     PIPELINED,
     THZ,
     checks_of,
@@ -164,7 +163,11 @@ def test_fibre_only_has_no_static_energy_of_rf_chains() -> None:
 
 def test_the_next_step_halves_the_change_of_a_number() -> None:
     answer = answered()
-    row = dict(answer.checks[0], check="the paper's radio", changes=PAPER_RADIO)
+    row = dict(
+        answer.checks[0],
+        check="the paper's radio",
+        changes={"thz.rate": "shannon", "thz.noise_figure_db": 3.5},
+    )
     row["diff_makespan_ms"] = 1e6  # matters most
     told = next_step(replace(answer, checks=(row, *answer.checks)))
     assert "thz.rate" not in told

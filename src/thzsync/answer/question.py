@@ -19,7 +19,7 @@ from thzsync.experiments.policies import given_policies
 from thzsync.experiments.statistics import interval95, paired_row, verdict
 from thzsync.records.run import environment
 from thzsync.scenario import Job, NetworkFile, RingNetwork, Scenario, ScenarioLike, preset_names
-from thzsync.scenario.overlays import with_overlays
+from thzsync.scenario.overlays import tables_of, with_overlays
 from thzsync.workers import one_team
 from thzsync.workload.tracefile import read_trace
 
@@ -44,15 +44,6 @@ JUDGED: Final = ("makespan_ms", "exposed_ms", "energy_j", *ENERGIES)
 METRICS: Final = (*JUDGED, "completion_ms", "thz_share")
 REALISTIC_NOISE_DB: Final = 11.0
 """Noise figure of a receiver that was built (InP, 10.8 dB)."""
-PAPER_RADIO: Final = {
-    "thz.rate": "shannon",
-    "thz.transmit_gain_db": 0.0,
-    "thz.receive_gain_db": 25.0,
-    "thz.noise_figure_db": 3.5,
-    "thz.antenna": "isotropic",
-    "thz.interference": "constant",
-}
-"""What the overlay `paper` says of the radio."""
 
 Row = dict[str, Any]
 Values = dict[str, FloatArray]
@@ -235,7 +226,8 @@ def checks_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
         faster = {f"optical.{key}": 2 * getattr(optical, key) for key in keys}
         checks["fibre twice as fast"] = faster
     if thz.rate.kind != "shannon":
-        checks["the paper's radio"] = PAPER_RADIO
+        radio = tables_of("paper")["thz"]
+        checks["the paper's radio"] = {f"thz.{key}": value for key, value in radio.items()}
     elif thz.noise_figure_db < REALISTIC_NOISE_DB:
         noise = {"thz.noise_figure_db": REALISTIC_NOISE_DB}
         checks[f"noise figure of {REALISTIC_NOISE_DB:g} dB"] = noise

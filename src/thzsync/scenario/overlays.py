@@ -31,18 +31,17 @@ def overlay_names() -> list[str]:
 def with_overlays(scenario: Scenario, names: Iterable[str | Path]) -> Scenario:
     """The scenario with overlays, each over those before it: names, or paths of TOML files."""
     for name in names:
-        keys = _keys(str(name))
         values = scenario.model_dump(mode="json", exclude_none=True)
-        over = keys(scenario) if callable(keys) else keys
+        make = _FUNCTIONS.get(str(name))
+        over = tables_of(str(name)) if make is None else make(scenario)
         if "energy" in over:
             values["energy"] = {}  # parameters of one technology belong together
         scenario = validated(merged(values, over), f"overlay {name}")
     return scenario
 
 
-def _keys(name: str) -> Changes | Callable[[Scenario], Changes]:
-    if name in _FUNCTIONS:
-        return _FUNCTIONS[name]
+def tables_of(name: str) -> Changes:
+    """The tables of an overlay that is a file: of the package by its name, or of the user."""
     files = _files()
     if name in files:
         return tomllib.loads(files[name])
