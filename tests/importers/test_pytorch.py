@@ -25,8 +25,8 @@ def test_a_ddp_job_is_profiled_imported_simulated_and_reported(
     assert main(["trace", "import", *profiles, "--out", trace, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["format"], document["ranks"], document["racks"]) == ("kineto", 2, 2)
-    # Replayed, both ranks start at once; recorded, one waited for the other to get going.
-    assert 0.5 * document["recorded_s"] < document["replayed_s"] < 1.05 * document["recorded_s"]
+    # Replayed, both ranks start at once; recorded, one waited for the other, however long.
+    assert 0 < document["replayed_s"] < 1.05 * document["recorded_s"]
 
     assert main(["trace", "show", trace, "--json"]) == 0
     kinds = json.loads(capsys.readouterr().out)["kinds"]
